@@ -1,0 +1,96 @@
+"""Every setting, in one frozen value.
+
+Settings come from the defaults below, then a TOML file, then `WORLDLINE_*` variables, then
+arguments. An unknown setting is an error: a typo must not silently change nothing.
+
+>>> Config().max_depth
+64
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from worldline.errors import InvalidInput, UnknownType
+
+_NOT_SETTINGS = frozenset({"WORLDLINE_DB", "WORLDLINE_CONFIG", "WORLDLINE_TENANT"})
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings with their defaults."""
+
+    language: str = "english"
+    """Stemmer for words: a Snowball language name."""
+    durability: Literal["full", "normal"] = "full"
+    """`full` survives a power cut after every write; `normal` survives a crash of the process."""
+    lock_seconds: float = 30.0
+    """How long a write waits for other writers before StoreBusy."""
+    max_text: int = 16 * 1024 * 1024
+    """Longest text of one memory, in bytes of UTF-8."""
+    max_depth: int = 64
+    """How deep worlds may be nested."""
+    prefix_length: int = 8
+    """Shortest prefix of a hash that fetches a memory, in hex digits."""
+    default_confidence: float = 0.6
+    """A fact below its predicate's threshold is quarantined; this one serves unknown predicates."""
+    thresholds: dict[str, float] = msgspec.field(
+        default_factory=lambda: {"financial": 0.9, "medical": 0.9, "exploratory": 0.4}
+    )
+    """Confidence thresholds by predicate class."""
+
+
+def load(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """Defaults, then the file, then the environment."""
+    environ = os.environ if environ is None else environ
+    path = path or environ.get("WORLDLINE_CONFIG")
+    values: dict[str, object] = {}
+    if path is not None:
+        values.update(_from_file(Path(path)))
+    values.update(_from_environment(environ))
+    try:
+        return msgspec.convert(values, Config, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"bad setting: {error}") from None
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"cannot read the settings in {path}: {error}") from None
+    return _known(values, str(path))
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    found = {
+        name.removeprefix("WORLDLINE_").lower(): value
+        for name, value in environ.items()
+        if name.startswith("WORLDLINE_") and name not in _NOT_SETTINGS
+    }
+    return _known(dict(found), "the environment (WORLDLINE_…)")
+
+
+def _known(values: dict[str, object], where: str) -> dict[str, object]:
+    unknown = sorted(set(values) - set(Config.__struct_fields__))
+    if unknown:
+        raise UnknownType(
+            f"unknown setting {unknown[0]!r} in {where}; "
+            f"the settings are: {', '.join(Config.__struct_fields__)}"
+        )
+    return values
+
+
+def default_path(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the store lies unless told otherwise: `WORLDLINE_DB`, else the XDG data folder."""
+    environ = os.environ if environ is None else environ
+    if chosen := environ.get("WORLDLINE_DB"):
+        return Path(chosen).expanduser()
+    base = environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "worldline" / "memory.db"

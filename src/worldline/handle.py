@@ -1,0 +1,134 @@
+"""What a handle is bound to, and its two ways into the store: a view to read, a changeset to write.
+
+Binding is done once, here: no stage takes a tenant, a scope or a moment, so none can forget one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from worldline.clock import AsOf, Clock, Instant
+from worldline.config import Config
+from worldline.errors import ReadOnly
+from worldline.hashing import GENESIS
+from worldline.model import EdgeType, Receipt, Scope
+from worldline.store import lookup, registry
+from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.tx import Tx
+from worldline.store.view import SqlView
+
+T = TypeVar("T")
+Done: TypeAlias = tuple[bytes | None, bool]
+"""What the work of a changeset returns: the id it was about, and whether anything changed."""
+_NOBODY: Row = (0, "", 0, 0, 0, GENESIS)
+
+
+class Place(Struct, frozen=True):
+    """Where a handle writes: its world, its session, and its scope set."""
+
+    world: int = 0
+    session: str | None = None
+    scope: int = 0
+
+
+class Handle(Struct, frozen=True):
+    """A store, and everything that a handle on it is bound to."""
+
+    store: SqliteStore
+    config: Config
+    clock: Clock
+    tenant: str
+    types: dict[str, EdgeType]
+    """The edge types that this process has handlers for."""
+    scopes: tuple[Scope, ...] = ()
+    """The first one filters reads; writes belong to all of them."""
+    session: str | None = None
+    world: int = 0
+    moment: AsOf = AsOf()
+    agent: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[0] if self.scopes else Scope()
+
+    def tenant_row(self) -> Row:
+        """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
+        rows = self.store.query(
+            "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = ?",
+            (self.tenant,),
+        )
+        return rows[0] if rows else _NOBODY
+
+    def view(self) -> SqlView:
+        """What this handle may see. "Now" is never before the last thing that was learned."""
+        tenant = self.tenant_row()
+        valid = self.moment.valid
+        return SqlView(
+            self.store,
+            tenant[0],
+            valid=max(self.clock(), tenant[3]) if valid is None else valid,
+            known=self.moment.known,
+            scope=self.scope,
+            world=self.world,
+        )
+
+    def read(self, look: Callable[[SqlView], T]) -> T:
+        """One snapshot, looked at."""
+        with self.store.reading():
+            return look(self.view())
+
+    def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
+        """One changeset: everything that `work` does, or nothing."""
+        with self.changeset(verb, keep=not dry_run) as (tx, place):
+            id_, changed = work(tx, place)
+        return Receipt(
+            verb,
+            id_.hex() if id_ else None,
+            changed,
+            tx.stamp,
+            tuple(dict.fromkeys(tx.changes)),
+            tuple(dict.fromkeys(tx.proposed)),
+            dry_run=dry_run,
+        )
+
+    @contextmanager
+    def changeset(self, verb: str, *, keep: bool = True, fresh: bool = False) -> Iterator[tuple[Tx, Place]]:
+        """A write transaction that ends in one log row."""
+        if not self.moment.is_now:
+            raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
+        with self.store.writing(keep=keep):
+            tx = self._begin(fresh)
+            tx.scope_id = registry.scope_set(tx, self.scopes)
+            yield tx, Place(self.world, self.session, tx.scope_id)
+            tx.finish(verb)
+
+    def _begin(self, fresh: bool) -> Tx:
+        tenant = self.tenant_row()
+        if not tenant[0]:
+            tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
+        return Tx(
+            self.store,
+            tenant,
+            known=max(self.clock(), tenant[3] + 1),
+            scope=self.scope,
+            types=self.types,
+            language=self.config.language,
+            fresh=fresh,
+        )
+
+    def resolve(self, view: SqlView, ref: Any) -> lookup.Target:
+        """The memory that a caller means."""
+        return lookup.resolve(view, ref, self.config.prefix_length)
+
+    def target(self, tx: Tx, ref: Any) -> lookup.Target:
+        """The same, inside a changeset."""
+        return self.resolve(tx.as_view(world=self.world), ref)
+
+    def now(self) -> Instant:
+        """The clock, but never before the last thing that was learned."""
+        with self.store.reading():
+            return int(max(self.clock(), self.tenant_row()[3]))

@@ -1,0 +1,586 @@
+"""Memory: the façade that users hold, and the only place that knows every part.
+
+A `Memory` is a handle: a store, and what it is bound to (tenant, scope, session, world, moment).
+Binding returns a new handle and changes none. Reads never write; each write is one changeset, and
+its receipt says what happened.
+
+    with Memory.open("me.db") as m:
+        tier = m.note("context", "Acme contract", "tier: silver")
+        m.amend(tier, content="tier: gold", valid_from="2026-03-01")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from worldline.clock import LATEST, AsOf, Clock, When, instant, system_clock
+from worldline.config import Config, default_path, load
+from worldline.errors import NotFound, Refused
+from worldline.handle import Done, Handle, Place
+from worldline.model import (
+    Ask,
+    Change,
+    Diff,
+    Edge,
+    EdgeDraft,
+    EdgeType,
+    Event,
+    Fact,
+    Metadata,
+    Node,
+    NodeDraft,
+    NodeType,
+    Page,
+    Predicate,
+    Proposal,
+    Receipt,
+    Scope,
+    Verification,
+    Version,
+    Why,
+)
+from worldline.query import Query, run
+from worldline.read import history as introspection
+from worldline.read import listing
+from worldline.rules import ontology
+from worldline.rules.handlers import BUILT_IN
+from worldline.store import migrate, registry, verify
+from worldline.store.lookup import missing
+from worldline.store.sqlite import SqliteStore
+from worldline.store.tx import Tx
+from worldline.store.view import SqlView
+from worldline.write import change, merge, put, undo
+from worldline.write import load as bulk
+from worldline.write import remember as remembering
+from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
+from worldline.write.ends import ends
+
+
+class Memory:
+    """A handle on one tenant's memory."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._h = handle
+
+    # Opening and binding -----------------------------------------------------------------------
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        config: Config | None = None,
+        tenant: str = "default",
+        *,
+        clock: Clock = system_clock,
+    ) -> Memory:
+        """Opens a store, and makes it when it is not there. No path: the user's data folder."""
+        path = default_path() if path is None else path
+        if str(path) != ":memory:":
+            Path(path).expanduser().resolve().parent.mkdir(parents=True, exist_ok=True)
+            path = Path(path).expanduser()
+        config = load() if config is None else config
+        store = SqliteStore(path, config)
+        return cls(Handle(store, config, clock, clean_name(tenant, "tenant"), dict(BUILT_IN)))
+
+    def close(self) -> None:
+        """Closes the store, for every handle that shares it."""
+        self._h.store.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        bound = "&".join(registry.scope_key(scope) for scope in self._h.scopes)
+        return f"<Memory {self._h.store.path} tenant={self._h.tenant}{' ' + bound if bound else ''}>"
+
+    def _bind(self, **changes: Any) -> Memory:
+        return type(self)(replace(self._h, **changes))
+
+    def scoped(
+        self,
+        user: str | None = None,
+        agent: str | None = None,
+        app: str | None = None,
+        run: str | None = None,
+        session: str | None = None,
+    ) -> Memory:
+        """A handle that reads and writes this scope only; kinds bound before stay bound."""
+        now = self._h.scopes[0] if self._h.scopes else Scope()
+        given = {"user": user, "agent": agent, "app": app, "run": run}
+        scope = replace(now, **{kind: value for kind, value in given.items() if value is not None})
+        scopes = (clean_scope(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        return self._bind(scopes=scopes, session=session or self._h.session)
+
+    def shared_with(self, *scopes: Scope) -> Memory:
+        """A handle whose writes belong to these scopes as well; its reads stay as they are."""
+        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(clean_scope, scopes)))
+
+    def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Memory:
+        """A handle that looks from another moment; an omitted axis is now. It cannot write."""
+        if as_of is not None:
+            valid, known = as_of if valid is None else valid, as_of if known is None else known
+        at_valid = self._h.moment.valid if valid is None else instant(valid)
+        at_known = self._h.moment.known if known is None else instant(known)
+        return self._bind(moment=AsOf(at_valid, at_known))
+
+    def enter(self, world: Any) -> Memory:
+        """A handle inside a world: it sees nothing outside, and what it writes lies inside."""
+        return self._bind(world=self._h.read(lambda view: self._h.resolve(view, world).line))
+
+    def as_agent(self) -> Memory:
+        """A handle for an agent's own writes: only the agent-facing types."""
+        return self._bind(agent=True)
+
+    # Writing -----------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str | Event | None = None,
+        *,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        said_at: When | None = None,
+        speaker: str = "",
+        session: str | None = None,
+        metadata: Metadata | None = None,
+        facts: Sequence[Fact] = (),
+        external_id: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Stores what was said, verbatim, then believes the facts given with it.
+
+        The words are durable before any fact is looked at; a failure after that leaves the event
+        pending, and `resume` continues it.
+        """
+        if messages is not None:
+            events = remembering.events_of(messages, said_at, session, metadata)
+            return remembering.remember_all(self._h, events, dry_run=dry_run)
+        if not isinstance(text, Event):
+            text = Event(
+                text or "",
+                speaker,
+                said_at,
+                session=session,
+                metadata=metadata or {},
+                external_id=external_id,
+            )
+        return remembering.remember(self._h, text, facts, dry_run=dry_run)
+
+    def resume(self) -> tuple[Receipt, ...]:
+        """Continues every event whose facts were not settled when the process ended."""
+        return remembering.resume(self._h)
+
+    def fact(self, fact: Fact, *, dry_run: bool = False) -> Receipt:
+        """Believes one fact given directly."""
+
+        def work(tx: Tx, place: Place) -> Done:
+            key, changed = remembering.believe(tx, fact, place, self._h)
+            return tx.id_of(key), changed
+
+        return self._h.write("fact", work, dry_run=dry_run)
+
+    def note(
+        self,
+        type: str,
+        name: str,
+        content: str = "",
+        *,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        dated: When | None = None,
+        metadata: Metadata | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Stores a note of one of the agent-facing types (or one that this world's operator added)."""
+
+        def work(tx: Tx, place: Place) -> Done:
+            allowed = registry.node_types(tx, place.world, agent=self._h.agent)
+            draft = NodeDraft(
+                ontology.require(type, allowed, "type of note"), name, content,
+                clean_interval(valid_from, valid_to, tx.stamp),
+                None if dated is None else instant(dated),
+            )  # fmt: skip
+            key, new = put.note(tx, draft, place, self._h.config.max_text, metadata)
+            return tx.id_of(key), new
+
+        return self._h.write("note", work, dry_run=dry_run)
+
+    def link(
+        self,
+        src: Any,
+        type: str,
+        dst: Any,
+        *,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        metadata: Metadata | None = None,
+        predicate: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Joins two memories; the edge type's handler decides what follows from it."""
+
+        def work(tx: Tx, place: Place) -> Done:
+            registry.edge_type(tx, type, place.world, agent=self._h.agent)
+            view = tx.as_view(world=self._h.world)
+            source = self._h.resolve(view, src)
+            target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
+            if type == "fact":
+                given = Fact(
+                    tx.id_of(source.line).hex(), predicate or "", tx.id_of(target.line).hex(),
+                    valid_from=valid_from, valid_to=valid_to,
+                )  # fmt: skip
+                key, changed = remembering.believe(tx, given, place, self._h)
+                return tx.id_of(key), changed
+            joined = ends(tx, type, source, target)
+            if type == "contains" and valid_to is not None:
+                raise Refused("a contains edge is open when it is made; retire it later")
+            valid = clean_interval(valid_from, valid_to, joined.since or tx.stamp)
+            draft = EdgeDraft(joined.src, type, joined.dst, valid, place.scope, clean_metadata(metadata))
+            return tx.link(draft)
+
+        return self._h.write("link", work, dry_run=dry_run)
+
+    def amend(
+        self,
+        ref: Any,
+        content: str | None = None,
+        *,
+        name: str | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """It changed: a new version holds from `valid_from` (now), the old one held until then."""
+        revision = _revision(name, content, valid_from, valid_to, reason)
+
+        def work(tx: Tx, place: Place) -> Done:
+            target = self._h.target(tx, ref)
+            key, changed = change.amend(tx, target.line, revision, self._h.config.max_text)
+            return tx.id_of(key), changed
+
+        return self._h.write("amend", work, dry_run=dry_run)
+
+    def correct(
+        self,
+        ref: Any,
+        content: str | None = None,
+        *,
+        name: str | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """It was wrong: the old belief stays visible to known-time reads only.
+
+        With nothing to replace it, it was never true at all. This is also how to un-retire:
+        `correct(x, valid_to=FOREVER)`.
+        """
+        revision = _revision(name, content, valid_from, valid_to, reason)
+
+        def work(tx: Tx, place: Place) -> Done:
+            if isinstance(ref, Edge):
+                return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), None, wrong=True)
+            target = self._h.target(tx, ref)
+            if revision == change.Revision(reason=reason):
+                return tx.id_of(target.line), change.withdraw(tx, target.line, reason)
+            key, changed = change.correct(tx, target.line, target.key, revision, self._h.config.max_text)
+            return tx.id_of(key), changed
+
+        return self._h.write("correct", work, dry_run=dry_run)
+
+    def retire(
+        self, ref: Any, when: When | None = None, *, reason: str | None = None, dry_run: bool = False
+    ) -> Receipt:
+        """No longer true from `when` (now) on. Works on memories and on edges."""
+        at = None if when is None else instant(when)
+
+        def work(tx: Tx, place: Place) -> Done:
+            if isinstance(ref, Edge):
+                return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), at, wrong=False)
+            target = self._h.target(tx, ref)
+            return tx.id_of(target.line), change.retire(tx, target.line, at, reason)
+
+        return self._h.write("retire", work, dry_run=dry_run)
+
+    def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
+        """The current beliefs in an edge, in this scope."""
+        return tx.edge_rows(
+            "e.src = :src AND e.type = :type AND e.dst = :dst AND e.kt = :forever",
+            src=edge.src_line, type=edge.type, dst=edge.dst_line,
+        )  # fmt: skip
+
+    def quarantine(self, ref: Any, reason: str) -> Receipt:
+        """Keeps it, but out of every read that does not ask for it."""
+        return self._mark(ref, "quarantined", reason)
+
+    def confirm(self, ref: Any, reason: str = "confirmed by the user") -> Receipt:
+        """Releases something quarantined, or vouches for it."""
+        return self._mark(ref, "confirmed", reason)
+
+    def _mark(self, ref: Any, status: Any, reason: str) -> Receipt:
+        def work(tx: Tx, place: Place) -> Done:
+            target = self._h.target(tx, ref)
+            return tx.id_of(target.line), change.mark(tx, target.line, status, reason)
+
+        return self._h.write(status, work)
+
+    def undo(self, receipt: Receipt) -> Receipt:
+        """Takes back what a receipt's changeset did, as one more changeset."""
+        return self._h.write("undo", lambda tx, place: (None, undo.undo(tx, receipt.known_at)))
+
+    def load(self, notes: Iterable[bulk.Note], links: Iterable[bulk.Link] = ()) -> Receipt:
+        """Stores many notes and links as one changeset, fast; links name notes by their place."""
+        return bulk.load_all(self._h, notes, links)
+
+    # Merges ------------------------------------------------------------------------------------
+
+    def merges(self, status: str | None = "pending") -> tuple[Proposal, ...]:
+        """Merge proposals of a status (None: all)."""
+        where = "1" if status is None else "p.status = :status"
+        return self._h.read(lambda view: tuple(view.proposals(where, status=status)))
+
+    def accept_merge(self, proposal: Proposal | str) -> Receipt:
+        """From now on both are read as one; nothing is rewritten."""
+        return self._decide(proposal, "accepted")
+
+    def reject_merge(self, proposal: Proposal | str) -> Receipt:
+        """They are not the same; the proposal is not made again."""
+        return self._decide(proposal, "rejected")
+
+    def undo_merge(self, proposal: Proposal | str) -> Receipt:
+        """They are read as two again."""
+        return self._decide(proposal, "undone")
+
+    def _decide(self, proposal: Proposal | str, status: str) -> Receipt:
+        wanted = proposal if isinstance(proposal, str) else proposal.id
+
+        def work(tx: Tx, place: Place) -> Done:
+            view = tx.as_view(world=self._h.world)
+            found = [p for p in view.proposals() if p.id.startswith(wanted.lower())]
+            if len(found) != 1 or len(wanted) < self._h.config.prefix_length:
+                raise NotFound(f"no single merge proposal {wanted[:16]!r} here; merges() lists them")
+            return bytes.fromhex(found[0].id), merge.decide(tx, found[0], status)
+
+        return self._h.write(f"merge {status}", work)
+
+    def equivalence_class(self, ref: Any) -> tuple[Node, ...]:
+        """Everything accepted as the same as this, itself included."""
+
+        def look(view: SqlView) -> tuple[Node, ...]:
+            lines = view.same_as(self._h.resolve(view, ref).line)
+            return tuple(node for line in lines if (node := view.latest(line)) is not None)
+
+        return self._h.read(look)
+
+    def export_identity(self, ref: Any) -> dict[str, Any]:
+        """One identity with all its names, and where each of them comes from."""
+
+        def look(view: SqlView) -> dict[str, Any]:
+            lines = view.same_as(self._h.resolve(view, ref).line)
+            members = [node for line in lines if (node := view.latest(line)) is not None]
+            chosen = ",".join(map(str, lines))
+            names = view.query(
+                f"SELECT name FROM aliases a WHERE tenant = :t AND line IN ({chosen}) AND {view.scoped('a')} ORDER BY id"
+            )
+            proposals = view.proposals(f"p.status = 'accepted' AND (p.a IN ({chosen}) OR p.b IN ({chosen}))")
+            sources = view.edge_rows(
+                f"e.type IN ('refers_to', 'derived_from') AND e.kt > :k AND e.dst IN ({chosen})"
+            )
+            return {
+                "representative": members[0].id,
+                "members": [{"id": n.id, "type": n.type, "name": n.name} for n in members],
+                "names": list(dict.fromkeys([*(n.name for n in members), *(row[0] for row in names)])),
+                "provenance": [{"memory": e.src, "of": e.dst, **e.metadata} for e in sources],
+                "merges": [msgspec.to_builtins(p) for p in proposals],
+            }
+
+        return self._h.read(look)
+
+    def split(self, entity: Any, mentions: Sequence[Edge], name: str) -> Receipt:
+        """Moves mentions (refers_to edges) off an entity, to a new one of that name."""
+
+        def work(tx: Tx, place: Place) -> Done:
+            line = self._h.target(tx, entity).line
+            key = merge.split(tx, line, mentions, name, place, self._h.config.max_text)
+            return tx.id_of(key), True
+
+        return self._h.write("split", work)
+
+    # Ontology ----------------------------------------------------------------------------------
+
+    def register(self, item: EdgeType | NodeType | Predicate) -> Receipt:
+        """Adds a node type, an edge type or a predicate to this world and everything below it."""
+        if self._h.agent:
+            raise Refused("agents cannot extend the ontology; an operator does")
+
+        def work(tx: Tx, place: Place) -> Done:
+            return None, registry.register(tx, item, place.world)
+
+        receipt = self._h.write("register", work)
+        if isinstance(item, EdgeType):
+            self._h.types[item.name] = item
+        return receipt
+
+    # Reading -----------------------------------------------------------------------------------
+
+    def get(self, ref: Any, *, exact: bool = False) -> Node:
+        """A memory by id, prefix or former hash, in the version visible from this handle's moment.
+
+        `exact` gives the very version that the id names, whatever became of it.
+        """
+
+        def look(view: SqlView) -> Node:
+            target = self._h.resolve(view, ref)
+            if exact:
+                node = view.payload(target.key or target.line)
+            else:
+                known = min(view.known, target.known)
+                node = view.bind(known=known).one(target.line)
+            if node is None:
+                raise missing(view, target)
+            return node
+
+        return self._h.read(look)
+
+    def list(
+        self,
+        type: str | None = None,
+        *,
+        metadata: Metadata | None = None,
+        include_superseded: bool = False,
+        limit: int = 50,
+        page: str | None = None,
+    ) -> Page:
+        """Memories, newest first; without a type, everything but scopes, sessions and turns."""
+        return self._h.read(
+            lambda view: listing.listing(
+                view,
+                run.rewrite(Ask(include_superseded=include_superseded), view, self._h.types),
+                type,
+                metadata or {},
+                limit,
+                page,
+            )  # fmt: skip
+        )
+
+    def query(self) -> Query:
+        """A new query: start set, then verbs, then run() or explain()."""
+        return Query(self._run, self._explain)
+
+    def _run(self, query: Query) -> Any:
+        with self._h.store.reading():
+            view = self._query_view(query)
+            return run.answer(query, view, self._h.types, lambda ref: self._h.resolve(view, ref).line)
+
+    def _explain(self, query: Query) -> str:
+        with self._h.store.reading():
+            view = self._query_view(query)
+            ask = run.rewrite(Ask(include_superseded=query.closed), view, self._h.types)
+            return "\n".join(run.plan(query, view, ask))
+
+    def _query_view(self, query: Query) -> SqlView:
+        view = self._h.view()
+        changes: dict[str, Any] = {}
+        if query.world is not None:
+            changes["world"] = self._h.resolve(view, query.world).line
+        if query.valid is not None:
+            changes["valid"] = instant(query.valid)
+        if query.known is not None:
+            changes["known"] = instant(query.known)
+        return view.bind(**changes) if changes else view
+
+    def walk(self, ref: Any, *types: str, way: Any = "both", depth: int = 1) -> Any:
+        """What lies around a memory: the memory itself, what is reached, and the edges between."""
+        reached = self.query().seeds(ref).follow(*types, way=way, depth=depth).run()
+        return replace(reached, nodes=(self.get(ref), *reached.nodes))
+
+    def history(self, ref: Any) -> tuple[Version, ...]:
+        """Every belief ever held in a memory, and what each one was."""
+        return self._h.read(lambda view: introspection.history(view, self._h.resolve(view, ref).line))
+
+    def diff(self, a: Any, b: Any = None) -> Diff:
+        """What changed between two moments (times, or hashes that a world has had)."""
+
+        def look(view: SqlView) -> Diff:
+            before, after = (self._moment_view(view, at) for at in (a, b))
+            return introspection.diff(before, after)
+
+        return self._h.read(look)
+
+    def _moment_view(self, view: SqlView, at: Any) -> SqlView:
+        if at is None:
+            return view
+        if isinstance(at, str) and len(at) >= self._h.config.prefix_length and _is_hex(at):
+            target = self._h.resolve(view, at)
+            known = view.valid if target.known == LATEST else target.known
+            return view.bind(valid=known, known=known, world=target.line)
+        return view.bind(valid=instant(at), known=instant(at))
+
+    def why(self, ref: Any) -> Why:
+        """Why something is believed: the path to verbatim events."""
+
+        def look(view: SqlView) -> Why:
+            target = self._h.resolve(view, ref)
+            node = view.one(target.line) or view.latest(target.line)
+            if node is None:
+                raise missing(view, target)
+            return introspection.why(view, node)
+
+        return self._h.read(look)
+
+    def changes(self, since: When = 0) -> tuple[Change, ...]:
+        """The feed: what was believed or given up after a known time."""
+        return self._h.read(lambda view: introspection.changes(view, instant(since)))
+
+    def hash(self, ref: Any = None) -> str:
+        """The hash of a world and all inside it; without one, of the whole memory."""
+
+        def look(view: SqlView) -> str:
+            line = self._h.tenant_row()[2] if ref is None else self._h.resolve(view, ref).line
+            return listing.hash_of(view, line).hex()
+
+        return self._h.read(look)
+
+    def worlds(self) -> tuple[tuple[Node, str], ...]:
+        """Every world (whatever contains something) with its hash."""
+        return self._h.read(listing.worlds)
+
+    # Care --------------------------------------------------------------------------------------
+
+    def verify(self, progress: verify.Progress | None = None) -> Verification:
+        """Recomputes every hash and looks at every logged row; names whatever is damaged."""
+        with self._h.store.reading():
+            return verify.verify(self._h.store, self._h.tenant_row(), progress)
+
+    def stats(self) -> dict[str, Any]:
+        """How much is stored, and where."""
+        return self._h.read(lambda view: listing.stats(view, self._h.store))
+
+    def backup(self, path: str | Path) -> None:
+        """A whole copy of the store in another file, taken while others go on writing."""
+        migrate.backup(self._h.store.connection(), str(Path(path).expanduser()))
+
+
+def _revision(
+    name: str | None, content: str | None, start: When | None, end: When | None, reason: str | None
+) -> change.Revision:
+    return change.Revision(
+        name,
+        content,
+        None if start is None else instant(start),
+        None if end is None else instant(end),
+        reason,
+    )
+
+
+def _is_hex(text: str) -> bool:
+    return all(c in "0123456789abcdef" for c in text.lower())

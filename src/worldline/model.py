@@ -1,0 +1,416 @@
+"""The values that everything passes around: frozen, typed, without behaviour beyond reading them.
+
+`id`, `lineage` and `hash` are 64 hex digits for people and programs outside; `key`, `line` and
+other integers are row numbers of one store and never leave it through a surface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from worldline.clock import FOREVER, Instant, Interval
+
+if TYPE_CHECKING:
+    from worldline.ports import View
+
+Metadata: TypeAlias = dict[str, Any]
+Status: TypeAlias = Literal["believed", "quarantined", "confirmed"]
+
+
+class Scope(Struct, frozen=True, order=True):
+    """Whose memory it is. Bound kinds are ANDed; an unbound kind does not filter."""
+
+    user: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    run: str | None = None
+
+    def bound(self) -> dict[str, str]:
+        """The kinds that are set."""
+        return {k: v for k in ("user", "agent", "app", "run") if (v := getattr(self, k)) is not None}
+
+
+class Belief(Struct, frozen=True):
+    """One row of history: this payload held during `valid`, as believed during `known`."""
+
+    row: int
+    of: int
+    """Key of the node version or of the edge identity that is believed."""
+    valid: Interval
+    known: Interval
+    scope: int = 0
+    status: Status = "believed"
+    confidence: float | None = None
+    precision: str | None = None
+    reason: str | None = None
+
+    @property
+    def current(self) -> bool:
+        return self.known.end == FOREVER
+
+
+class Node(Struct, frozen=True):
+    """One version of a memory, with the belief through which it was seen."""
+
+    id: str
+    lineage: str
+    type: str
+    name: str
+    content: str
+    valid: Interval
+    known: Interval
+    dated: Instant | None = None
+    world: str | None = None
+    metadata: Metadata = {}
+    status: Status = "believed"
+    confidence: float | None = None
+    precision: str | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+    """What a reader should know: contradicted by, replaced by, same as."""
+    key: int = 0
+    line: int = 0
+    scope: int = 0
+
+
+class Edge(Struct, frozen=True):
+    """A typed, directed edge between two lineages (between versions for supersedes)."""
+
+    id: str
+    type: str
+    src: str
+    dst: str
+    valid: Interval
+    known: Interval
+    metadata: Metadata = {}
+    key: int = 0
+    src_line: int = 0
+    dst_line: int = 0
+    scope: int = 0
+
+
+class Event(Struct, frozen=True):
+    """Verbatim text: who said it, to whom, when, where. The time may be given as text or datetime."""
+
+    text: str
+    speaker: str = ""
+    said_at: Any = None
+    recipient: str | None = None
+    session: str | None = None
+    modality: str = "text"
+    category: str | None = None
+    source: str | None = None
+    external_id: str | None = None
+    metadata: Metadata = {}
+
+
+class Evidence(Struct, frozen=True):
+    """The characters of an event that a fact came from."""
+
+    event: str
+    start: int | None = None
+    end: int | None = None
+
+
+class Fact(Struct, frozen=True):
+    """What to believe: subject, predicate, object (a name, a memory, or a typed literal)."""
+
+    subject: str
+    predicate: str
+    object: str | None = None
+    literal: str | int | bool | None = None
+    valid_from: Any = None
+    valid_to: Any = None
+    precision: str | None = None
+    confidence: float = 1.0
+    reason: str | None = None
+    functional: bool | None = None
+    """Whether a new object replaces the old one; None asks the ontology."""
+    correction: bool = False
+    """The old value was wrong, rather than it changed."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class FactRow(Struct, frozen=True):
+    """A stored fact beside the belief through which it was seen."""
+
+    node: int
+    subject: int
+    predicate: str
+    object: int
+    literal: str | None
+    belief: Belief
+
+
+class NodeDraft(Struct):
+    """A node about to be put: payload already checked."""
+
+    type: str
+    name: str
+    content: str = ""
+    valid: Interval = Interval(0)
+    dated: Instant | None = None
+    world: int = 0
+    scope: int = 0
+    lineage: int = 0
+    metadata: Metadata = {}
+    status: Status = "believed"
+    confidence: float | None = None
+    precision: str | None = None
+    reason: str | None = None
+    id: bytes | None = None
+    """Set where the payload is more than type, name and content (events and facts)."""
+
+
+class EdgeDraft(Struct):
+    """An edge about to be dispatched to its handler."""
+
+    src: int
+    type: str
+    dst: int
+    valid: Interval
+    scope: int = 0
+    metadata: Metadata = {}
+    fact: FactDraft | None = None
+    accepted: bool = False
+    """Somebody has accepted the merge that this same_as edge states."""
+    put_at: Instant = 0
+    """For on_delete: the known time at which the edge was first believed."""
+
+
+class FactDraft(Struct):
+    """A fact whose ends and rules are settled; its handler only has to place it in its slot."""
+
+    key: int
+    predicate: str
+    functional: bool
+    stated: bool
+    correction: bool = False
+    status: Status = "believed"
+    confidence: float | None = None
+    precision: str | None = None
+    reason: str | None = None
+
+
+# What a handler may answer.
+
+
+class Close(Struct, frozen=True):
+    """End a belief: at `valid_to` in the world, or (None) as something that was never true."""
+
+    target: Belief
+    table: Literal["beliefs", "edges", "proposals"] = "beliefs"
+    valid_to: Instant | None = None
+    status: Status | None = None
+    """Instead of ending, believe it with another status from now on (quarantine, confirm)."""
+    reason: str | None = None
+
+
+class Put(Struct, frozen=True):
+    """Add an edge (through its own handler) or another interval of something stored."""
+
+    edge: EdgeDraft | None = None
+    reopen: Belief | None = None
+    table: Literal["beliefs", "edges"] = "beliefs"
+
+
+class Propose(Struct, frozen=True):
+    """Stage a merge for somebody to accept or reject."""
+
+    a: int
+    b: int
+    tier: str = "stated"
+    score: float = 1.0
+    reason: str | None = None
+
+
+class Refuse(Struct, frozen=True):
+    """Write nothing, and say why."""
+
+    reason: str
+
+
+Op: TypeAlias = Close | Put | Propose | Refuse
+
+
+class Ask(Struct, frozen=True):
+    """What a read wants; each edge type may rewrite it before it runs."""
+
+    types: frozenset[str] | None = None
+    kinds: frozenset[int] = frozenset()
+    """Lineages: only what is an instance of one of these (or of a subtype)."""
+    include_superseded: bool = False
+    current_only: bool = False
+    """Leave out what no longer holds at the moment looked at."""
+    bounded: bool = False
+    """Stay inside the entered world."""
+    pierce: frozenset[str] = frozenset()
+    """Edge types that may be followed out of the entered world, one step."""
+    hide: frozenset[str] = frozenset()
+    """Edge types whose visible targets are left out."""
+    annotate: frozenset[str] = frozenset()
+    """Edge types whose visible edges are told in `Node.notes`."""
+    unify: bool = False
+    """Read accepted identities as one."""
+
+
+Handler: TypeAlias = "Callable[[EdgeDraft, View], list[Op]]"
+Rewrite: TypeAlias = "Callable[[Ask, View], Ask]"
+
+
+def _nothing(edge: EdgeDraft, view: View) -> list[Op]:
+    return []
+
+
+def _unchanged(ask: Ask, view: View) -> Ask:
+    return ask
+
+
+class EdgeType(Struct, frozen=True):
+    """An edge type is a program: what happens on insert, on delete, and to queries."""
+
+    name: str
+    on_insert: Handler = _nothing
+    on_delete: Handler = _nothing
+    on_query_rewrite: Rewrite = _unchanged
+    version: str = "1"
+    agent_facing: bool = False
+    versions: bool = False
+    """Whether it joins versions instead of lineages."""
+
+
+class Predicate(Struct, frozen=True):
+    """How facts with this predicate reconcile."""
+
+    name: str
+    functional: bool = False
+    threshold_class: str = "default"
+
+
+class NodeType(Struct, frozen=True):
+    """A node type that an operator adds to a world."""
+
+    name: str
+    version: str = "1"
+
+
+class Proposal(Struct, frozen=True):
+    """A staged merge of two memories."""
+
+    id: str
+    a: str
+    b: str
+    status: Literal["pending", "accepted", "rejected", "undone"]
+    tier: str
+    score: float
+    reason: str | None
+    known: Interval
+    row: int = 0
+    a_line: int = 0
+    b_line: int = 0
+
+
+class Receipt(Struct, frozen=True):
+    """What a write did. `changed` is False when everything was there already."""
+
+    verb: str
+    id: str | None
+    changed: bool
+    known_at: Instant
+    changes: tuple[str, ...] = ()
+    proposals: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    dry_run: bool = False
+    ids: tuple[str, ...] = ()
+    """All memories that the write put, when there are several."""
+
+
+class Version(Struct, frozen=True):
+    """One line of a memory's history."""
+
+    node: Node
+    change: str
+    """put, amended, corrected, retired, quarantined, confirmed, restored."""
+    closed_by: str | None = None
+
+
+class Change(Struct, frozen=True):
+    """One line of the feed: what was believed or given up at a known time."""
+
+    known_at: Instant
+    action: Literal["believed", "closed"]
+    kind: Literal["node", "edge"]
+    item: Node | Edge
+
+
+class Diff(Struct, frozen=True):
+    """What differs between two moments."""
+
+    added: tuple[Node, ...]
+    removed: tuple[Node, ...]
+    changed: tuple[tuple[Node, Node], ...]
+    linked: tuple[Edge, ...]
+    unlinked: tuple[Edge, ...]
+
+
+class Reason(Struct, frozen=True):
+    """One step from a belief towards the words it rests on."""
+
+    depth: int
+    via: str
+    node: Node
+    span: tuple[int, int] | None = None
+
+
+class Why(Struct, frozen=True):
+    """Why something is believed: the path to verbatim events."""
+
+    node: Node
+    reasons: tuple[Reason, ...]
+
+    @property
+    def events(self) -> tuple[Node, ...]:
+        return tuple(r.node for r in self.reasons if r.node.type == "Turn")
+
+
+class Subgraph(Struct, frozen=True):
+    """The answer to a query: nodes, the edges among them, and the plan that found them."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...] = ()
+    plan: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(n.name for n in self.nodes)
+
+
+class Page(Struct, frozen=True):
+    """A page of a list and the mark to ask for the next one."""
+
+    items: tuple[Node, ...]
+    next: str | None = None
+
+
+class Damage(Struct, frozen=True):
+    """One thing that `verify` found wrong."""
+
+    where: str
+    what: str
+
+
+class Verification(Struct, frozen=True):
+    """What `verify` checked and found."""
+
+    nodes: int
+    edges: int
+    worlds: int
+    changesets: int
+    damage: tuple[Damage, ...] = field(default_factory=tuple)
+
+    @property
+    def ok(self) -> bool:
+        return not self.damage

@@ -1,0 +1,44 @@
+"""The seams: what rules may ask of a store, and what a store must offer.
+
+Each protocol is small on purpose. `View` is bound once to tenant, scope, world and moment, so that
+no caller passes them and none can forget one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Literal, Protocol
+
+from worldline.model import Belief, Edge, FactRow, Node
+
+Direction = Literal["out", "in"]
+
+
+class View(Protocol):
+    """Reads, bound to one tenant, scope, world and moment."""
+
+    def visible(self, lines: Collection[int]) -> list[Node]:
+        """The visible version of each lineage, where there is one."""
+
+    def payload(self, key: int) -> Node | None:
+        """One version whatever the moment, through its newest belief."""
+
+    def beliefs(self, key: int, *, ever: bool = False) -> list[Belief]:
+        """The beliefs in one version that are current (or that ever were), in this scope."""
+
+    def edges(
+        self, lines: Collection[int], types: Collection[str] | None, direction: Direction
+    ) -> list[Edge]:
+        """The visible edges that leave (or reach) these lineages."""
+
+    def parent(self, line: int) -> int | None:
+        """The world that contains a lineage now; None for what lies in the root."""
+
+    def height(self, line: int) -> int:
+        """How many levels of worlds lie below a lineage."""
+
+    def reaches(self, start: int, goal: int, type_: str) -> bool:
+        """Whether `goal` can be reached from `start` along current edges of one type."""
+
+    def slot(self, subject: int, predicate: str, scope: int) -> Sequence[FactRow]:
+        """The currently believed facts of one subject and predicate, for this scope's owner."""

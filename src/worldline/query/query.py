@@ -1,0 +1,134 @@
+"""A query is a frozen value: each verb returns a new one, `explain` prints it, `run` answers it.
+
+    memory.query().seeds(project).follow("relates_to", depth=2).where(type="Decision").run()
+
+Without seeds or text a query starts from everything visible. `follow` moves on to what is reached;
+`where` and `where_connected` keep part of what is there; none of them sees past the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.clock import Interval, When, interval
+from worldline.errors import InvalidInput
+from worldline.model import Metadata, Subgraph
+
+Way = Literal["out", "in", "both"]
+
+
+class Follow(Struct, frozen=True):
+    """Walk along edges of these types (None: all), up to `depth` steps."""
+
+    types: tuple[str, ...] | None
+    way: Way = "out"
+    depth: int = 1
+
+
+class Where(Struct, frozen=True):
+    """Keep what has this type, name, kind, content and metadata."""
+
+    type: tuple[str, ...] | None = None
+    name: str | None = None
+    kind: Any = None
+    contains: str | None = None
+    metadata: Metadata = {}
+
+
+class Connected(Struct, frozen=True):
+    """Keep what has an edge of this type (to one of these, if given)."""
+
+    type: str
+    to: tuple[Any, ...] = ()
+    way: Way = "both"
+    absent: bool = False
+
+
+Step = Follow | Where | Connected
+
+
+class Query(Struct, frozen=True):
+    """What to start from and what to do with it."""
+
+    runner: Callable[[Query], Subgraph]
+    explainer: Callable[[Query], str]
+    starts: tuple[Any, ...] = ()
+    words: str | None = None
+    steps: tuple[Step, ...] = ()
+    world: Any = None
+    valid: When | None = None
+    known: When | None = None
+    window: Interval | None = None
+    closed: bool = False
+    most: int | None = None
+
+    def seeds(self, *refs: Any) -> Query:
+        """Start from these memories."""
+        return replace(self, starts=self.starts + refs)
+
+    def text(self, words: str) -> Query:
+        """Start from what holds any of these words, best first (seeds go before it)."""
+        return replace(self, words=words)
+
+    def follow(self, *types: str, way: Way = "out", depth: int = 1) -> Query:
+        """Move on along edges of these types (all, if none is named)."""
+        if way not in ("out", "in", "both"):
+            raise InvalidInput(f"way is out, in or both, not {way!r}")
+        if not 1 <= depth <= 64:
+            raise InvalidInput(f"depth lies between 1 and 64, not at {depth}")
+        return self._then(Follow(types or None, way, depth))
+
+    def where(
+        self,
+        type: str | tuple[str, ...] | None = None,
+        name: str | None = None,
+        kind: Any = None,
+        contains: str | None = None,
+        metadata: Metadata | None = None,
+    ) -> Query:
+        """Keep what fits. `kind` means: an instance of that memory or of a subtype of it."""
+        types = (type,) if isinstance(type, str) else type
+        return self._then(Where(types, name, kind, contains, metadata or {}))
+
+    def where_connected(self, type: str, *to: Any, way: Way = "both", absent: bool = False) -> Query:
+        """Keep what has an edge of this type, to one of `to` if any is given (absent: has none)."""
+        return self._then(Connected(type, to, way, absent))
+
+    def within(self, world: Any) -> Query:
+        """Stay inside this world."""
+        return replace(self, world=world)
+
+    def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Query:
+        """Look from another moment."""
+        if as_of is not None:
+            valid, known = valid or as_of, known or as_of
+        return replace(self, valid=valid, known=known)
+
+    def during(self, start: When, end: When) -> Query:
+        """Keep what held at some time in `[start, end)`."""
+        return replace(self, window=interval(start, end))
+
+    def include_superseded(self) -> Query:
+        """See what is over or was withdrawn as well."""
+        return replace(self, closed=True)
+
+    def limit(self, most: int) -> Query:
+        """At most this many nodes."""
+        if most < 1:
+            raise InvalidInput(f"a limit is at least 1, not {most}")
+        return replace(self, most=most)
+
+    def run(self) -> Subgraph:
+        """The answer."""
+        return self.runner(self)
+
+    def explain(self) -> str:
+        """The plan, in words."""
+        return self.explainer(self)
+
+    def _then(self, step: Step) -> Query:
+        return replace(self, steps=(*self.steps, step))

@@ -1,0 +1,216 @@
+"""Running a query over a view: the edge types rewrite it first, then its steps are taken in order.
+
+`answer` returns the subgraph, `plan` the same walk in words without running it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from worldline.clock import FOREVER, Interval, show
+from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
+from worldline.ports import Direction
+from worldline.query.query import Connected, Follow, Query, Step, Way, Where
+from worldline.store.view import SqlView, annotate
+from worldline.text import words
+
+Resolve = Callable[[Any], int]
+_START_FROM_WORDS = 200
+
+
+def rewrite(ask: Ask, view: SqlView, types: Mapping[str, EdgeType]) -> Ask:
+    """What every edge type makes of a read."""
+    for type_ in types.values():
+        ask = type_.on_query_rewrite(ask, view)
+    return ask
+
+
+def bind(view: SqlView, ask: Ask) -> SqlView:
+    """The view that a rewritten read may use."""
+    return view.bind(closed=not ask.current_only, world=view.world if ask.bounded else 0, pierce=ask.pierce)
+
+
+def answer(query: Query, view: SqlView, types: Mapping[str, EdgeType], resolve: Resolve) -> Subgraph:
+    """The nodes that remain after all steps, and the visible edges among them."""
+    ask = rewrite(Ask(include_superseded=query.closed), view, types)
+    view = bind(view, ask)
+    if query.window:
+        view = view.bind(closed=True)
+    nodes, walked = _start(query, view, resolve), {}
+    for step in query.steps:
+        if isinstance(step, Follow):
+            nodes, edges = _follow(step, nodes, view, ask)
+            walked.update({edge.key: edge for edge in edges})
+        elif isinstance(step, Where):
+            nodes = _where(step, nodes, view, types, resolve)
+        else:
+            nodes = _connected(step, nodes, view, resolve)
+    nodes = finish(_in_window(nodes, query.window), view, ask)[: query.most]
+    return Subgraph(tuple(nodes), _among(nodes, view, walked.values()), tuple(plan(query, view, ask)))
+
+
+def _in_window(nodes: list[Node], window: Interval | None) -> list[Node]:
+    return [n for n in nodes if window is None or (n.valid.overlaps(window) and n.known.end == FOREVER)]
+
+
+def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
+    """Hides, unifies and annotates, as the edge types asked."""
+    if ask.hide:
+        hidden = {e.dst_line for e in view.edges([n.line for n in nodes], ask.hide, "in")}
+        nodes = [node for node in nodes if node.line not in hidden]
+    if ask.unify:
+        nodes = _unify(nodes, view)
+    return _annotate(nodes, view, ask.annotate) if ask.annotate else nodes
+
+
+def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
+    """Accepted identities count once, under the one that is known longest."""
+    kept: dict[int, Node] = {}
+    joined = {e.src_line for e in view.edges([n.line for n in nodes], ("same_as",), "out")}
+    for node in nodes:
+        if node.line not in joined:
+            kept.setdefault(node.key, node)
+            continue
+        class_ = view.same_as(node.line)
+        first = view.one(class_[0]) or node
+        others = [n.name for n in view.visible(class_) if n.line != first.line]
+        kept.setdefault(first.key, annotate(first, [f"same as {name}" for name in others]))
+    return list(kept.values())
+
+
+def _annotate(nodes: list[Node], view: SqlView, types: Collection[str]) -> list[Node]:
+    lines = [node.line for node in nodes]
+    notes: dict[int, list[str]] = {}
+    others: dict[int, str] = {}
+    edges = [*view.edges(lines, types, "out"), *view.edges(lines, types, "in")]
+    ends = {line for e in edges for line in (e.src_line, e.dst_line)}
+    others.update({node.line: node.name for node in view.visible(ends)})
+    for edge in {e.key: e for e in edges}.values():
+        for near, far in ((edge.src_line, edge.dst_line), (edge.dst_line, edge.src_line)):
+            notes.setdefault(near, []).append(f"{edge.type} {others.get(far, '?')}")
+    return [annotate(node, notes.get(node.line, ())) for node in nodes]
+
+
+# Steps -------------------------------------------------------------------------------------------
+
+
+def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
+    if query.starts:
+        return _seen(view, [resolve(ref) for ref in query.starts])
+    if query.words is not None:
+        found = view.matching(words(query.words) or [query.words], _START_FROM_WORDS)
+        order = {key: place for place, (key, _) in enumerate(found)}
+        chosen = ",".join(map(str, order)) or "NULL"
+        nodes = view.nodes(
+            f"b.node IN ({chosen}) AND b.line IN (SELECT line FROM nodes WHERE id IN ({chosen}))"
+        )
+        return sorted(nodes, key=lambda node: order[node.key])
+    return view.nodes("b.type NOT IN ('Scope', 'Session')", "ORDER BY b.vf DESC, b.id DESC")
+
+
+def _seen(view: SqlView, lines: list[int]) -> list[Node]:
+    return view.versions(lines) if view.closed else view.visible(lines)
+
+
+def _directions(way: Way) -> tuple[Direction, ...]:
+    return ("out", "in") if way == "both" else (way,)
+
+
+def _follow(step: Follow, nodes: list[Node], view: SqlView, ask: Ask) -> tuple[list[Node], list[Edge]]:
+    """Breadth first; what an identity is joined with is stepped from as well."""
+    seen = {node.line for node in nodes}
+    frontier, reached, walked = seen, dict[int, None](), list[Edge]()
+    for _ in range(step.depth):
+        if ask.unify:
+            frontier = {same for line in frontier for same in view.same_as(line)}
+        ends = []
+        for direction in _directions(step.way):
+            edges = view.edges(frontier, step.types, direction)
+            walked += edges
+            ends += [e.dst_line if direction == "out" else e.src_line for e in edges]
+        frontier = set(ends) - seen - set(reached)
+        reached.update(dict.fromkeys(end for end in ends if end not in seen))
+        if not frontier:
+            break
+    outside = view.bind(world=0) if step.types is None or set(step.types) & ask.pierce else view
+    return _seen(outside, list(reached)), walked
+
+
+def _where(
+    step: Where, nodes: list[Node], view: SqlView, types: Mapping[str, EdgeType], resolve: Resolve
+) -> list[Node]:
+    if step.kind is not None:
+        ask = rewrite(Ask(kinds=frozenset({resolve(step.kind)})), view, types)
+        members = {e.src_line for e in view.edges(ask.kinds, ("instance_of",), "in")}
+        nodes = [node for node in nodes if node.line in members]
+    return [node for node in nodes if _fits(step, node)]
+
+
+def _fits(step: Where, node: Node) -> bool:
+    return (
+        (step.type is None or node.type in step.type)
+        and (step.name is None or node.name == step.name)
+        and (step.contains is None or step.contains in node.content)
+        and all(node.metadata.get(key) == value for key, value in step.metadata.items())
+    )
+
+
+def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resolve) -> list[Node]:
+    lines = [node.line for node in nodes]
+    to = {resolve(ref) for ref in step.to}
+    having: set[int] = set()
+    for direction in _directions(step.way):
+        for edge in view.edges(lines, (step.type,), direction):
+            near, far = edge.src_line, edge.dst_line
+            if direction == "in":
+                near, far = far, near
+            if not to or far in to:
+                having.add(near)
+    return [node for node in nodes if (node.line in having) != step.absent]
+
+
+def _among(nodes: list[Node], view: SqlView, walked: Iterable[Edge]) -> tuple[Edge, ...]:
+    lines = {node.line for node in nodes}
+    found = {e.key: e for e in walked if e.src_line in lines or e.dst_line in lines}
+    found.update({e.key: e for e in view.edges(lines, None, "out") if e.dst_line in lines})
+    return tuple(found[key] for key in sorted(found))
+
+
+# In words ------------------------------------------------------------------------------------------
+
+
+def plan(query: Query, view: SqlView, ask: Ask) -> list[str]:
+    """One line per thing the query does."""
+    lines = [_start_in_words(query), *[_step_in_words(step) for step in query.steps]]
+    lines.append(f"seen from valid {show(view.valid)}, known {_known_in_words(view.known)}")
+    lines += [f"inside world {view.world}"] if view.world else []
+    lines += [f"bound to {' and '.join(f'{k} {v}' for k, v in view.scope.bound().items())}"] * bool(
+        view.scope.bound()
+    )
+    lines += ["what is over is left out" if ask.current_only else "what is over is included"]
+    lines += [f"annotated with {', '.join(sorted(ask.annotate))}"] if ask.annotate else []
+    lines += [f"targets of {', '.join(sorted(ask.hide))} are hidden"] if ask.hide else []
+    lines += ["accepted identities count once"] if ask.unify else []
+    return lines + ([f"at most {query.most}"] if query.most else [])
+
+
+def _known_in_words(known: int) -> str:
+    return "today" if show(known) == "forever" else show(known)
+
+
+def _start_in_words(query: Query) -> str:
+    if query.starts:
+        return f"start from {len(query.starts)} given"
+    return f"start from the words {query.words!r}" if query.words else "start from everything visible"
+
+
+def _step_in_words(step: Step) -> str:
+    if isinstance(step, Follow):
+        types = ", ".join(step.types) if step.types else "any edge"
+        return f"follow {types} ({step.way}, up to {step.depth})"
+    if isinstance(step, Connected):
+        to = f" to {len(step.to)} given" if step.to else ""
+        return f"keep those {'without' if step.absent else 'with'} a {step.type} edge{to} ({step.way})"
+    fields = {name: value for name in step.__struct_fields__ if (value := getattr(step, name))}
+    return "keep where " + ", ".join(f"{name} = {value!r}" for name, value in fields.items())

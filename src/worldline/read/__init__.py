@@ -1,0 +1,1 @@
+"""From a question to what is remembered: reads that never write."""

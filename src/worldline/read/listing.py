@@ -1,0 +1,96 @@
+"""Lists and counts: pages of memories, worlds with their hashes, how much there is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from worldline.errors import InvalidInput
+from worldline.hashing import world_hash
+from worldline.model import Ask, Metadata, Node, Page
+from worldline.query.run import bind, finish
+from worldline.store.sqlite import SqliteStore
+from worldline.store.view import SqlView
+
+_HIDDEN = "('Scope', 'Session', 'Turn', 'Fact')"
+
+
+def listing(
+    view: SqlView, ask: Ask, type_: str | None, metadata: Metadata, limit: int, page: str | None
+) -> Page:
+    """Visible memories, newest first, and the mark of the next page."""
+    if not 1 <= limit <= 1000:
+        raise InvalidInput(f"a page has 1 to 1000 items, not {limit}")
+    where = [f"b.type NOT IN {_HIDDEN}" if type_ is None else "b.type = :type"]
+    args: dict[str, Any] = {"type": type_}
+    if page is not None:
+        args["page_vf"], args["page_id"] = _mark(page)
+        where.append("(b.vf, n.id) < (:page_vf, :page_id)")
+    for number, (label, value) in enumerate(metadata.items()):
+        args[f"l{number}"], args[f"m{number}"] = label, orjson.dumps(value).decode()
+        where.append(
+            "n.id IN (SELECT node FROM labels WHERE tenant = :t AND"
+            f" label = :l{number} AND value = :m{number})"
+        )
+    nodes = bind(view, ask).nodes(
+        " AND ".join(where), "ORDER BY b.vf DESC, n.id DESC LIMIT :most", most=limit + 1, **args
+    )
+    rest = nodes[limit:]
+    shown = finish(nodes[:limit], view, ask)
+    return Page(tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None)
+
+
+def _mark(page: str) -> tuple[int, int]:
+    try:
+        start, key = page.split(".")
+        return int(start), int(key)
+    except ValueError:
+        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
+
+
+def hash_of(view: SqlView, line: int) -> bytes:
+    """The hash of a world now; a leaf's follows from its id."""
+    rows = view.query("SELECT hash FROM worlds WHERE tenant = :t AND line = :line", line=line)
+    if rows:
+        return bytes(rows[0][0])
+    return world_hash(view.query("SELECT hash FROM nodes WHERE id = :line", line=line)[0][0])
+
+
+def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
+    """Every visible memory that contains something, with its hash."""
+    hashes: Mapping[int, bytes] = dict(
+        view.query(
+            "SELECT w.line, w.hash FROM worlds w WHERE w.tenant = :t AND EXISTS (SELECT 1 FROM edges e"
+            " WHERE e.tenant = :t AND e.src = w.line AND e.type = 'contains')"
+        )
+    )
+    return tuple((node, hashes[node.line].hex()) for node in view.visible(list(hashes)))
+
+
+def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
+    """How much this tenant holds, by type; and the size of the file."""
+    by_type = dict(
+        view.query(
+            "SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND "
+            + view.seen()
+            + " GROUP BY 1 ORDER BY 1"
+        )
+    )
+    edges = dict(
+        view.query(
+            f"SELECT e.type, count(*) FROM edges e WHERE e.tenant = :t AND {view.time('e')}"
+            f" AND {view.scoped('e')} GROUP BY 1 ORDER BY 1"
+        )
+    )
+    one = view.query(
+        "SELECT (SELECT count(*) FROM nodes WHERE tenant = :t), (SELECT count(*) FROM beliefs WHERE tenant = :t),"
+        " (SELECT count(*) FROM edges WHERE tenant = :t), (SELECT count(*) FROM log WHERE tenant = :t),"
+        " (SELECT count(*) FROM events WHERE tenant = :t AND state = 'pending'),"
+        " (SELECT count(*) FROM proposals WHERE tenant = :t AND status = 'pending' AND kt = :forever)"
+    )[0]
+    names = ("versions", "beliefs", "edge_rows", "changesets", "pending_events", "pending_merges")
+    size = 0 if store.in_memory else os.path.getsize(store.path)
+    return {"visible": by_type, "edges": edges, **dict(zip(names, one, strict=True)), "bytes": size}

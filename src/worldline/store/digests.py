@@ -1,0 +1,124 @@
+"""World hashes: which worlds a changeset touched, and their new digests, leaves first.
+
+A world's digest is a set hash over the hashes of its children, its interior edges and its former
+versions. A child that moves away stays in the old parent's digest as it was; in the new parent it
+counts as it is. So one append costs a few additions per ancestor, whatever the siblings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from worldline.hashing import EMPTY_DIGEST, digest_update, world_hash
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
+
+
+class Members(Struct):
+    """What a changeset adds to and takes from one world's digest."""
+
+    added: list[bytes] = field(default_factory=list)
+    removed: list[bytes] = field(default_factory=list)
+
+
+class Touched(Struct):
+    """What a changeset did to worlds, gathered while it ran."""
+
+    members: dict[int, Members] = field(default_factory=dict)
+    appeared: dict[int, bytes] = field(default_factory=dict)
+    heads: dict[int, int] = field(default_factory=dict)
+    moved: dict[int, int] = field(default_factory=dict)
+    """Lineages that changed their world in this changeset, with the world they came from."""
+
+    def of(self, world: int) -> Members:
+        found = self.members.get(world)
+        if found is None:
+            found = self.members[world] = Members()
+        return found
+
+    def appear(self, line: int, id_: bytes) -> None:
+        self.appeared[line] = id_
+
+    def new_version(self, line: int, key: int) -> None:
+        self.heads[line] = key
+        self.of(line)
+
+    def add(self, world: int, member: bytes) -> None:
+        self.of(world).added.append(member)
+
+    def move(self, line: int, source: int, target: int, appeared: bool) -> None:
+        if not appeared and source != target:
+            self.moved.setdefault(line, source)
+
+
+def settle(tx: Tx) -> None:
+    """New digests and hashes for every world touched and all above it."""
+    touched = tx.worlds
+    worlds = {tx.world_of(line) for line in touched.appeared if line != tx.root}
+    leaves = [line for line in touched.appeared if line not in touched.members and line not in worlds]
+    for line in leaves:
+        if line != tx.root:
+            touched.of(tx.world_of(line)).added.append(world_hash(touched.appeared[line]))
+    for line, source in touched.moved.items():
+        if tx.world_of(line) != source and line not in touched.members:
+            touched.of(tx.world_of(line)).added.append(_stored(tx, line)[1])
+    depths = {line: _depth(tx, line) for line in touched.members}
+    while depths:
+        line = max(depths, key=lambda at: (depths[at], at))
+        del depths[line]
+        _settle_one(tx, line)
+        above = tx.world_of(line)
+        if line != tx.root and above not in depths:
+            depths[above] = _depth(tx, above)
+
+
+def _depth(tx: Tx, line: int) -> int:
+    depth = 0
+    while line != tx.root:
+        line, depth = tx.world_of(line), depth + 1
+    return depth
+
+
+def _stored(tx: Tx, line: int) -> tuple[int, bytes, bytes]:
+    """(head version, hash, digest) of a lineage before this changeset."""
+    rows = tx.store.query("SELECT head, hash, digest FROM worlds WHERE line = ?", (line,))
+    return rows[0] if rows else (line, world_hash(tx.id_of(line)), EMPTY_DIGEST)
+
+
+def _keep_leaf_hash(tx: Tx, line: int, before: bytes) -> None:
+    """The hash that a lineage had while it was a leaf, from the moment it was first believed."""
+    since = tx.query("SELECT min(kf) FROM beliefs WHERE tenant = :t AND line = :line", line=line)[0][0]
+    tx.add("world_hashes", line, before, tx.stamp if since is None else since)
+
+
+def _settle_one(tx: Tx, line: int) -> None:
+    head, before, digest = _stored(tx, line)
+    if digest is EMPTY_DIGEST and line not in tx.worlds.appeared:
+        _keep_leaf_hash(tx, line, before)
+    members = tx.worlds.members[line]
+    new_head = tx.worlds.heads.get(line, head)
+    if new_head != head:
+        members.added.append(tx.id_of(head))
+    digest = digest_update(digest, members.added, members.removed)
+    after = world_hash(tx.id_of(new_head), digest)
+    tx.store.execute(
+        "INSERT INTO worlds (line, tenant, head, hash, digest) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (line) DO UPDATE SET head = excluded.head, hash = excluded.hash,"
+        " digest = excluded.digest",
+        (line, tx.tenant, new_head, after, digest),
+    )
+    tx.add("world_hashes", line, after, tx.stamp)
+    if line == tx.root:
+        return
+    parent = tx.worlds.of(tx.world_of(line))
+    parent.added.append(after)
+    if line not in tx.worlds.appeared and not _came_from_elsewhere(tx, line):
+        parent.removed.append(before)
+
+
+def _came_from_elsewhere(tx: Tx, line: int) -> bool:
+    source = tx.worlds.moved.get(line)
+    return source is not None and source != tx.world_of(line)

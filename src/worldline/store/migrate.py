@@ -1,0 +1,50 @@
+"""Older files, step by step to this format, with a backup beside them first.
+
+`STEPS[n]` is the SQL that turns format n into n + 1. All steps run in one transaction, so that a
+crash leaves the old format whole.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from worldline.errors import StoreError
+from worldline.store import schema
+
+STEPS: dict[int, str] = {}
+
+
+def upgrade(connection: apsw.Connection, path: str) -> None:
+    """Brings an older file to this program's format; does nothing to a current one."""
+    version = connection.pragma("user_version")
+    if version >= schema.FORMAT:
+        return
+    missing = [n for n in range(version, schema.FORMAT) if n not in STEPS]
+    if missing:
+        raise StoreError(f"{path} has format {version}, for which there is no migration")
+    backup(connection, f"{path}.format{version}.backup")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for step in range(version, schema.FORMAT):
+            connection.execute(STEPS[step])
+        connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def backup(connection: apsw.Connection, path: str) -> None:
+    """A whole copy of the store in another file, written aside and then put in place."""
+    partial = Path(path + ".partial")
+    partial.unlink(missing_ok=True)
+    target = apsw.Connection(str(partial))
+    try:
+        with target.backup("main", connection, "main") as copying:
+            while not copying.done:
+                copying.step(1000)
+    finally:
+        target.close()
+    partial.replace(path)

@@ -1,0 +1,147 @@
+"""What a store has on record about its users: tenants, scope sets, and the ontology of each world and everything below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+import orjson
+
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval
+from worldline.errors import InvalidInput, Refused
+from worldline.hashing import GENESIS
+from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
+from worldline.rules import ontology
+from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.tx import Tx
+
+
+def new_tenant(store: SqliteStore, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Row:
+    """A tenant and its root world, inside the write transaction that first needs them."""
+    store.execute(
+        "INSERT INTO tenants (name, root, last_known, sequence, head) VALUES (?, 0, ?, 0, ?)",
+        (name, now, GENESIS),
+    )
+    row = store.query("SELECT id, name, 0, last_known, sequence, head FROM tenants WHERE name = ?", (name,))[
+        0
+    ]
+    root = store.query("SELECT coalesce(max(id), 0) + 1 FROM nodes")[0][0]
+    tx = Tx(store, (*row[:2], root, *row[3:]), known=now + 1, types=types)
+    key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
+    store.execute("UPDATE tenants SET root = ? WHERE id = ?", (key, row[0]))
+    tx.finish("open")
+    return (row[0], name, key, tx.stamp, tx.sequence, tx.head)
+
+
+def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:
+    """The number of a scope set, made at first use; 0 for no scope at all."""
+    bound = sorted({scope for scope in scopes if scope.bound()}, key=scope_key)
+    if not bound:
+        return 0
+    key = "|".join(scope_key(scope) for scope in bound)
+    rows = tx.query("SELECT id FROM scopes WHERE tenant = :t AND key = :key", key=key)
+    if rows:
+        return int(rows[0][0])
+    if len(bound) == 1:
+        return _add_scope(tx, key, bound[0])
+    whole = tx.add("scopes", key, None, None, None, None, tx.next_row("scopes"))
+    for scope in bound:
+        alone = scope_set(tx, [scope])
+        values = [getattr(scope, kind) for kind in ("user", "agent", "app", "run")]
+        tx.add("scopes", f"{key}#{alone}", *values, whole)
+    return whole
+
+
+def _add_scope(tx: Tx, key: str, scope: Scope) -> int:
+    values = [getattr(scope, kind) for kind in ("user", "agent", "app", "run")]
+    number = tx.add("scopes", key, *values, tx.next_row("scopes"))
+    for kind, value in scope.bound().items():
+        alone = Scope(**{kind: value})
+        own = number if alone == scope else scope_set(tx, [alone])
+        tx.put(NodeDraft("Scope", f"{kind}:{value}", valid=Interval(EARLIEST), scope=own))
+    return number
+
+
+def scope_key(scope: Scope) -> str:
+    """The canonical text of a scope: `agent=a&user=u`."""
+    return "&".join(f"{kind}={quote(value)}" for kind, value in sorted(scope.bound().items()))
+
+
+def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
+    """Records a type for a world; the same name and version again changes nothing."""
+    kind = _kind(item)
+    built_in: Mapping[str, Any] | tuple[str, ...] = ontology.NODE_TYPES if kind == "node" else tx.types
+    if kind != "predicate" and item.name in built_in and not _registered(tx, kind, item.name):
+        raise Refused(f"{item.name!r} is built in and cannot be registered again")
+    version = getattr(item, "version", "1")
+    spec = orjson.dumps(msgspec.to_builtins(item)).decode() if isinstance(item, Predicate) else None
+    found = [row for row in _registered(tx, kind, item.name) if row[1] == world]
+    if found and (found[0][2], found[0][3]) == (version, spec):
+        return False
+    for row in found:
+        tx.end_row("ontology", row[0])
+    tx.add("ontology", world, kind, item.name, version, spec, tx.stamp, FOREVER)
+    return True
+
+
+def _kind(item: Any) -> str:
+    for type_, kind in ((EdgeType, "edge"), (NodeType, "node"), (Predicate, "predicate")):
+        if isinstance(item, type_):
+            return kind
+    raise InvalidInput(f"register an EdgeType, a NodeType or a Predicate, not {item!r}")
+
+
+def _registered(tx: Tx, kind: str, name: str | None) -> list[Row]:
+    """(row, world, version, spec, name) of what is registered now."""
+    chosen = "1" if name is None else "name = :name"
+    return tx.query(
+        "SELECT id, world, version, spec, name FROM ontology WHERE tenant = :t AND kind = :kind"
+        f" AND {chosen} AND kt = :forever ORDER BY id",
+        kind=kind, name=name,
+    )  # fmt: skip
+
+
+def _here(tx: Tx, kind: str, name: str | None, world: int) -> list[Row]:
+    """The same, for this world and those above it, nearest first."""
+    above, at = [world], world
+    while at and (parent := tx.parent(at)):
+        at = parent
+        above.append(at)
+    order = {line: place for place, line in enumerate([*above, 0])}
+    rows = [row for row in _registered(tx, kind, name) if row[1] in order]
+    return sorted(rows, key=lambda row: order[row[1]])
+
+
+def node_types(tx: Tx, world: int, *, agent: bool) -> tuple[str, ...]:
+    """The types that a note may have here."""
+    own = tuple(row[4] for row in _here(tx, "node", None, world))
+    return ontology.AGENT_TYPES + own + (() if agent else ontology.OPERATOR_TYPES)
+
+
+def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
+    """Refuses an edge type that this world does not know, or that this process cannot run."""
+    if name not in ontology.EDGE_TYPES:
+        rows = _here(tx, "edge", name, world)
+        if rows:
+            return _require_handler(tx, name, rows[0][2])
+    allowed = ontology.AGENT_EDGES if agent else ontology.EDGE_TYPES
+    own = tuple(row[4] for row in _here(tx, "edge", None, world))
+    ontology.require(name, allowed + own, "edge type")
+    return None
+
+
+def _require_handler(tx: Tx, name: str, version: str) -> None:
+    held = tx.types.get(name)
+    if held is None or held.version != version:
+        raise Refused(
+            f"this process has no handler for {name!r} version {version}; "
+            "register its EdgeType here before writing such edges (reading works)"
+        )
+
+
+def predicate(tx: Tx, name: str, world: int) -> Predicate:
+    """How facts with this predicate reconcile here; an unknown one may have many objects."""
+    rows = _here(tx, "predicate", name, world)
+    return msgspec.json.decode(rows[0][3], type=Predicate) if rows else Predicate(name)

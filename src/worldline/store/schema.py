@@ -1,0 +1,135 @@
+"""The tables, their columns, and which columns the changeset log vouches for.
+
+`COLUMNS` drives every insert; `COVERED` names what the log's checksums cover when a row is put
+(what the content hashes cover already, such as a node's text, is left out). A known end is covered
+by the changeset that closed it. `tenant` comes first in every key.
+"""
+
+from __future__ import annotations
+
+FORMAT = 1
+APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
+WORDS_PER_NODE = 65536
+"""A words row is `node * WORDS_PER_NODE + passage`."""
+
+SILENT = frozenset({"Scope", "Session"})
+"""Node types whose text is not worth finding by its words."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "nodes": ("id", "tenant", "hash", "line", "type", "name", "content", "dated", "world", "metadata"),
+    "beliefs": (
+        *("id", "tenant", "line", "node", "type", "scope", "vf", "vt", "kf", "kt"),
+        *("status", "confidence", "precision", "reason"),
+    ),
+    "edges": (
+        *("id", "tenant", "hash", "src", "type", "dst", "world", "scope"),
+        *("vf", "vt", "kf", "kt", "metadata"),
+    ),
+    "events": (
+        *("node", "tenant", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
+        *("modality", "category", "source", "external_id", "state", "draft"),
+    ),
+    "facts": ("node", "tenant", "subject", "predicate", "object", "literal"),
+    "aliases": ("id", "tenant", "key", "name", "line", "scope"),
+    "labels": ("tenant", "label", "value", "node"),
+    "scopes": ("id", "tenant", "key", "user", "agent", "app", "run", "part_of"),
+    "proposals": (
+        *("id", "tenant", "hash", "a", "b", "status", "tier", "score", "reason", "scope", "kf", "kt"),
+    ),
+    "ontology": ("id", "tenant", "world", "kind", "name", "version", "spec", "kf", "kt"),
+    "world_hashes": ("id", "tenant", "line", "hash", "kf"),
+}
+
+COVERED: dict[str, tuple[str, ...]] = {
+    "nodes": ("id", "hash", "line", "world", "metadata"),
+    "beliefs": (
+        *("id", "line", "node", "type", "scope", "vf", "vt", "kf"),
+        *("status", "confidence", "precision", "reason"),
+    ),
+    "edges": ("id", "hash", "src", "type", "dst", "world", "scope", "vf", "vt", "kf", "metadata"),
+    "events": (
+        *("node", "sender", "recipient", "said_at", "utc_offset", "session"),
+        *("modality", "category", "source", "external_id"),
+    ),
+    "facts": ("node", "subject", "predicate", "object", "literal"),
+    "aliases": ("id", "key", "name", "line", "scope"),
+    "scopes": ("id", "key", "user", "agent", "app", "run", "part_of"),
+    "proposals": ("id", "hash", "a", "b", "status", "tier", "score", "reason", "scope", "kf"),
+    "ontology": ("id", "world", "kind", "name", "version", "spec", "kf"),
+    "world_hashes": ("id", "line", "hash", "kf"),
+}
+"""Tables whose rows a changeset vouches for. `labels` and the words are derived from these."""
+
+KEYED = {"events": "node", "facts": "node"}
+"""Tables whose row number is another table's."""
+
+CLOSABLE = ("beliefs", "edges", "proposals", "ontology")
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, root INTEGER NOT NULL,
+  last_known INTEGER NOT NULL, sequence INTEGER NOT NULL, head BLOB NOT NULL);
+CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
+  line INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL,
+  dated INTEGER, world INTEGER NOT NULL, metadata TEXT);
+CREATE TABLE beliefs (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
+  node INTEGER NOT NULL, type TEXT NOT NULL, scope INTEGER NOT NULL, vf INTEGER NOT NULL,
+  vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL, status TEXT, confidence REAL,
+  precision TEXT, reason TEXT);
+CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
+  src INTEGER NOT NULL, type TEXT NOT NULL, dst INTEGER NOT NULL, world INTEGER NOT NULL,
+  scope INTEGER NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL,
+  kt INTEGER NOT NULL, metadata TEXT);
+CREATE TABLE events (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key BLOB NOT NULL,
+  sender TEXT NOT NULL, recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL,
+  session INTEGER, modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT,
+  state TEXT NOT NULL, draft TEXT);
+CREATE TABLE facts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, subject INTEGER NOT NULL,
+  predicate TEXT NOT NULL, object INTEGER NOT NULL, literal TEXT);
+CREATE TABLE aliases (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
+  name TEXT NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL);
+CREATE TABLE labels (tenant INTEGER NOT NULL, label TEXT NOT NULL, value TEXT NOT NULL,
+  node INTEGER NOT NULL, PRIMARY KEY (tenant, label, value, node)) WITHOUT ROWID;
+CREATE TABLE scopes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
+  user TEXT, agent TEXT, app TEXT, run TEXT, part_of INTEGER NOT NULL);
+CREATE TABLE proposals (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
+  a INTEGER NOT NULL, b INTEGER NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL,
+  score REAL NOT NULL, reason TEXT, scope INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL);
+CREATE TABLE ontology (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, world INTEGER NOT NULL,
+  kind TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, spec TEXT, kf INTEGER NOT NULL,
+  kt INTEGER NOT NULL);
+CREATE TABLE worlds (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, head INTEGER NOT NULL,
+  hash BLOB NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE world_hashes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
+  hash BLOB NOT NULL, kf INTEGER NOT NULL);
+CREATE TABLE log (tenant INTEGER NOT NULL, sequence INTEGER NOT NULL, known INTEGER NOT NULL,
+  kind TEXT NOT NULL, body BLOB NOT NULL, previous BLOB NOT NULL, hash BLOB NOT NULL,
+  PRIMARY KEY (tenant, sequence)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(owner, text, content='', contentless_delete=1,
+  tokenize='unicode61 remove_diacritics 0');
+"""
+
+INDEXES: dict[str, str] = {
+    "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",
+    "nodes_line": "INDEX nodes_line ON nodes (tenant, line) WHERE line != id",
+    "beliefs_line": "INDEX beliefs_line ON beliefs (tenant, line, kt)",
+    "beliefs_type": "INDEX beliefs_type ON beliefs (tenant, type, vf)",
+    "edges_out": "INDEX edges_out ON edges (tenant, src, type, dst, vf, vt, kf, kt, scope)",
+    "edges_in": "INDEX edges_in ON edges (tenant, dst, type, src, vf, vt, kf, kt, scope)",
+    "events_key": "UNIQUE INDEX events_key ON events (tenant, key)",
+    "events_session": "INDEX events_session ON events (tenant, session, said_at)",
+    "events_pending": "INDEX events_pending ON events (tenant, node) WHERE state = 'pending'",
+    "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
+    "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
+    "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",
+    "aliases_line": "INDEX aliases_line ON aliases (tenant, line)",
+    "scopes_key": "UNIQUE INDEX scopes_key ON scopes (tenant, key)",
+    "scopes_user": "INDEX scopes_user ON scopes (tenant, user)",
+    "proposals_pair": "INDEX proposals_pair ON proposals (tenant, a, b)",
+    "ontology_name": "INDEX ontology_name ON ontology (tenant, kind, name)",
+    "world_hashes_line": "INDEX world_hashes_line ON world_hashes (tenant, line, kf)",
+    "world_hashes_hash": "INDEX world_hashes_hash ON world_hashes (tenant, hash)",
+}
+
+BULK = ("nodes_hash", "beliefs_line", "beliefs_type", "edges_out", "edges_in")
+"""Indexes that a bulk load into an empty store makes afterwards."""

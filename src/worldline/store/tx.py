@@ -1,0 +1,472 @@
+"""One changeset: the only code that writes memories.
+
+Rows are gathered and flushed in one go; a read inside the transaction flushes first, so handlers
+see what came before them. There is no way to add an edge but `link`, and `link` runs the edge
+type's handler. `finish` computes the hashes of every world touched and appends the log row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval
+from worldline.errors import Refused
+from worldline.hashing import edge_id, node_id, record_id
+from worldline.model import (
+    Belief,
+    Close,
+    Edge,
+    EdgeDraft,
+    EdgeType,
+    FactDraft,
+    Metadata,
+    NodeDraft,
+    Op,
+    Propose,
+    Refuse,
+    Scope,
+)
+from worldline.store import digests, ledger
+from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, SILENT, WORDS_PER_NODE
+from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.view import SqlView, owner_token
+from worldline.text import passages, words
+
+_INSERT = {
+    table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    for table, columns in COLUMNS.items()
+}
+_INSERT["labels"] = _INSERT["labels"].replace("INSERT", "INSERT OR IGNORE", 1)
+_NUMBERED = tuple(t for t in COLUMNS if t != "labels" and t not in KEYED)
+_NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
+_FLUSH_AT = 20_000
+
+
+class Tx(SqlView):
+    """A write transaction of one tenant; as a view it sees everything current, in one scope."""
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        tenant: Row,
+        *,
+        known: Instant,
+        scope: Scope = Scope(),
+        types: Mapping[str, EdgeType],
+        language: str = "english",
+        fresh: bool = False,
+    ) -> None:
+        super().__init__(store, tenant[0], valid=known, scope=scope)
+        self.name, self.root, self.stamp = tenant[1], tenant[2], known
+        self.sequence, self.head = tenant[4], tenant[5]
+        self.types, self.language, self.fresh = types, language, fresh
+        self.scope_id = 0
+        """The scope set that this handle writes to."""
+        self.changes: list[str] = []
+        self.proposed: list[str] = []
+        self.ledger = ledger.Entries()
+        self.worlds = digests.Touched()
+        self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS)[0], strict=True))
+        self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
+        self._words: list[tuple[int, str, str]] = []
+        self._closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
+        self._waiting = 0
+        self._ids: dict[int, bytes] = {}
+        self._keys: dict[bytes, tuple[int, int]] = {}
+        self._parents: dict[int, int | None] = {}
+        self._new: set[int] = set()
+        self._parental: set[int] = set()
+        self._linked: set[tuple[int, str, int]] = set()
+        self._owners: dict[int, str] = {}
+
+    # Reading inside the transaction ------------------------------------------------------------
+
+    def query(self, sql: str, **args: Any) -> list[Row]:
+        """A statement that sees all that this changeset has gathered."""
+        self.flush()
+        return super().query(sql, **args)
+
+    def as_view(self, **changes: Any) -> SqlView:
+        """A plain view of the store as this changeset has left it."""
+        self.flush()
+        bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
+        return SqlView(self.store, self.tenant, **(bound | changes))
+
+    def id_of(self, key: int) -> bytes:
+        """The 32 bytes of a node's id."""
+        if key not in self._ids:
+            self._ids[key] = self.query("SELECT hash FROM nodes WHERE id = :key", key=key)[0][0]
+        return self._ids[key]
+
+    def find(self, id_: bytes) -> tuple[int, int] | None:
+        """(key, lineage) of a stored node."""
+        if id_ not in self._keys and not self.fresh:
+            rows = self.store.query(
+                "SELECT id, line FROM nodes WHERE tenant = ? AND hash = ?", (self.tenant, id_)
+            )
+            if rows:
+                self._keys[id_] = rows[0]
+        return self._keys.get(id_)
+
+    def parent(self, line: int) -> int | None:
+        """As in the view, remembered."""
+        if line not in self._parents:
+            self._parents[line] = super().parent(line)
+        return self._parents[line]
+
+    def height(self, line: int) -> int:
+        """As in the view; what is new and has no children needs no look."""
+        return 0 if line in self._new and line not in self._parental else super().height(line)
+
+    def world_of(self, line: int) -> int:
+        """The world that a lineage lies in; the root's number for the top level."""
+        return self.parent(line) or self.root
+
+    # Nodes and beliefs -------------------------------------------------------------------------
+
+    def put(self, draft: NodeDraft) -> tuple[int, bool]:
+        """Stores a payload and believes it; (key, whether anything changed)."""
+        key, line, new = self._payload(draft)
+        if not new and self._holds(key, draft):
+            return key, False
+        self.believe(key, line, draft)
+        if not new:
+            self._reindex(key, draft)
+        return key, True
+
+    def payload_only(self, draft: NodeDraft) -> tuple[int, int, bool]:
+        """Stores a payload without believing it yet: (key, lineage, whether it is new)."""
+        return self._payload(draft)
+
+    def _payload(self, draft: NodeDraft) -> tuple[int, int, bool]:
+        world = self.id_of(draft.world) if draft.world else None
+        id_ = draft.id or node_id(draft.type, draft.name, draft.content, draft.dated, world)
+        if found := self.find(id_):
+            return (*found, False)
+        key = self._row("nodes")
+        line = draft.lineage or key
+        stored = _json(draft.metadata)
+        self._add(
+            "nodes",
+            (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated,
+             draft.world, stored),
+        )  # fmt: skip
+        self._ids[key], self._keys[id_] = id_, (key, line)
+        self._label(key, draft)
+        self._index(key, draft)
+        if line == key:
+            self._new.add(key)
+            self._parents[key] = None
+            self.worlds.appear(key, id_)
+        else:
+            self.worlds.new_version(line, key)
+        if draft.world and line == key:
+            self.link(EdgeDraft(draft.world, "contains", line, Interval(EARLIEST), draft.scope))
+        return key, line, True
+
+    def _holds(self, key: int, draft: NodeDraft) -> bool:
+        """Whether this scope already believes the payload at the draft's start."""
+        return any(b.scope == draft.scope and draft.valid.start in b.valid for b in self.beliefs(key))
+
+    def believe(self, key: int, line: int, draft: NodeDraft) -> None:
+        """A new belief in a stored version; it ends where a later one of the same scope begins."""
+        end = draft.valid.end
+        if key not in self._new or key != line:
+            later = [b.valid.start for b in self.beliefs(key)
+                     if b.scope == draft.scope and b.valid.start > draft.valid.start]  # fmt: skip
+            end = min([end, *later])
+        status = None if draft.status == "believed" else draft.status
+        self._add(
+            "beliefs",
+            (self._row("beliefs"), self.tenant, line, key, draft.type, draft.scope,
+             draft.valid.start, end, self.stamp, FOREVER, status, draft.confidence,
+             draft.precision, draft.reason),
+        )  # fmt: skip
+
+    def _label(self, key: int, draft: NodeDraft) -> None:
+        for label, value in draft.metadata.items():
+            self._add("labels", (self.tenant, label, orjson.dumps(value).decode(), key))
+
+    def _index(self, key: int, draft: NodeDraft, scope: int | None = None) -> None:
+        if draft.type in SILENT:
+            return
+        owner = self._owner(draft.scope if scope is None else scope)
+        base = key * WORDS_PER_NODE
+        name, content = draft.name, draft.content
+        if len(content) <= 1200:
+            self._words.append((base, owner, " ".join(words(f"{name} {content}", self.language))))
+            return
+        for number, (start, end) in enumerate(passages(content)):
+            text = " ".join(words(f"{name} {content[start:end]}", self.language))
+            self._words.append((base + number, owner, text))
+
+    def _reindex(self, key: int, draft: NodeDraft) -> None:
+        """A payload believed in one more scope must be found from there too."""
+        rows = self.query(
+            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
+            " WHERE b.tenant = :t AND b.node = :key",
+            key=key,
+        )
+        if len(rows) > 1 and draft.type not in SILENT:
+            owner = " ".join(dict.fromkeys(" ".join(self._owner(r[0]) for r in rows).split()))
+            self._owners[-1] = owner
+            self._index(key, draft, -1)
+
+    def _owner(self, scope: int) -> str:
+        """Tokens that let the words index leave out other tenants and scopes early."""
+        if scope not in self._owners:
+            tokens = [f"t{self.tenant}"]
+            if scope:
+                rows = self.query("SELECT user, agent, app, run FROM scopes WHERE part_of = :s", s=scope)
+                for values in rows:
+                    pairs = zip(("user", "agent", "app", "run"), values, strict=True)
+                    tokens += [owner_token(kind, value) for kind, value in pairs if value]
+            self._owners[scope] = " ".join(tokens)
+        return self._owners[scope]
+
+    # Edges -------------------------------------------------------------------------------------
+
+    def link(self, edge: EdgeDraft) -> tuple[bytes, bool]:
+        """Runs the edge type's handler and carries out what it answers; (id, whether it is new)."""
+        id_ = edge_id(self.id_of(edge.src), edge.type, self.id_of(edge.dst)) if edge.dst else b""
+        rows = [] if edge.fact else self._rows_of(edge)
+        mine = [row for row in rows if row.scope == edge.scope and row.known.end == FOREVER]
+        if any(edge.valid.start in row.valid for row in mine):
+            return id_, False
+        ops = self.types[edge.type].on_insert(edge, self)
+        if edge.fact or any(isinstance(op, Propose) for op in ops):
+            return id_, self.apply(ops, edge.type)
+        self._insert_edge(edge, id_, rows, mine)
+        self.apply(ops, edge.type)
+        return id_, True
+
+    def _rows_of(self, edge: EdgeDraft) -> list[Edge]:
+        triple = (edge.src, edge.type, edge.dst)
+        if triple not in self._linked and (edge.src in self._new or edge.dst in self._new):
+            return []
+        return self.as_view(scope=Scope()).edge_rows(
+            "e.src = :src AND e.type = :type AND e.dst = :dst", src=edge.src, type=edge.type, dst=edge.dst
+        )
+
+    def _insert_edge(self, edge: EdgeDraft, id_: bytes, rows: Sequence[Edge], mine: Sequence[Edge]) -> None:
+        end = min([edge.valid.end, *(r.valid.start for r in mine if r.valid.start > edge.valid.start)])
+        world = self._owning_world(edge)
+        metadata = _json(edge.metadata)
+        self._add(
+            "edges",
+            (self._row("edges"), self.tenant, id_, edge.src, edge.type, edge.dst, world,
+             edge.scope, edge.valid.start, end, self.stamp, FOREVER, metadata),
+        )  # fmt: skip
+        self._linked.add((edge.src, edge.type, edge.dst))
+        if edge.type == "contains":
+            self.worlds.move(edge.dst, self.world_of(edge.dst), edge.src, edge.dst in self._new)
+            self._parents[edge.dst] = edge.src
+            self._parental.add(edge.src)
+        elif not rows:
+            self.worlds.add(world, id_)
+
+    def _owning_world(self, edge: EdgeDraft) -> int:
+        """The lowest world that holds both ends; refers_to belongs to its source's world."""
+        if edge.type == "contains":
+            return edge.src
+        source = self._lines(edge.src)
+        if edge.type == "refers_to":
+            return self.world_of(source)
+        here, there = self.world_of(source), self.world_of(self._lines(edge.dst))
+        if here == there:
+            return here
+        above = self._ancestors(here)
+        while there not in above:
+            there = self.world_of(there)
+        return there
+
+    def _lines(self, key: int) -> int:
+        """The lineage of a version (an end of a supersedes edge may be one)."""
+        if key in self._new:
+            return key
+        return int(self.query("SELECT line FROM nodes WHERE id = :key", key=key)[0][0])
+
+    def _ancestors(self, world: int) -> set[int]:
+        above = {world}
+        while world != self.root:
+            world = self.world_of(world)
+            above.add(world)
+        return above
+
+    # Ops ---------------------------------------------------------------------------------------
+
+    def apply(self, ops: Sequence[Op], by: str) -> bool:
+        """Carries out a handler's answer; a refusal undoes the whole changeset."""
+        for op in ops:
+            if isinstance(op, Refuse):
+                raise Refused(op.reason)
+            if isinstance(op, Close):
+                self.close(op, by)
+            elif isinstance(op, Propose):
+                self.propose(op)
+            elif op.edge is not None:
+                self.link(op.edge)
+            elif op.reopen is not None:
+                self._reopen(op.table, op.reopen)
+        return bool(ops)
+
+    def close(self, op: Close, by: str) -> None:
+        """Ends a belief on the known axis, and believes the shorter interval instead if there is one."""
+        row = self._held(op.table, op.target.row)
+        self._closes[op.table].append(op.target.row)
+        self._waiting += 1
+        self.changes.append(_told(op, by))
+        if op.valid_to is None and op.status is None:
+            self._contained_no_more(op.table, row)
+            return
+        columns = dict(zip(COLUMNS[op.table], row, strict=True))
+        columns.update(id=self._row(op.table), kf=self.stamp, kt=FOREVER)
+        if op.valid_to is not None:
+            columns["vt"] = op.valid_to
+            self._contained_no_more(op.table, row)
+        if op.status is not None:
+            columns.update(status=op.status, reason=op.reason)
+        self._add(op.table, tuple(columns.values()))
+
+    def end_row(self, table: str, row: int) -> None:
+        """Closes a row on the known axis, with nothing in its place."""
+        self._closes[table].append(row)
+        self._waiting += 1
+
+    def _held(self, table: str, row: int) -> Row:
+        found = self.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :row", row=row)
+        return found[0]
+
+    def _contained_no_more(self, table: str, row: Row) -> None:
+        """Ending a contains edge puts its child back into the root."""
+        if table == "edges" and row[4] == "contains" and row[9] == FOREVER:
+            self.worlds.move(row[5], row[3], self.root, appeared=False)
+            self._parents[row[5]] = None
+
+    def _reopen(self, table: str, belief: Belief) -> None:
+        """Another interval of a stored version or edge."""
+        if table == "edges":
+            columns = dict(zip(COLUMNS["edges"], self._held("edges", belief.of), strict=True))
+            columns.update(id=self._row("edges"), vf=belief.valid.start, vt=belief.valid.end)
+            columns.update(kf=self.stamp, kt=FOREVER)
+            self._add("edges", tuple(columns.values()))
+            if columns["type"] == "contains" and columns["vt"] == FOREVER:
+                self.worlds.move(columns["dst"], self.world_of(columns["dst"]), columns["src"], False)
+                self._parents[columns["dst"]] = columns["src"]
+            return
+        line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
+        draft = NodeDraft(
+            type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
+            confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
+        )  # fmt: skip
+        self.believe(belief.of, line, draft)
+
+    def propose(self, op: Propose) -> None:
+        """Stages a merge once; one that was decided before is not staged again."""
+        a, b = sorted((op.a, op.b))
+        found = self.query(
+            "SELECT hash, status FROM proposals WHERE tenant = :t AND a = :a AND b = :b AND kt = :forever",
+            a=a, b=b,
+        )  # fmt: skip
+        id_ = found[0][0] if found else record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex())
+        self.proposed.append(id_.hex())
+        if not found:
+            self.add_proposal(id_, a, b, "pending", op.tier, op.score, op.reason, self.scope_id)
+            self.changes.append("proposed a merge")
+
+    def add_proposal(self, id_: bytes, *rest: Any) -> None:
+        """A row for a proposal's new status."""
+        a, b, status, tier, score, reason, scope = rest
+        self._add(
+            "proposals",
+            (self._row("proposals"), self.tenant, id_, a, b, status, tier, score, reason, scope,
+             self.stamp, FOREVER),
+        )  # fmt: skip
+
+    # Other rows --------------------------------------------------------------------------------
+
+    def add(self, table: str, *values: Any) -> int:
+        """A row of one of the side tables (events, facts, aliases, scopes, ontology)."""
+        row = values[0] if table in KEYED else self._row(table)
+        self._add(table, (row, self.tenant, *(values[1:] if table in KEYED else values)))
+        return int(row)
+
+    def add_fact(self, edge: EdgeDraft, key: int, literal: str | None) -> bool:
+        """The fact's own row, then its handler."""
+        fact = edge.fact
+        assert isinstance(fact, FactDraft)
+        if not self.query("SELECT 1 FROM facts WHERE node = :key", key=key):
+            self.add("facts", key, edge.src, fact.predicate, edge.dst, literal)
+        before = len(self.changes), self._next["beliefs"]
+        self.link(edge)
+        return before != (len(self.changes), self._next["beliefs"])
+
+    # Rows --------------------------------------------------------------------------------------
+
+    def _row(self, table: str) -> int:
+        self._next[table] += 1
+        return self._next[table]
+
+    def next_row(self, table: str) -> int:
+        """The number that the next row of a table will get."""
+        return self._next[table] + 1
+
+    def _add(self, table: str, row: Row) -> None:
+        self._rows[table].append(row)
+        self._waiting += 1
+        if self._waiting >= _FLUSH_AT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes what has been gathered, and notes it for the log."""
+        if not self._waiting and not self._words:
+            return
+        self._waiting = 0
+        for table, rows in self._rows.items():
+            if rows:
+                self._rows[table] = []
+                self.store.insert(_INSERT[table], rows)
+                self.ledger.put(table, rows)
+        if self._words:
+            words_now, self._words = self._words, []
+            self.store.insert("INSERT OR REPLACE INTO words (rowid, owner, text) VALUES (?, ?, ?)", words_now)
+        for table, closed in self._closes.items():
+            if closed:
+                self._closes[table] = []
+                self.store.insert(
+                    f"UPDATE {table} SET kt = {self.stamp} WHERE id = ? AND kt = {FOREVER}",
+                    [(row,) for row in closed],
+                )
+                self.ledger.closed(table, closed, self.stamp)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all was written."""
+        return not self._waiting and not self._words and self.ledger.empty
+
+    def finish(self, kind: str) -> None:
+        """Hashes of every world touched, then one row in the log."""
+        if self.empty:
+            return
+        digests.settle(self)
+        self.flush()
+        body, rows = self.ledger.seal()
+        self.sequence += 1
+        self.head = ledger.append(self, kind, body, rows)
+        self.store.execute(
+            "UPDATE tenants SET last_known = ?, sequence = ?, head = ? WHERE id = ?",
+            (self.stamp, self.sequence, self.head, self.tenant),
+        )
+
+
+def _json(metadata: Metadata) -> str | None:
+    return orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None
+
+
+def _told(op: Close, by: str) -> str:
+    if op.status is not None:
+        return f"{op.status} ({op.reason or by})"
+    return f"withdrawn ({op.reason or by})" if op.valid_to is None else f"ended ({by})"

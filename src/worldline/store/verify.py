@@ -1,0 +1,275 @@
+"""Proving a store: every hash recomputed, every logged row looked at again, every damage named.
+
+It trusts nothing but the code: ids from payloads, edges from their ends, worlds from their members,
+and the log from the rows that it vouches for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+from zlib import crc32
+
+from blake3 import blake3
+
+from worldline.clock import FOREVER, show
+from worldline.hashing import (
+    EMPTY_DIGEST,
+    GENESIS,
+    chain,
+    digest_update,
+    edge_id,
+    event_id,
+    fact_id,
+    node_id,
+    world_hash,
+)
+from worldline.model import Damage, Verification
+from worldline.store import ledger
+from worldline.store.schema import CLOSABLE, COVERED, SILENT, WORDS_PER_NODE
+from worldline.store.sqlite import SqliteStore
+from worldline.text import passages
+
+Progress = Callable[[str, int], None]
+_BATCH = 5000
+
+
+class Checker:
+    """One pass over one tenant."""
+
+    def __init__(self, store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None) -> None:
+        self.store, self.tenant, self.name, self.root = store, tenant[0], tenant[1], tenant[2]
+        self.last_known, self.head = tenant[3], tenant[5]
+        self.damage: list[Damage] = []
+        self.progress = progress or (lambda stage, done: None)
+        self.ids: dict[int, bytes] = {}
+        self.lines: dict[int, int] = {}
+
+    def found(self, where: str, what: str) -> None:
+        self.damage.append(Damage(where, what))
+
+    def rows(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
+        return self.store.query(sql, (self.tenant, *args))
+
+    def scan(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
+        """A whole table of this tenant in the order of its rows, in batches."""
+        key, last = ledger.key_column(table), -1
+        while True:
+            batch = self.rows(
+                f"SELECT {key}, {columns} FROM {table} WHERE tenant = ? AND {key} > ? ORDER BY {key}"
+                f" LIMIT {_BATCH}",
+                last,
+            )
+            yield from batch
+            if len(batch) < _BATCH:
+                return
+            last = batch[-1][0]
+            self.progress(table, last)
+
+
+def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
+    """Everything about one tenant, and what is wrong with it."""
+    check = Checker(store, tenant, progress)
+    nodes = _check_nodes(check)
+    edges = _check_edges(check)
+    worlds = _check_worlds(check)
+    changesets = _check_log(check)
+    _check_words(check)
+    return Verification(nodes, edges, worlds, changesets, tuple(check.damage))
+
+
+def _check_nodes(check: Checker) -> int:
+    check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = ?"))
+    events = {row[0]: row for row in check.scan("events", "sender, session, said_at, external_id")}
+    facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal")}
+    for row in check.scan("nodes", "hash, line, type, name, content, dated, world"):
+        key, stored, line, type_, name, content, dated, world = row
+        check.lines[key] = line
+        within = check.ids.get(world) if world else None
+        if type_ == "Turn" and key in events:
+            _, sender, session, said_at, external = events[key]
+            expected = event_id(sender, check.ids.get(session), said_at, content, external)
+        elif type_ == "Fact" and key in facts:
+            _, subject, predicate, object_, literal = facts[key]
+            expected = fact_id(
+                check.ids.get(subject, b""), predicate, check.ids.get(object_), literal, within
+            )
+        else:
+            expected = node_id(type_, name, content, dated, within)
+        if expected != stored:
+            check.found(f"node {stored.hex()[:12]} (row {key})", "its payload does not hash to its id")
+        if line not in check.ids:
+            check.found(f"node {stored.hex()[:12]} (row {key})", "its lineage does not exist")
+    return len(check.ids)
+
+
+def _check_edges(check: Checker) -> int:
+    count = 0
+    for key, stored, src, type_, dst in check.scan("edges", "hash, src, type, dst"):
+        count += 1
+        if src not in check.ids or dst not in check.ids:
+            check.found(f"edge {stored.hex()[:12]} (row {key})", "one of its ends does not exist")
+        elif edge_id(check.ids[src], type_, check.ids[dst]) != stored:
+            check.found(f"edge {stored.hex()[:12]} (row {key})", "its ends and type do not hash to its id")
+    return count
+
+
+# Worlds ------------------------------------------------------------------------------------------
+
+
+def _check_worlds(check: Checker) -> int:
+    """Recomputes every digest from its members, leaves first."""
+    stored = {r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = ?")}
+    hashes: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
+    for _, line, hash_, since in check.scan("world_hashes", "line, hash, kf"):
+        hashes[line].append((since, hash_))
+    members = _members(check, stored, hashes)
+    for line, (head, hash_, digest) in stored.items():
+        where = f"world {check.ids.get(line, b'').hex()[:12]} (lineage {line})"
+        expected = digest_update(EMPTY_DIGEST, members.get(line, ()))
+        if head not in check.ids or world_hash(check.ids[head], expected) != hash_ or expected != digest:
+            check.found(where, "its hash does not follow from what it contains")
+        if not hashes[line] or max(hashes[line], key=lambda pair: pair[0])[1] != hash_:
+            check.found(where, "its latest hash is not the last one kept")
+    for line in members.keys() - stored.keys():
+        check.found(f"world {check.ids.get(line, b'').hex()[:12]} (lineage {line})", "it has no hash")
+    return len(stored)
+
+
+def _members(
+    check: Checker,
+    stored: dict[int, Any],
+    hashes: dict[int, list[tuple[int, bytes]]],
+) -> dict[int, list[bytes]]:
+    """What each world's digest must cover: children, interior edges, former versions."""
+
+    def hash_of(line: int, before: int = FOREVER) -> bytes:
+        kept = [h for since, h in hashes.get(line, ()) if since < before]
+        return kept[-1] if kept else world_hash(check.ids[line])
+
+    members: dict[int, list[bytes]] = defaultdict(list)
+    seen: set[bytes] = set()
+    episodes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    columns = "hash, src, type, dst, world, vt, kf, kt"
+    for _, hash_, src, type_, dst, world, valid_to, since, until in check.scan("edges", columns):
+        if type_ == "contains":
+            if valid_to == FOREVER and since < until:
+                episodes[dst].append((since, until, src))
+        elif hash_ not in seen:
+            seen.add(hash_)
+            members[world].append(hash_)
+    for line, key in sorted((line, key) for key, line in check.lines.items()):
+        if line != key and key != stored.get(line, (line,))[0]:
+            members[line].append(check.ids[key])
+        if line == key and line != stored.get(line, (line,))[0]:
+            members[line].append(check.ids[key])
+    born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = ? GROUP BY line"))
+    for line in (key for key, line in check.lines.items() if key == line and key != check.root):
+        for until, world in _places(check.root, episodes.get(line, []), born.get(line, 0)):
+            members[world].append(hash_of(line, until))
+    return members
+
+
+def _places(root: int, episodes: list[tuple[int, int, int]], born: int) -> Iterator[tuple[int, int]]:
+    """(until, world) for every stay of a lineage in a world; what is in no world lies in the root."""
+    at = born
+    for since, until, world in sorted(episodes):
+        if since > at:
+            yield since, root
+        yield until, world
+        at = until
+    if at != FOREVER:
+        yield FOREVER, root
+
+
+# The log -----------------------------------------------------------------------------------------
+
+
+def _check_log(check: Checker) -> int:
+    """The chain, then every row that it vouches for, then rows that nothing vouches for."""
+    previous, last, count = GENESIS, -1, 0
+    covered: dict[str, set[int]] = {table: set() for table in COVERED}
+    ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
+    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = ? ORDER BY sequence"
+    for sequence, known, kind, body, before, hash_ in check.rows(sql):
+        count += 1
+        where = f"changeset {sequence} ({show(known)})"
+        if sequence != count or before != previous or known <= last:
+            check.found(where, "the chain of changesets is broken here")
+        content = _check_changeset(check, where, known, body, covered, ended)
+        if chain(before, check.name, known, kind, body, content) != hash_:
+            check.found(where, "the log row does not hash to what it says")
+        previous, last = hash_, known
+    if previous != check.head or (last != check.last_known and count):
+        check.found("the end of the log", "the newest changesets are missing")
+    _check_uncovered(check, covered, ended)
+    return count
+
+
+def _check_changeset(
+    check: Checker,
+    where: str,
+    known: int,
+    body: bytes,
+    covered: dict[str, set[int]],
+    ended: dict[str, dict[int, int]],
+) -> bytes:
+    content = blake3()
+    try:
+        for table, closed, numbers, sums in ledger.sections(body):
+            if closed:
+                ended.get(table, {}).update(dict.fromkeys(numbers, known))
+                rows = [ledger.close_bytes(table, number, known) for number in numbers]
+            else:
+                covered[table].update(numbers)
+                rows = _stored_rows(check, where, table, numbers)
+            content.update(b"\n".join(rows) + b"\n")
+            for number, row, expected in zip(numbers, rows, sums, strict=True):
+                if row and crc32(row) != expected:
+                    check.found(f"{table} row {number}", f"it is not what {where} wrote")
+    except ValueError as error:
+        check.found(where, str(error))
+    return content.digest()
+
+
+def _stored_rows(check: Checker, where: str, table: str, numbers: list[int]) -> list[bytes]:
+    key, columns = ledger.key_column(table), ", ".join(COVERED[table])
+    stored: dict[int, bytes] = {}
+    for start in range(0, len(numbers), 500):
+        chosen = ",".join(map(str, numbers[start : start + 500]))
+        for row in check.rows(f"SELECT {columns} FROM {table} WHERE tenant = ? AND {key} IN ({chosen})"):
+            stored[row[0]] = ledger.row_bytes(row)
+    for number in numbers:
+        if number not in stored:
+            check.found(f"{table} row {number}", f"it is gone; {where} wrote it")
+    return [stored.get(number, b"") for number in numbers]
+
+
+def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[str, dict[int, int]]) -> None:
+    for table, known_rows in covered.items():
+        column = "kt" if table in CLOSABLE else "0"
+        for number, until in check.scan(table, column):
+            if number not in known_rows:
+                check.found(f"{table} row {number}", "no changeset wrote it")
+            elif table in CLOSABLE and until != ended[table].get(number, FOREVER):
+                check.found(f"{table} row {number}", "it ends where no changeset ended it")
+
+
+def _check_words(check: Checker) -> None:
+    """Every text that should be found by its words has its index rows, and no row is left over."""
+    indexed = {row[0] for row in check.store.query("SELECT id FROM words_docsize")}
+    expected: set[int] = set()
+    for key, type_, content in check.scan("nodes", "type, content"):
+        if type_ not in SILENT:
+            base = key * WORDS_PER_NODE
+            expected.update(range(base, base + max(1, len(passages(content)))))
+    for row in sorted(expected - indexed)[:1]:
+        check.found(f"words of node row {row // WORDS_PER_NODE}", "they are not in the index")
+    others = check.store.query("SELECT id FROM nodes WHERE tenant != ?", (check.tenant,))
+    foreign = {row[0] for row in others}
+    for row in sorted(r for r in indexed - expected if r // WORDS_PER_NODE not in foreign)[:1]:
+        check.found(f"words row {row}", "it indexes nothing that is stored")
+    for (problem,) in check.store.query("PRAGMA quick_check(1)"):
+        if problem != "ok":
+            check.found("the file", str(problem))

@@ -1,0 +1,484 @@
+"""Reads, bound once to tenant, scope, world and moment: the boundary that no caller can forget.
+
+Every statement is built from the same three fragments (time, scope, world), so a row that one read
+may not see, none may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+from zlib import crc32
+
+import orjson
+from msgspec.structs import replace
+
+from worldline.clock import FOREVER, LATEST, Instant, Interval
+from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
+from worldline.ports import Direction
+from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.sqlite import SqliteStore
+
+NODE = (
+    "n.id, n.hash, n.line, n.type, n.name, n.content, n.dated, n.metadata, b.vf, b.vt, b.kf, b.kt,"
+    " b.scope, b.status, b.confidence, b.precision, b.reason,"
+    " (SELECT l.hash FROM nodes l WHERE l.id = n.line),"
+    " (SELECT w.hash FROM nodes w WHERE w.id = n.world)"
+)
+BELIEF = "b.id, b.node, b.vf, b.vt, b.kf, b.kt, b.scope, b.status, b.confidence, b.precision, b.reason"
+EDGE = (
+    "e.id, e.hash, e.type, e.src, e.dst, e.vf, e.vt, e.kf, e.kt, e.metadata, e.scope,"
+    " (SELECT s.hash FROM nodes s WHERE s.id = e.src), (SELECT d.hash FROM nodes d WHERE d.id = e.dst)"
+)
+_CHUNK = 400
+
+
+class SqlView:
+    """One tenant, scope, world and moment of a store."""
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        tenant: int,
+        *,
+        valid: Instant,
+        known: Instant = LATEST,
+        scope: Scope = Scope(),
+        world: int = 0,
+        closed: bool = False,
+        quarantined: bool = False,
+        pierce: frozenset[str] = frozenset({"refers_to"}),
+    ) -> None:
+        self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
+        self.pierce = pierce
+        self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
+        self.args: dict[str, Any] = {
+            "t": tenant,
+            "v": valid,
+            "k": known,
+            "w": world,
+            "forever": FOREVER,
+            **scope.bound(),
+        }
+
+    def bind(self, **changes: Any) -> SqlView:
+        """The same view with another moment, world, scope or openness."""
+        bound: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in ("valid", "known", "scope", "world", "closed", "quarantined", "pierce")
+        }
+        return type(self)(self.store, self.tenant, **(bound | changes))
+
+    def query(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
+        """One statement with this view's bindings."""
+        return self.store.query(sql, {**self.args, **args})
+
+    # Fragments ---------------------------------------------------------------------------------
+
+    def time(self, row: str) -> str:
+        """Seen from this moment; with `closed`, everything believed by then, ended or withdrawn."""
+        if not self.closed:
+            return f"{row}.vf <= :v AND {row}.vt > :v AND {row}.kf <= :k AND {row}.kt > :k"
+        if row == "b":
+            same = "x.tenant = b.tenant AND x.line = b.line AND x.node = b.node AND x.scope = b.scope"
+            return (
+                "b.kf <= :k AND (b.kt > :k OR (b.kt > b.kf AND b.kt = (SELECT max(x.kt) FROM beliefs x"
+                f" WHERE {same} AND x.kf <= :k)))"
+            )
+        return f"{row}.kf <= :k AND {row}.kt > :k"
+
+    def scoped(self, row: str) -> str:
+        """Belongs to every bound kind of scope."""
+        bound = self.scope.bound()
+        if not bound:
+            return "1"
+        kinds = " AND ".join(f"{kind} = :{kind}" for kind in bound)
+        return f"{row}.scope IN (SELECT part_of FROM scopes WHERE tenant = :t AND {kinds})"
+
+    def inside(self, line: str) -> str:
+        """Lies in the entered world, at any depth, at this moment."""
+        if not self.world:
+            return "1"
+        step = (
+            "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
+            " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k"
+        )
+        first = step.format(source="edges c", of=line)
+        again = step.format(source="up JOIN edges c", of="up.line")
+        return (
+            f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
+            " SELECT 1 FROM up WHERE line = :w))"
+        )
+
+    def trusted(self) -> str:
+        """Not quarantined, unless asked for."""
+        return "1" if self.quarantined else "b.status IS NOT 'quarantined'"
+
+    def seen(self) -> str:
+        """Everything that makes a belief `b` visible here."""
+        return f"{self.time('b')} AND {self.scoped('b')} AND {self.trusted()} AND {self.inside('b.line')}"
+
+    def _end_seen(self, line: str, *, anywhere: bool) -> str:
+        inside = "1" if anywhere else self.inside("b.line")
+        return (
+            f"EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = {line}"
+            f" AND {self.time('b')} AND {self.scoped('b')} AND {self.trusted()} AND {inside})"
+        )
+
+    # Nodes -------------------------------------------------------------------------------------
+
+    def visible(self, lines: Collection[int]) -> list[Node]:
+        """The visible version of each lineage, where there is one; the newest, where several are."""
+        best: dict[int, Node] = {}
+        for node in self.versions(lines):
+            held = best.get(node.line)
+            if held is None or _newer(node, held):
+                best[node.line] = node
+        return [best[line] for line in dict.fromkeys(lines) if line in best]
+
+    def versions(self, lines: Collection[int]) -> list[Node]:
+        """Every visible version of these lineages."""
+        found: list[Node] = []
+        for chunk in _chunks(lines):
+            found += self.nodes(f"b.line IN ({chunk})")
+        return found
+
+    def nodes(self, where: str, tail: str = "", **args: Any) -> list[Node]:
+        """Visible nodes that meet a condition on `n` and `b`."""
+        rows = self.query(
+            f"SELECT {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node"
+            f" WHERE b.tenant = :t AND {where} AND {self.seen()} {tail}",
+            **args,
+        )
+        return [node_from(row) for row in rows]
+
+    def one(self, line: int) -> Node | None:
+        """The visible version of one lineage."""
+        found = self.visible([line])
+        return found[0] if found else None
+
+    def payload(self, key: int) -> Node | None:
+        """One version whatever the moment, through its newest belief in this scope."""
+        rows = self.query(
+            f"SELECT {NODE} FROM nodes n JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line"
+            f" AND b.node = n.id WHERE n.tenant = :t AND n.id = :key AND {self.scoped('b')}"
+            " ORDER BY b.kt DESC, b.id DESC LIMIT 1",
+            key=key,
+        )
+        return node_from(rows[0]) if rows else None
+
+    def history(self, line: int) -> list[tuple[Belief, Node]]:
+        """Every belief ever held in any version of a lineage up to this known time, oldest first."""
+        rows = self.query(
+            f"SELECT {BELIEF}, {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node"
+            f" WHERE b.tenant = :t AND b.line = :line AND b.kf <= :k AND {self.scoped('b')}"
+            " ORDER BY b.kf, b.id",
+            line=line,
+        )
+        return [(belief_from(row[:11]), node_from(row[11:])) for row in rows]
+
+    def nodes_by_belief(self, where: str) -> list[Node]:
+        """Nodes through these very belief rows, whatever the moment; scope and world still hold."""
+        rows = self.query(
+            f"SELECT {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node WHERE b.tenant = :t AND {where}"
+            f" AND {self.scoped('b')} AND {self.ever_inside('b.line')} ORDER BY b.id"
+        )
+        return [node_from(row) for row in rows]
+
+    def latest(self, line: int) -> Node | None:
+        """The version of a lineage that was believed last by this known time, over or not."""
+        rows = self.query(
+            f"SELECT {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node WHERE b.tenant = :t"
+            " AND b.line = coalesce((SELECT line FROM nodes WHERE id = :line), :line) AND b.kf <= :k"
+            f" AND {self.scoped('b')} AND {self.ever_inside('b.line')}"
+            " ORDER BY b.kt > :k DESC, b.vf DESC, b.id DESC LIMIT 1",
+            line=line,
+        )
+        return node_from(rows[0]) if rows else None
+
+    def named(self, prefix: str) -> list[tuple[int, int]]:
+        """(key, lineage) of the nodes whose id begins with these hex digits, in this scope and world."""
+        low, high = _prefix_range(prefix)
+        rows = self.query(
+            "SELECT n.id, n.line FROM nodes n WHERE n.tenant = :t AND n.hash >= :low AND n.hash <= :high"
+            " AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
+            f" AND b.node = n.id AND b.kf <= :k AND {self.scoped('b')} AND {self.ever_inside('b.line')})"
+            " ORDER BY n.id LIMIT 12",
+            low=low,
+            high=high,
+        )
+        return [(row[0], row[1]) for row in rows]
+
+    def ever_inside(self, line: str) -> str:
+        """Has lain in the entered world at some time, as far as is known at this moment."""
+        if not self.world:
+            return "1"
+        step = (
+            "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
+            " AND c.kf <= :k"
+        )
+        first = step.format(source="edges c", of=line)
+        again = step.format(source="up JOIN edges c", of="up.line")
+        return (
+            f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
+            " SELECT 1 FROM up WHERE line = :w))"
+        )
+
+    def former(self, prefix: str) -> list[tuple[int, str, Instant]]:
+        """(lineage, hash, known time it began) of the world hashes that begin so."""
+        low, high = _prefix_range(prefix)
+        rows = self.query(
+            "SELECT h.line, h.hash, h.kf FROM world_hashes h WHERE h.tenant = :t AND h.hash >= :low"
+            f" AND h.hash <= :high AND {self._end_seen_ever('h.line')} ORDER BY h.kf LIMIT 12",
+            low=low,
+            high=high,
+        )
+        return [(row[0], row[1].hex(), row[2]) for row in rows]
+
+    def _end_seen_ever(self, line: str) -> str:
+        return (
+            f"EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = {line}"
+            f" AND {self.scoped('b')} AND {self.ever_inside('b.line')})"
+        )
+
+    # Beliefs, slots ------------------------------------------------------------------------------
+
+    def beliefs(self, key: int, *, ever: bool = False) -> list[Belief]:
+        """The beliefs in one version that are current (or that ever were), in this scope."""
+        rows = self.query(
+            f"SELECT {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.node = :key"
+            " AND b.line = (SELECT line FROM nodes WHERE id = :key)"
+            f" AND {'1' if ever else 'b.kt = :forever'} AND {self.scoped('b')} ORDER BY b.vf, b.id",
+            key=key,
+        )
+        return [belief_from(row) for row in rows]
+
+    def slot(self, subject: int, predicate: str, scope: int) -> Sequence[FactRow]:
+        """The currently believed facts of one subject and predicate, for this scope's owner."""
+        owner = (
+            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o JOIN scopes s ON s.id = :scope"
+            " AND o.tenant = :t AND o.user IS s.user AND o.agent IS s.agent AND o.app IS s.app)"
+            if scope
+            else "b.scope = 0"
+        )
+        rows = self.query(
+            f"SELECT f.node, f.subject, f.predicate, f.object, f.literal, {BELIEF}"
+            " FROM facts f JOIN nodes n ON n.id = f.node JOIN beliefs b ON b.tenant = :t"
+            " AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
+            f" WHERE f.tenant = :t AND f.subject IN ({_ints(self.same_as(subject))})"
+            f" AND f.predicate = :predicate AND ({owner}) ORDER BY b.vf, b.id",
+            predicate=predicate,
+            scope=scope,
+        )
+        return [fact_from(row) for row in rows]
+
+    # Edges ---------------------------------------------------------------------------------------
+
+    def edges(
+        self, lines: Collection[int], types: Collection[str] | None, direction: Direction
+    ) -> list[Edge]:
+        """The visible edges that leave (or reach) these lineages; facts count as edges."""
+        found: list[Edge] = []
+        end = "src" if direction == "out" else "dst"
+        for chunk in _chunks(lines):
+            found += self._stored_edges(f"e.{end} IN ({chunk})", types)
+            if types is None or "fact" in types:
+                found += self._fact_edges("subject" if direction == "out" else "object", chunk)
+        return found
+
+    def _stored_edges(self, where: str, types: Collection[str] | None) -> list[Edge]:
+        chosen = "1" if types is None else f"e.type IN ({_texts(types)})"
+        target = self._end_seen("e.dst", anywhere=False)
+        if self.world and self.pierce:
+            outside = f"e.type IN ({_texts(self.pierce)}) AND {self._end_seen('e.dst', anywhere=True)}"
+            target = f"({outside} OR {target})"
+        rows = self.query(
+            f"SELECT {EDGE} FROM edges e WHERE e.tenant = :t AND {where} AND {chosen}"
+            f" AND {self.time('e')} AND (e.type = 'contains' OR {self.scoped('e')})"
+            f" AND {self._end_seen('e.src', anywhere=False)} AND {target} ORDER BY e.id"
+        )
+        return [edge_from(row) for row in rows]
+
+    def _fact_edges(self, end: str, chunk: str) -> list[Edge]:
+        rows = self.query(
+            "SELECT n.id, n.hash, f.predicate, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
+            " (SELECT hash FROM nodes WHERE id = f.subject), (SELECT hash FROM nodes WHERE id = f.object)"
+            " FROM facts f JOIN nodes n ON n.id = f.node"
+            " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+            f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN ({chunk}) AND {self.seen()}"
+            f" AND {self._ends_of_fact()} ORDER BY b.id"
+        )
+        return [_fact_edge(row) for row in rows]
+
+    def _ends_of_fact(self) -> str:
+        """A fact inside a world may speak of entities, which live in the root."""
+        return f"{self._end_seen('f.subject', anywhere=True)} AND {self._end_seen('f.object', anywhere=True)}"
+
+    def edge_rows(self, where: str, **args: Any) -> list[Edge]:
+        """Edges that meet a condition on `e`, whatever their ends: for history, why and receipts."""
+        rows = self.query(
+            f"SELECT {EDGE} FROM edges e WHERE e.tenant = :t AND {where} AND e.kf <= :k"
+            f" AND {self.scoped('e')} ORDER BY e.kf, e.id",
+            **args,
+        )
+        return [edge_from(row) for row in rows]
+
+    def parent(self, line: int) -> int | None:
+        """The world that contains a lineage now; None for what lies in the root."""
+        rows = self.query(
+            "SELECT src FROM edges WHERE tenant = :t AND dst = :line AND type = 'contains'"
+            " AND vt = :forever AND kt = :forever",
+            line=line,
+        )
+        return rows[0][0] if rows else None
+
+    def height(self, line: int) -> int:
+        """How many levels of worlds lie below a lineage."""
+        rows = self.query(
+            "WITH RECURSIVE down(line, depth) AS (SELECT :line, 0 UNION SELECT e.dst, depth + 1"
+            " FROM down JOIN edges e ON e.tenant = :t AND e.src = down.line AND e.type = 'contains'"
+            " AND e.vt = :forever AND e.kt = :forever) SELECT max(depth) FROM down",
+            line=line,
+        )
+        return int(rows[0][0])
+
+    def reaches(self, start: int, goal: int, type_: str) -> bool:
+        """Whether `goal` can be reached from `start` along current edges of one type."""
+        rows = self.query(
+            "WITH RECURSIVE on_way(line) AS (SELECT :start UNION SELECT e.dst FROM on_way"
+            " JOIN edges e ON e.tenant = :t AND e.src = on_way.line AND e.type = :type"
+            " AND e.vt = :forever AND e.kt = :forever) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
+            start=start,
+            goal=goal,
+            type=type_,
+        )
+        return bool(rows)
+
+    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """(node, BM25) of the texts that hold any of these words, best first; time is not looked at."""
+        owner = [f"t{self.tenant}"]
+        owner += [owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
+        rows = self.query(
+            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM (SELECT rowid, bm25(words, 0.0, 1.0) AS score"
+            " FROM words WHERE words MATCH :match ORDER BY score LIMIT :depth)"
+            " GROUP BY 1 ORDER BY 2, 1 LIMIT :limit",
+            match=f"owner : ({' AND '.join(owner)}) AND text : ({any_word})", depth=4 * limit, limit=limit,
+        )  # fmt: skip
+        return [(row[0], -row[1]) for row in rows]
+
+    # Identity --------------------------------------------------------------------------------------
+
+    def same_as(self, line: int) -> list[int]:
+        """The lineages accepted as the same as this one by this known time, itself included."""
+        rows = self.query(
+            "WITH RECURSIVE same(line) AS (SELECT :line UNION SELECT e.dst FROM same JOIN edges e"
+            " ON e.tenant = :t AND e.src = same.line AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
+            f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
+            line=line,
+        )
+        return [row[0] for row in rows]
+
+    def proposals(self, where: str = "1", **args: Any) -> list[Proposal]:
+        """Merge proposals as they stood at this known time."""
+        rows = self.query(
+            "SELECT p.hash, a.hash, b.hash, p.status, p.tier, p.score, p.reason, p.kf, p.kt, p.id, p.a, p.b"
+            " FROM proposals p JOIN nodes a ON a.id = p.a JOIN nodes b ON b.id = p.b"
+            f" WHERE p.tenant = :t AND {where} AND p.kf <= :k AND p.kt > :k AND {self.scoped('p')}"
+            f" AND {self._end_seen_ever('p.a')} AND {self._end_seen_ever('p.b')} ORDER BY p.id",
+            **args,
+        )
+        return [
+            Proposal(
+                r[0].hex(),
+                r[1].hex(),
+                r[2].hex(),
+                r[3],
+                r[4],
+                r[5],
+                r[6],
+                Interval(r[7], r[8]),
+                r[9],
+                r[10],
+                r[11],
+            )
+            for r in rows
+        ]
+
+
+def owner_token(kind: str, value: str) -> str:
+    """The token by which the words index leaves out other scopes early."""
+    return f"{kind[0]}{kind[1]}{crc32(value.encode()):08x}"
+
+
+def _newer(node: Node, held: Node) -> bool:
+    return (node.valid.start, node.known.start, node.key) > (held.valid.start, held.known.start, held.key)
+
+
+def _chunks(lines: Iterable[int]) -> Iterable[str]:
+    unique = list(dict.fromkeys(lines))
+    for start in range(0, len(unique), _CHUNK):
+        yield _ints(unique[start : start + _CHUNK])
+
+
+def _ints(values: Iterable[int]) -> str:
+    return ",".join(str(int(v)) for v in values)
+
+
+def _texts(values: Iterable[str]) -> str:
+    return ",".join("'" + v.replace("'", "''") + "'" for v in values)
+
+
+def _prefix_range(prefix: str) -> tuple[bytes, bytes]:
+    return bytes.fromhex(prefix.ljust(64, "0")), bytes.fromhex(prefix.ljust(64, "f"))
+
+
+def metadata_from(stored: str | None) -> Metadata:
+    """A JSON object, empty when none was stored."""
+    return orjson.loads(stored) if stored else {}
+
+
+def node_from(r: Sequence[Any]) -> Node:
+    """A node from the columns of `NODE`."""
+    return Node(
+        r[1].hex(), r[17].hex(), r[3], r[4], r[5], Interval(r[8], r[9]), Interval(r[10], r[11]),
+        r[6], r[18].hex() if r[18] else None, metadata_from(r[7]), r[13] or "believed", r[14], r[15],
+        r[16], (), r[0], r[2], r[12],
+    )  # fmt: skip
+
+
+def belief_from(r: Sequence[Any]) -> Belief:
+    """A belief from the columns of `BELIEF`."""
+    return Belief(
+        r[0], r[1], Interval(r[2], r[3]), Interval(r[4], r[5]), r[6], r[7] or "believed", r[8], r[9], r[10]
+    )
+
+
+def fact_from(r: Sequence[Any]) -> FactRow:
+    """A fact from its five columns and those of `BELIEF`."""
+    return FactRow(r[0], r[1], r[2], r[3], r[4], belief_from(r[5:]))
+
+
+def edge_from(r: Sequence[Any]) -> Edge:
+    """An edge from the columns of `EDGE`."""
+    return Edge(
+        r[1].hex(), r[2], r[11].hex(), r[12].hex(), Interval(r[5], r[6]), Interval(r[7], r[8]),
+        metadata_from(r[9]), r[0], r[3], r[4], r[10],
+    )  # fmt: skip
+
+
+def _fact_edge(r: Sequence[Any]) -> Edge:
+    return Edge(
+        r[1].hex(), "fact", r[10].hex(), r[11].hex(), Interval(r[5], r[6]), Interval(r[7], r[8]),
+        {"predicate": r[2]}, r[0], r[3], r[4], r[9],
+    )  # fmt: skip
+
+
+def as_belief(edge: Edge) -> Belief:
+    """An edge row as the belief that handlers close."""
+    return Belief(edge.key, edge.key, edge.valid, edge.known, edge.scope)
+
+
+def annotate(node: Node, notes: Iterable[str]) -> Node:
+    """The node with more to tell."""
+    return replace(node, notes=(*node.notes, *notes))

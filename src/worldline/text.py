@@ -1,0 +1,231 @@
+"""One tokeniser for every store: words, folded names, token estimates and passages.
+
+It decides what counts as a word and when two words are the same (case, accents, inflection,
+number format).  It does not decide which words matter; ranking does.  Every token is one run of
+letters or digits, so that ``" ".join(words(text))`` can be indexed by a plain FTS5 ``unicode61``
+table and read with any SQLite tool.
+
+>>> words("Ana's cafés cost 1,200 euros")
+['ana', 'cafe', 'cost', '1200', 'euro']
+>>> words("我喜欢游泳")
+['我喜', '喜欢', '欢游', '游泳']
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+
+MAX_TOKEN = 64
+MAX_CACHED = 200_000
+PASSAGE = 1200
+
+# Scripts written without spaces between words: indexed as overlapping pairs of characters.
+_UNSPACED = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u3005-\u3007\u3041-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+# Vowel signs and other marks that Python's \w leaves out, but that belong to a word.
+_MARKS = (
+    "\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0711\u0730-\u074a"
+    "\u0900-\u0963\u0966-\u0dff\u0f18-\u0fbc"
+)
+_WORD = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![^\W_])|\d+\.\d+(?![^\W_])"
+    rf"|[{_UNSPACED}]+"
+    rf"|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_MARKS}]|['’](?=[^\W_]))*"
+)
+_ASCII_WORD = re.compile(
+    r"[A-Za-z][A-Za-z0-9']*"
+    r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![A-Za-z0-9])|\d+\.\d+(?![A-Za-z0-9])|\d[A-Za-z0-9']*"
+)
+_CJK = re.compile(
+    "[\u3005-\u3007\u3041-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_NAME_DROP = re.compile(r"['’`´.]+")
+_NAME_GAP = re.compile(r"[\W_]+")
+
+_TO_TWENTY = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+_TENS = "thirty forty fifty sixty seventy eighty ninety"
+_NUMBER_WORDS = {w: str(n) for n, w in enumerate(_TO_TWENTY.split(), 2)} | {
+    w: str(10 * n) for n, w in enumerate(_TENS.split(), 3)
+}
+
+# Inflected forms that a suffix stemmer cannot join: base form first.
+_IRREGULAR = (
+    "go went gone|buy bought|bring brought|think thought|teach taught|catch caught|fight fought|"
+    "seek sought|see saw seen|eat ate eaten|drink drank drunk|sing sang sung|swim swam swum|"
+    "run ran|begin began begun|give gave given|take took taken|get got gotten|forget forgot forgotten|"
+    "write wrote written|drive drove driven|ride rode ridden|rise rose risen|speak spoke spoken|"
+    "break broke broken|choose chose chosen|wear wore worn|tear tore torn|throw threw thrown|"
+    "grow grew grown|know knew known|fly flew flown|draw drew drawn|show shown|make made|"
+    "say said|tell told|sell sold|hold held|find found|lose lost|leave left|meet met|feel felt|"
+    "keep kept|sleep slept|spend spent|send sent|build built|lend lent|win won|sit sat|stand stood|"
+    "understand understood|pay paid|hear heard|become became|come came|do did done|have had has|"
+    "be is are was were been am|fall fell fallen|steal stole stolen|wake woke woken|hide hid hidden|"
+    "bite bit bitten|shoot shot|lead led|feed fed|read|dig dug|hang hung|stick stuck|strike struck|"
+    "teach taught|mean meant|learn learnt|dream dreamt|child children|person people|man men|"
+    "woman women|foot feet|tooth teeth|mouse mice|wife wives|life lives|knife knives|"
+    "good better best|bad worse worst"
+)
+
+_STOP_WORDS = (
+    "a an the and or but if so than then as of at by for from in into on onto to with about over "
+    "under up down out off again i me my mine myself we us our ours you your yours yourself he him "
+    "his she her hers it its they them their theirs this that these those who whom whose which what "
+    "when where why how be is are was were been being am do does did doing done have has had having "
+    "can could will would shall should may might must not no nor s t d m re ve ll don didn doesn "
+    "isn aren wasn weren won wouldn couldn shouldn hasn haven hadn there here just also too very "
+    "don't didn't doesn't isn't aren't wasn't weren't won't wouldn't couldn't shouldn't hasn't "
+    "haven't hadn't can't i'm i've i'll i'd it's that's you're you've he's she's we're we've they're "
+    "what's who's there's let's any some ever because while during between"
+)
+
+
+class _Stems(dict[str, str]):
+    """Raw word → its token or tokens, separated by a space; filled on first use."""
+
+    def __init__(self, stem: Callable[[str], str], irregular: dict[str, str]) -> None:
+        super().__init__()
+        self._stem = stem
+        self._irregular = irregular
+
+    def __missing__(self, raw: str) -> str:
+        if _UNSPACED_RUN.match(raw):
+            return " ".join(map(_plain, _pairs(raw)))
+        token = self._normal(raw)
+        if len(raw) <= MAX_TOKEN:
+            if len(self) >= MAX_CACHED:
+                self.clear()
+            self[raw] = token
+        return token
+
+    def _normal(self, raw: str) -> str:
+        word = raw.casefold().replace("’", "'").rstrip("'")
+        if word[0].isdigit():
+            return _plain(_number(word))
+        word = self._irregular.get(word) or word
+        return _plain(_NUMBER_WORDS.get(word) or self._stem(word[:MAX_TOKEN]) or word)
+
+
+def _number(word: str) -> str:
+    """Digits in one spelling: no thousands commas, ordinals or leading zeros."""
+    if _ORDINAL.fullmatch(word):
+        word = word[:-2]
+    word = word.replace(",", "").replace(".", "p").replace("'", "")[:MAX_TOKEN]
+    return word.lstrip("0") or "0" if word.isdigit() else word
+
+
+def _pairs(run: str) -> list[str]:
+    """Overlapping pairs of characters; a lone character stands for itself."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _plain(token: str) -> str:
+    """The token with nothing in it that FTS5 would split at; a strange one is spelt in hex."""
+    token = token.replace("'", "")
+    if token.isascii() and token.isalnum():
+        return token
+    if token and all(map(_indexable, token)):
+        return token
+    return "u" + token.encode("utf-8", "surrogatepass").hex()[: MAX_TOKEN - 1]
+
+
+@cache
+def _indexable(char: str) -> bool:
+    """Whether FTS5 (Unicode 6.1) is sure to see a letter or digit: Unicode 3.2 already did."""
+    return unicodedata.ucd_3_2_0.category(char)[0] in "LN" and char.isalnum()
+
+
+@cache
+def _stems(language: str) -> _Stems:
+    import Stemmer  # type: ignore[import-not-found]
+
+    stemmer = Stemmer.Stemmer(language, 0)
+    irregular = {}
+    if language == "english":
+        for family in _IRREGULAR.split("|"):
+            base, *forms = family.split()
+            irregular.update(dict.fromkeys(forms, base))
+    return _Stems(stemmer.stemWord, irregular)
+
+
+def _unaccented(text: str) -> str:
+    folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", folded)
+
+
+def words(text: str, language: str = "english") -> list[str]:
+    """The tokens of a text, in order: stemmed words, plain numbers, pairs of CJK characters."""
+    if text.isascii():
+        found = _ASCII_WORD.findall(text)
+    else:
+        found = _WORD.findall(_unaccented(text))
+    return " ".join(map(_stems(language).__getitem__, found)).split()
+
+
+@cache
+def stop(language: str = "english") -> frozenset[str]:
+    """The tokens that carry no content in the language (none known outside English)."""
+    if language != "english":
+        return frozenset()
+    return frozenset(token for word in _STOP_WORDS.split() for token in words(word))
+
+
+def content_words(text: str, language: str = "english") -> list[str]:
+    """The tokens of a text without stop words; empty where it has nothing else."""
+    dull = stop(language)
+    return [token for token in words(text, language) if token not in dull]
+
+
+def fold(name: str) -> str:
+    """The key under which a name is looked up: no case, accents, punctuation or double spaces."""
+    plain = _NAME_DROP.sub("", _unaccented(_unaccented(name).casefold()))
+    return _NAME_GAP.sub(" ", plain).strip() or " ".join(plain.split())
+
+
+def estimate_tokens(text: str) -> int:
+    """How many tokens a language model would count: CJK characters + a quarter of the others."""
+    wide = 0 if text.isascii() else len(_CJK.findall(text))
+    return wide + (len(text) - wide + 3) // 4
+
+
+_BREAKS = (("\n\n",), ("\n", ". ", "! ", "? ", "。", "！", "？"), ("; ", ", ", " ", "，", "、"))
+
+
+def passages(text: str, size: int = PASSAGE) -> list[tuple[int, int]]:
+    """Offsets that tile the text, each at most ``size`` long, cut where a reader would pause."""
+    spans, start = [], 0
+    while len(text) - start > size:
+        end = _cut(text, start, size)
+        spans.append((start, end))
+        start = end
+    if start < len(text):
+        spans.append((start, len(text)))
+    return spans
+
+
+def _cut(text: str, start: int, size: int) -> int:
+    """The best place to end a passage: paragraph, then sentence, then word, then anywhere."""
+    rest = len(text) - start
+    limit = size if rest >= 2 * size else min(size, rest // 2 + size // 4)
+    for marks in _BREAKS:
+        found = max(_after(text, mark, start + max(1, limit // 3), start + limit) for mark in marks)
+        if found > start:
+            return found
+    return start + max(1, limit)
+
+
+def _after(text: str, mark: str, low: int, high: int) -> int:
+    at = text.rfind(mark, low, high)
+    return at + len(mark) if at >= 0 else -1

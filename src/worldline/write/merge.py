@@ -1,0 +1,79 @@
+"""Deciding merges: accept, reject, undo; and splitting mentions off an entity again.
+
+A merge changes reads only. Accepting writes same_as edges in both directions, undoing gives them
+up on the known axis, and every decision is a row of its own: who said so stays visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from worldline.clock import EARLIEST, FOREVER, Interval
+from worldline.errors import Refused
+from worldline.handle import Place
+from worldline.model import Belief, Close, Edge, EdgeDraft, NodeDraft, Proposal
+from worldline.store.tx import Tx
+from worldline.store.view import as_belief
+from worldline.write.check import clean_name
+from worldline.write.put import add_alias, note
+
+_MAY = {
+    "accepted": ("pending", "rejected", "undone"),
+    "rejected": ("pending",),
+    "undone": ("accepted",),
+}
+_ADVICE = {
+    "rejected": "it was {was}; undo it instead",
+    "undone": "it is {was}, so there is nothing to undo",
+    "accepted": "it is {was}",
+}
+
+
+def decide(tx: Tx, proposal: Proposal, status: str) -> bool:
+    """Moves a proposal to another status; deciding the same again changes nothing."""
+    if proposal.status == status:
+        return False
+    if proposal.status not in _MAY[status]:
+        raise Refused(_ADVICE[status].format(was=proposal.status))
+    scope = tx.query("SELECT scope FROM proposals WHERE id = :row", row=proposal.row)[0][0]
+    old = Belief(proposal.row, proposal.row, Interval(EARLIEST), proposal.known, scope)
+    tx.close(Close(old, "proposals", reason=status), "merge")
+    tx.add_proposal(
+        bytes.fromhex(proposal.id), proposal.a_line, proposal.b_line, status, proposal.tier,
+        proposal.score, proposal.reason, scope,
+    )  # fmt: skip
+    if status == "accepted":
+        _join(tx, proposal, scope)
+    elif status == "undone":
+        _part(tx, proposal)
+    return True
+
+
+def _join(tx: Tx, proposal: Proposal, scope: int) -> None:
+    for src, dst in ((proposal.a_line, proposal.b_line), (proposal.b_line, proposal.a_line)):
+        tx.link(EdgeDraft(src, "same_as", dst, Interval(EARLIEST), scope, accepted=True))
+
+
+def _part(tx: Tx, proposal: Proposal) -> None:
+    edges = tx.edge_rows(
+        "e.type = 'same_as' AND e.kt = :forever AND e.src IN (:a, :b) AND e.dst IN (:a, :b)",
+        a=proposal.a_line, b=proposal.b_line,
+    )  # fmt: skip
+    for edge in edges:
+        tx.close(Close(as_belief(edge), "edges", reason="undone"), "undo_merge")
+
+
+def split(tx: Tx, line: int, mentions: Sequence[Edge], name: str, place: Place, limit: int) -> int:
+    """Moves these mentions from an entity to a new one of the given name."""
+    clean = clean_name(name)
+    draft = NodeDraft("Entity", clean, f"split from {tx.id_of(line).hex()[:12]}", valid=Interval(EARLIEST))
+    key, new = note(tx, draft, place, limit, None)
+    if not new:
+        add_alias(tx, key, clean, place.scope)
+    for mention in mentions:
+        if mention.dst_line != line or mention.type != "refers_to":
+            raise Refused("only mentions (refers_to edges) of this very entity can be split off it")
+        if mention.known.end == FOREVER:
+            tx.close(Close(as_belief(mention), "edges", reason="split"), "split")
+        tx.link(EdgeDraft(mention.src_line, "refers_to", key, mention.valid, mention.scope, mention.metadata))
+    return key

@@ -1,0 +1,108 @@
+"""Putting memories: notes, sessions, verbatim events and entities.
+
+Everything here is idempotent: the same payload in the same scope is one memory, and the second
+write says that nothing changed.
+"""
+
+from __future__ import annotations
+
+from worldline.clock import EARLIEST, Instant, Interval, moment
+from worldline.errors import Conflict
+from worldline.handle import Place
+from worldline.hashing import event_id, record_id
+from worldline.model import Event, Metadata, NodeDraft
+from worldline.store.tx import Tx
+from worldline.text import fold
+from worldline.write.check import clean_metadata, clean_name, clean_text
+
+
+def session_world(tx: Tx, name: str, place: Place) -> int:
+    """The world of a session; the same name in another scope is another session."""
+    rows = tx.query("SELECT key FROM scopes WHERE id = :scope", scope=place.scope) if place.scope else []
+    draft = NodeDraft(
+        "Session", clean_name(name, "session"), rows[0][0] if rows else "",
+        valid=Interval(EARLIEST), world=place.world, scope=place.scope,
+    )  # fmt: skip
+    key, _ = tx.put(draft)
+    return key
+
+
+def append_event(
+    tx: Tx, event: Event, place: Place, limit: int, draft: str | None = None
+) -> tuple[int, bool]:
+    """Stores a verbatim event; (key, whether it is new). `draft` is what is still to be understood."""
+    text = clean_text(event.text, "text", limit)
+    sender = clean_name(event.speaker, "speaker") if event.speaker else ""
+    said_at, offset = (tx.stamp, 0) if event.said_at is None else moment(event.said_at)
+    session = event.session or place.session
+    world = session_world(tx, session, place) if session else place.world
+    dated = said_at if event.said_at is not None else None
+    key = _event_key(event, place, world, sender, dated, text)
+    stored = tx.query("SELECT node FROM events WHERE tenant = :t AND key = :key", key=key)
+    if stored:
+        return _same_event(tx, int(stored[0][0]), text), False
+    world_id = tx.id_of(world) if world else None
+    node = NodeDraft(
+        "Turn", sender, text, valid=Interval(said_at), world=world, scope=place.scope,
+        metadata=clean_metadata(event.metadata),
+        id=event_id(sender, world_id, said_at, text, event.external_id),
+    )  # fmt: skip
+    row, new = tx.put(node)
+    if not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
+        state = "pending" if draft else "stored"
+        tx.add(
+            "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
+            event.category, event.source, event.external_id, state, draft,
+        )  # fmt: skip
+    return row, new
+
+
+def _event_key(
+    event: Event, place: Place, world: int, sender: str, said_at: Instant | None, text: str
+) -> bytes:
+    if event.external_id is not None:
+        return record_id("external", str(place.scope), clean_text(event.external_id, "external id", 4096))
+    when = "" if said_at is None else str(said_at)
+    return record_id("event", str(place.scope), str(world), sender, when, text)
+
+
+def _same_event(tx: Tx, key: int, text: str) -> int:
+    stored = tx.query("SELECT content FROM nodes WHERE id = :key", key=key)[0][0]
+    if stored != text:
+        raise Conflict(
+            f"this external id is stored with other text ({tx.id_of(key).hex()[:12]}); "
+            "correct that memory, or send the event under another external id"
+        )
+    return key
+
+
+def entity(tx: Tx, name: str, place: Place) -> int:
+    """The entity of exactly this name (case, accents and punctuation folded) in this scope."""
+    clean = clean_name(name)
+    rows = tx.query(
+        "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id",
+        key=fold(clean) or clean, scope=place.scope,
+    )  # fmt: skip
+    if rows:
+        return int(rows[0][0])
+    key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))
+    add_alias(tx, key, clean, place.scope)
+    return key
+
+
+def add_alias(tx: Tx, line: int, name: str, scope: int) -> None:
+    """Another name under which an entity is found."""
+    tx.add("aliases", fold(name) or name, name, line, scope)
+
+
+def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None) -> tuple[int, bool]:
+    """Stores a note; an Entity is also found by its name."""
+    draft.name = clean_name(draft.name)
+    draft.content = clean_text(draft.content, "content", limit, empty=True)
+    draft.metadata = clean_metadata(metadata)
+    draft.scope = place.scope
+    draft.world = 0 if draft.type == "Entity" else place.world
+    key, new = tx.put(draft)
+    if new and draft.type == "Entity":
+        add_alias(tx, key, draft.name, place.scope)
+    return key, new

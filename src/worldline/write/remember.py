@@ -1,0 +1,138 @@
+"""Remembering, straight through: the words first, then what they say.
+
+    event → append (durable) → facts → handlers → commit
+
+The first changeset makes the verbatim text safe; the second one settles the facts that came with
+it. A crash in between leaves the event pending, and `resume` goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from worldline.clock import When
+from worldline.errors import InvalidInput, NotFound, Refused
+from worldline.handle import Done, Handle, Place
+from worldline.model import Event, Fact, Metadata, Receipt
+from worldline.store import registry
+from worldline.store.tx import Tx
+from worldline.write import facts, put
+from worldline.write.check import clean_name
+
+
+def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
+    """Stores an event verbatim, then believes the facts that were given with it."""
+    draft = msgspec.json.encode(given).decode() if given else None
+    stored = handle.write(
+        "remember", lambda tx, place: _append(tx, event, place, handle, draft), dry_run=dry_run
+    )
+    if not given or dry_run or stored.id is None:
+        return stored
+    return understand(handle, stored, given)
+
+
+def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
+    """A whole conversation as one changeset."""
+    ids: list[str] = []
+
+    def work(tx: Tx, place: Place) -> Done:
+        changed, last = False, None
+        for event in events:
+            last, new = _append(tx, event, place, handle, None)
+            ids.append(last.hex() if last else "")
+            changed = changed or new
+        return last, changed
+
+    return replace(handle.write("remember", work, dry_run=dry_run), ids=tuple(ids))
+
+
+def _append(tx: Tx, event: Event, place: Place, handle: Handle, draft: str | None) -> Done:
+    key, new = put.append_event(tx, event, place, handle.config.max_text, draft)
+    return tx.id_of(key), new
+
+
+def understand(handle: Handle, stored: Receipt, given: Sequence[Fact]) -> Receipt:
+    """The second changeset: each fact through its handler, and the event is settled."""
+    event = stored.id or ""
+
+    def work(tx: Tx, place: Place) -> Done:
+        key, said_at = _stored_event(tx, event)
+        told = facts.Told(key, said_at)
+        changed = [believe(tx, fact, place, handle, told)[1] for fact in given]
+        _settle(tx, key, "stored")
+        return bytes.fromhex(event), any(changed)
+
+    try:
+        receipt = handle.write("remember", work)
+    except (InvalidInput, Refused, NotFound):
+        handle.write("remember", lambda tx, place: _reject(tx, event))
+        raise
+    return replace(receipt, changed=receipt.changed or stored.changed)
+
+
+def believe(
+    tx: Tx, fact: Fact, place: Place, handle: Handle, told: facts.Told = facts.Told()
+) -> tuple[int, bool]:
+    """One fact, by the rules that its predicate has in this world."""
+    predicate = registry.predicate(tx, clean_name(fact.predicate, "predicate"), place.world)
+    return facts.assert_fact(tx, fact, place, told, predicate, handle.config)
+
+
+def resume(handle: Handle) -> tuple[Receipt, ...]:
+    """Continues every event whose facts were not settled when its process ended."""
+    pending = handle.read(
+        lambda view: view.query(
+            "SELECT n.hash, e.draft FROM events e JOIN nodes n ON n.id = e.node"
+            f" JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND {view.scoped('b')}"
+            " WHERE e.tenant = :t AND e.state = 'pending' GROUP BY e.node ORDER BY e.node"
+        )
+    )
+    return tuple(
+        understand(
+            handle, Receipt("remember", id_.hex(), False, 0), msgspec.json.decode(draft, type=list[Fact])
+        )
+        for id_, draft in pending
+    )
+
+
+def _stored_event(tx: Tx, event: str) -> tuple[int, int]:
+    rows = tx.query(
+        "SELECT e.node, e.said_at FROM events e JOIN nodes n ON n.id = e.node"
+        " WHERE n.tenant = :t AND n.hash = :hash",
+        hash=bytes.fromhex(event),
+    )
+    return int(rows[0][0]), int(rows[0][1])
+
+
+def _settle(tx: Tx, key: int, state: str) -> None:
+    tx.query("UPDATE events SET state = :state, draft = NULL WHERE node = :key", state=state, key=key)
+
+
+def _reject(tx: Tx, event: str) -> Done:
+    """Facts that can never be stored are not tried again; the words stay."""
+    _settle(tx, _stored_event(tx, event)[0], "rejected")
+    return None, False
+
+
+def events_of(
+    messages: Sequence[Mapping[str, Any]],
+    said_at: When | None = None,
+    session: str | None = None,
+    metadata: Metadata | None = None,
+) -> list[Event]:
+    """Chat messages (role and content; name, said_at and id if they have them) as events."""
+    return [
+        Event(
+            message.get("content") or "",
+            message.get("name") or message.get("role") or "",
+            message.get("said_at", said_at),
+            session=session,
+            metadata=metadata or {},
+            external_id=message.get("id"),
+        )
+        for message in messages
+    ]
