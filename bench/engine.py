@@ -48,24 +48,25 @@ def make(nodes: int, edges: int, worlds: int) -> tuple[list[Note], list[Link]]:
 def floor(path: Path, store: Path) -> float:
     """CPU seconds to insert the very rows that the store holds into two plain tables."""
     source = apsw.Connection(str(store))
-    nodes = source.execute(
-        "SELECT n.id, n.hash, n.type, n.name, n.content, b.vf, b.vt, b.kf, b.kt FROM nodes n"
-        " JOIN beliefs b ON b.node = n.id"
-    ).fetchall()
-    edges = source.execute("SELECT id, hash, src, type, dst, vf, vt, kf, kt FROM edges").fetchall()
+    columns = {
+        "nodes": "n.*, b.scope, b.vf, b.vt, b.kf, b.kt, b.status, b.confidence, b.precision, b.reason",
+        "edges": "*",
+    }
+    nodes = source.execute(f"SELECT {columns['nodes']} FROM nodes n JOIN beliefs b ON b.node = n.id").fetchall()
+    edges = source.execute("SELECT * FROM edges").fetchall()
     source.close()
     target = apsw.Connection(str(path))
-    target.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0")
+    target.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
     start = time.process_time()
     target.execute("BEGIN")
     target.execute(
-        "CREATE TABLE nodes (id INTEGER PRIMARY KEY, hash BLOB, type TEXT, name TEXT, content TEXT,"
-        " vf INTEGER, vt INTEGER, kf INTEGER, kt INTEGER);"
-        "CREATE TABLE edges (id INTEGER PRIMARY KEY, hash BLOB, src INTEGER, type TEXT, dst INTEGER,"
-        " vf INTEGER, vt INTEGER, kf INTEGER, kt INTEGER)"
+        "CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant, hash, line, type, name, content, dated, world,"
+        " metadata, scope, vf, vt, kf, kt, status, confidence, precision, reason);"
+        "CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant, hash, src, type, dst, world, scope, vf, vt, kf,"
+        " kt, metadata)"
     )
-    target.executemany("INSERT INTO nodes VALUES (?,?,?,?,?,?,?,?,?)", nodes)
-    target.executemany("INSERT INTO edges VALUES (?,?,?,?,?,?,?,?,?)", edges)
+    target.executemany(f"INSERT INTO nodes VALUES ({','.join('?' * 19)})", nodes)
+    target.executemany(f"INSERT INTO edges VALUES ({','.join('?' * 13)})", edges)
     target.execute("CREATE UNIQUE INDEX nodes_hash ON nodes (hash)")
     target.execute("CREATE INDEX edges_out ON edges (src, type, dst, vf, vt, kf, kt)")
     target.execute("CREATE INDEX edges_in ON edges (dst, type, src, vf, vt, kf, kt)")

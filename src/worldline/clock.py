@@ -73,14 +73,18 @@ def moment(value: When) -> tuple[Instant, int]:
     if isinstance(value, str):
         value = _parse(value)
     if isinstance(value, datetime):
-        return _from_datetime(value)
+        return _in_range(*_from_datetime(value))
     if isinstance(value, date):
         return _from_datetime(datetime(value.year, value.month, value.day, tzinfo=UTC))
     if type(value) is not int:
         raise InvalidTime(f"a time must be a datetime, a date, ISO text or microseconds, not {value!r}")
-    if value != FOREVER and not EARLIEST <= value <= LAST:
-        raise InvalidTime(f"{value} is outside the years 1 to 9999 (microseconds since 1970, UTC)")
-    return value, 0
+    return (value, 0) if value == FOREVER else _in_range(value, 0)
+
+
+def _in_range(at: Instant, offset: int) -> tuple[Instant, int]:
+    if not EARLIEST <= at <= LAST:
+        raise InvalidTime(f"{at} is outside the years 1 to 9999 (microseconds since 1970, UTC)")
+    return at, offset
 
 
 def _from_datetime(value: datetime) -> tuple[Instant, int]:
@@ -89,7 +93,7 @@ def _from_datetime(value: datetime) -> tuple[Instant, int]:
         raise InvalidTime(
             f"{value.isoformat()} has no UTC offset; give it one, for example .replace(tzinfo=timezone.utc)"
         )
-    ticks = (value.replace(tzinfo=None) - offset - _EPOCH.replace(tzinfo=None)) // _TICK
+    ticks = (value.replace(tzinfo=None) - _EPOCH.replace(tzinfo=None)) // _TICK - offset // _TICK
     return ticks, int(offset.total_seconds() // 60)
 
 

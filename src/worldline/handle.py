@@ -101,7 +101,7 @@ class Handle(Struct, frozen=True):
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.store.writing(keep=keep):
-            tx = self._begin(fresh)
+            tx = self._begin(fresh and not self.store.query("SELECT 1 FROM nodes LIMIT 1"))
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)

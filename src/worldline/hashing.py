@@ -5,12 +5,13 @@ decimal, a colon and its bytes (a netstring without the comma). There are no flo
 no optional spellings, so a second implementation needs nothing but docs/format.md.
 
 >>> node_id("learning", "tea", "green").hex()[:8]
-'42f55107'
+'099ef8f4'
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from blake3 import blake3
 
@@ -44,8 +45,10 @@ def node_id(
     type_: str, name: str, content: str, dated: int | None = None, world: bytes | None = None
 ) -> bytes:
     """The id of a node: its payload, and the world below the root that it was put into."""
+    kind, called, text = type_.encode(), name.encode(), content.encode()
     return blake3(
-        preimage(b"node", type_.encode(), name.encode(), content.encode(), _number(dated), world)
+        b"worldline/1 node\n%d:%b%d:%b%d:%b%b%b"
+        % (len(kind), kind, len(called), called, len(text), text, field(_number(dated)), field(world))
     ).digest()
 
 
@@ -65,9 +68,14 @@ def fact_id(
     return blake3(preimage(b"fact", subject, predicate.encode(), object_, value, world)).digest()
 
 
+@cache
+def _edge_middle(type_: str) -> bytes:
+    return field(type_.encode()) + b"32:"
+
+
 def edge_id(src: bytes, type_: str, dst: bytes) -> bytes:
-    """The id of an edge between two lineages (or versions)."""
-    return blake3(preimage(b"edge", src, type_.encode(), dst)).digest()
+    """The id of an edge between two lineages (or versions), each by its 32 bytes."""
+    return blake3(b"worldline/1 edge\n32:" + src + _edge_middle(type_) + dst).digest()
 
 
 def record_id(tag: str, *fields: str) -> bytes:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from worldline.clock import LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
-from worldline.errors import NotFound, Refused
+from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import (
     Ask,
@@ -51,7 +51,7 @@ from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import migrate, registry, verify
 from worldline.store.lookup import missing
-from worldline.store.sqlite import SqliteStore
+from worldline.store.sqlite import SqliteStore, make_folder, translated
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write import change, merge, put, undo
@@ -81,8 +81,8 @@ class Memory:
         """Opens a store, and makes it when it is not there. No path: the user's data folder."""
         path = default_path() if path is None else path
         if str(path) != ":memory:":
-            Path(path).expanduser().resolve().parent.mkdir(parents=True, exist_ok=True)
             path = Path(path).expanduser()
+            make_folder(path)
         config = load() if config is None else config
         store = SqliteStore(path, config)
         return cls(Handle(store, config, clock, clean_name(tenant, "tenant"), dict(BUILT_IN)))
@@ -318,24 +318,33 @@ class Memory:
             src=edge.src_line, type=edge.type, dst=edge.dst_line,
         )  # fmt: skip
 
-    def quarantine(self, ref: Any, reason: str) -> Receipt:
+    def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
-        return self._mark(ref, "quarantined", reason)
+        return self._mark(ref, "quarantined", reason, dry_run)
 
-    def confirm(self, ref: Any, reason: str = "confirmed by the user") -> Receipt:
+    def confirm(
+        self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False
+    ) -> Receipt:
         """Releases something quarantined, or vouches for it."""
-        return self._mark(ref, "confirmed", reason)
+        return self._mark(ref, "confirmed", reason, dry_run)
 
-    def _mark(self, ref: Any, status: Any, reason: str) -> Receipt:
+    def _mark(self, ref: Any, status: Any, reason: str, dry_run: bool) -> Receipt:
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, ref)
             return tx.id_of(target.line), change.mark(tx, target.line, status, reason)
 
-        return self._h.write(status, work)
+        return self._h.write(status, work, dry_run=dry_run)
 
-    def undo(self, receipt: Receipt) -> Receipt:
+    def undo(self, receipt: Receipt, *, dry_run: bool = False) -> Receipt:
         """Takes back what a receipt's changeset did, as one more changeset."""
-        return self._h.write("undo", lambda tx, place: (None, undo.undo(tx, receipt.known_at)))
+        if not isinstance(receipt, Receipt):
+            raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
+        steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
+
+        def work(tx: Tx, place: Place) -> Done:
+            return None, any([undo.undo(tx, at) for at in steps])
+
+        return self._h.write("undo", work, dry_run=dry_run)
 
     def load(self, notes: Iterable[bulk.Note], links: Iterable[bulk.Link] = ()) -> Receipt:
         """Stores many notes and links as one changeset, fast; links name notes by their place."""
@@ -348,19 +357,19 @@ class Memory:
         where = "1" if status is None else "p.status = :status"
         return self._h.read(lambda view: tuple(view.proposals(where, status=status)))
 
-    def accept_merge(self, proposal: Proposal | str) -> Receipt:
+    def accept_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
         """From now on both are read as one; nothing is rewritten."""
-        return self._decide(proposal, "accepted")
+        return self._decide(proposal, "accepted", dry_run)
 
-    def reject_merge(self, proposal: Proposal | str) -> Receipt:
+    def reject_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
         """They are not the same; the proposal is not made again."""
-        return self._decide(proposal, "rejected")
+        return self._decide(proposal, "rejected", dry_run)
 
-    def undo_merge(self, proposal: Proposal | str) -> Receipt:
+    def undo_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
         """They are read as two again."""
-        return self._decide(proposal, "undone")
+        return self._decide(proposal, "undone", dry_run)
 
-    def _decide(self, proposal: Proposal | str, status: str) -> Receipt:
+    def _decide(self, proposal: Proposal | str, status: str, dry_run: bool) -> Receipt:
         wanted = proposal if isinstance(proposal, str) else proposal.id
 
         def work(tx: Tx, place: Place) -> Done:
@@ -370,7 +379,7 @@ class Memory:
                 raise NotFound(f"no single merge proposal {wanted[:16]!r} here; merges() lists them")
             return bytes.fromhex(found[0].id), merge.decide(tx, found[0], status)
 
-        return self._h.write(f"merge {status}", work)
+        return self._h.write(f"merge {status}", work, dry_run=dry_run)
 
     def equivalence_class(self, ref: Any) -> tuple[Node, ...]:
         """Everything accepted as the same as this, itself included."""
@@ -389,7 +398,8 @@ class Memory:
             members = [node for line in lines if (node := view.latest(line)) is not None]
             chosen = ",".join(map(str, lines))
             names = view.query(
-                f"SELECT name FROM aliases a WHERE tenant = :t AND line IN ({chosen}) AND {view.scoped('a')} ORDER BY id"
+                f"SELECT name FROM aliases a WHERE tenant = :t AND line IN ({chosen})"
+                f" AND {view.scoped('a')} ORDER BY id"
             )
             proposals = view.proposals(f"p.status = 'accepted' AND (p.a IN ({chosen}) OR p.b IN ({chosen}))")
             sources = view.edge_rows(
@@ -451,6 +461,21 @@ class Memory:
 
         return self._h.read(look)
 
+    def edge(self, src: Any, type: str, dst: Any) -> Edge:
+        """The edge of this type between two memories, as it is believed now; to retire or correct it."""
+
+        def look(view: SqlView) -> Edge:
+            source = self._h.resolve(view, src)
+            target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
+            found = listing.edges_between(view, source, type, target)
+            if not found:
+                raise NotFound(
+                    f"no {type} edge is believed between these two; a fact is a memory of its own, with an id"
+                )
+            return found[-1]
+
+        return self._h.read(look)
+
     def list(
         self,
         type: str | None = None,
@@ -469,7 +494,7 @@ class Memory:
                 metadata or {},
                 limit,
                 page,
-            )  # fmt: skip
+            )
         )
 
     def query(self) -> Query:
@@ -567,7 +592,11 @@ class Memory:
 
     def backup(self, path: str | Path) -> None:
         """A whole copy of the store in another file, taken while others go on writing."""
-        migrate.backup(self._h.store.connection(), str(Path(path).expanduser()))
+        target = Path(path).expanduser()
+        if target.resolve() == Path(self._h.store.path).resolve():
+            raise Refused(f"{target} is the store itself; back it up into another file")
+        with translated():
+            migrate.backup(self._h.store.connection(), str(target))
 
 
 def _revision(

@@ -326,6 +326,8 @@ class Receipt(Struct, frozen=True):
     dry_run: bool = False
     ids: tuple[str, ...] = ()
     """All memories that the write put, when there are several."""
+    also: tuple[Instant, ...] = ()
+    """Known times of the earlier changesets of the same write (`remember` with facts has two)."""
 
 
 class Version(Struct, frozen=True):

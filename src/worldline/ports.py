@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, Protocol
 
+from worldline.clock import LATEST, Instant
 from worldline.model import Belief, Edge, FactRow, Node
 
 Direction = Literal["out", "in"]
@@ -31,14 +32,14 @@ class View(Protocol):
     ) -> list[Edge]:
         """The visible edges that leave (or reach) these lineages."""
 
-    def parent(self, line: int) -> int | None:
-        """The world that contains a lineage now; None for what lies in the root."""
+    def parent(self, line: int, since: Instant = LATEST) -> int | None:
+        """The world that contains a lineage now (or at any time from `since` on); None: the root."""
 
     def height(self, line: int) -> int:
         """How many levels of worlds lie below a lineage."""
 
-    def reaches(self, start: int, goal: int, type_: str) -> bool:
-        """Whether `goal` can be reached from `start` along current edges of one type."""
+    def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
+        """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
 
     def slot(self, subject: int, predicate: str, scope: int) -> Sequence[FactRow]:
         """The currently believed facts of one subject and predicate, for this scope's owner."""

@@ -101,6 +101,8 @@ class _Stems(dict[str, str]):
         self._irregular = irregular
 
     def __missing__(self, raw: str) -> str:
+        if raw.isascii() and raw.isdigit() and raw[0] != "0" and len(raw) <= MAX_TOKEN:
+            return raw
         if _UNSPACED_RUN.match(raw):
             return " ".join(map(_plain, _pairs(raw)))
         token = self._normal(raw)
@@ -167,11 +169,16 @@ def _unaccented(text: str) -> str:
 
 def words(text: str, language: str = "english") -> list[str]:
     """The tokens of a text, in order: stemmed words, plain numbers, pairs of CJK characters."""
+    return indexed(text, language).split()
+
+
+def indexed(text: str, language: str = "english") -> str:
+    """The same tokens as one text, separated by spaces: what the words index holds."""
     if text.isascii():
         found = _ASCII_WORD.findall(text)
     else:
         found = _WORD.findall(_unaccented(text))
-    return " ".join(map(_stems(language).__getitem__, found)).split()
+    return " ".join(map(_stems(language).__getitem__, found))
 
 
 @cache

@@ -9,13 +9,13 @@ Without seeds or text a query starts from everything visible. `follow` moves on 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Interval, When, interval
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, InvalidText
 from worldline.model import Metadata, Subgraph
 
 Way = Literal["out", "in", "both"]
@@ -51,6 +51,19 @@ class Connected(Struct, frozen=True):
 Step = Follow | Where | Connected
 
 
+def _text(value: Any, what: str) -> str:
+    """Text that can be compared with what is stored."""
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidText(f"the {what} must be text without NUL, not {value!r}")
+    return value
+
+
+def _way(way: Any) -> Way:
+    if way not in ("out", "in", "both"):
+        raise InvalidInput(f"way is out, in or both, not {way!r}")
+    return cast(Way, way)
+
+
 class Query(Struct, frozen=True):
     """What to start from and what to do with it."""
 
@@ -72,13 +85,14 @@ class Query(Struct, frozen=True):
 
     def text(self, words: str) -> Query:
         """Start from what holds any of these words, best first (seeds go before it)."""
-        return replace(self, words=words)
+        return replace(self, words=_text(words, "text"))
 
     def follow(self, *types: str, way: Way = "out", depth: int = 1) -> Query:
         """Move on along edges of these types (all, if none is named)."""
-        if way not in ("out", "in", "both"):
-            raise InvalidInput(f"way is out, in or both, not {way!r}")
-        if not 1 <= depth <= 64:
+        _way(way)
+        for name in types:
+            _text(name, "edge type")
+        if type(depth) is not int or not 1 <= depth <= 64:
             raise InvalidInput(f"depth lies between 1 and 64, not at {depth}")
         return self._then(Follow(types or None, way, depth))
 
@@ -92,11 +106,16 @@ class Query(Struct, frozen=True):
     ) -> Query:
         """Keep what fits. `kind` means: an instance of that memory or of a subtype of it."""
         types = (type,) if isinstance(type, str) else type
+        if not isinstance(types, tuple | None) or not isinstance(metadata, dict | None):
+            raise InvalidInput("type is a name or a tuple of names; metadata is a dict")
+        for text in (*(types or ()), name, contains):
+            if text is not None:
+                _text(text, "text to look for")
         return self._then(Where(types, name, kind, contains, metadata or {}))
 
     def where_connected(self, type: str, *to: Any, way: Way = "both", absent: bool = False) -> Query:
         """Keep what has an edge of this type, to one of `to` if any is given (absent: has none)."""
-        return self._then(Connected(type, to, way, absent))
+        return self._then(Connected(_text(type, "edge type"), to, _way(way), absent))
 
     def within(self, world: Any) -> Query:
         """Stay inside this world."""
@@ -105,7 +124,7 @@ class Query(Struct, frozen=True):
     def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Query:
         """Look from another moment."""
         if as_of is not None:
-            valid, known = valid or as_of, known or as_of
+            valid, known = as_of if valid is None else valid, as_of if known is None else known
         return replace(self, valid=valid, known=known)
 
     def during(self, start: When, end: When) -> Query:
@@ -118,7 +137,7 @@ class Query(Struct, frozen=True):
 
     def limit(self, most: int) -> Query:
         """At most this many nodes."""
-        if most < 1:
+        if type(most) is not int or most < 1:
             raise InvalidInput(f"a limit is at least 1, not {most}")
         return replace(self, most=most)
 

@@ -99,7 +99,7 @@ def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
     if query.starts:
         return _seen(view, [resolve(ref) for ref in query.starts])
     if query.words is not None:
-        found = view.matching(words(query.words) or [query.words], _START_FROM_WORDS)
+        found = view.matching(words(query.words, view.store.config.language), _START_FROM_WORDS)
         order = {key: place for place, (key, _) in enumerate(found)}
         chosen = ",".join(map(str, order)) or "NULL"
         nodes = view.nodes(
@@ -123,7 +123,7 @@ def _follow(step: Follow, nodes: list[Node], view: SqlView, ask: Ask) -> tuple[l
     frontier, reached, walked = seen, dict[int, None](), list[Edge]()
     for _ in range(step.depth):
         if ask.unify:
-            frontier = {same for line in frontier for same in view.same_as(line)}
+            frontier = set(view.same_as(*frontier))
         ends = []
         for direction in _directions(step.way):
             edges = view.edges(frontier, step.types, direction)

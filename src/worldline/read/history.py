@@ -24,7 +24,8 @@ def history(view: SqlView, line: int) -> tuple[Version, ...]:
     keys = {node.key for _, node in rows}
     joins = _version_edges(view, keys)
     return tuple(
-        Version(node, _change(belief, node, rows, joins), _closed_by(belief, joins)) for belief, node in rows
+        Version(node, _change(belief, node, rows, joins), _closed_by(belief, joins))
+        for belief, node in rows
     )
 
 

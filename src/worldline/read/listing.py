@@ -10,8 +10,9 @@ import orjson
 
 from worldline.errors import InvalidInput
 from worldline.hashing import world_hash
-from worldline.model import Ask, Metadata, Node, Page
+from worldline.model import Ask, Edge, Metadata, Node, Page
 from worldline.query.run import bind, finish
+from worldline.store.lookup import Target
 from worldline.store.sqlite import SqliteStore
 from worldline.store.view import SqlView
 
@@ -40,7 +41,9 @@ def listing(
     )
     rest = nodes[limit:]
     shown = finish(nodes[:limit], view, ask)
-    return Page(tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None)
+    return Page(
+        tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None
+    )
 
 
 def _mark(page: str) -> tuple[int, int]:
@@ -48,7 +51,22 @@ def _mark(page: str) -> tuple[int, int]:
         start, key = page.split(".")
         return int(start), int(key)
     except ValueError:
-        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
+        raise InvalidInput(
+            f"{page!r} is not the mark of a page; use the `next` of the page before"
+        ) from None
+
+
+def edges_between(view: SqlView, source: Target, type_: str, target: Target) -> list[Edge]:
+    """The believed edges of a type between two memories, whichever of their versions they join."""
+    versions = (
+        "(SELECT :{0} UNION SELECT id FROM nodes WHERE tenant = :t AND line = :{0} AND line != id"
+        " AND (:{0}_key = 0 OR id = :{0}_key))"
+    )
+    return view.edge_rows(
+        f"e.src IN {versions.format('src')} AND e.type = :type AND e.dst IN {versions.format('dst')}"
+        " AND e.kt = :forever",
+        src=source.line, src_key=source.key, type=type_, dst=target.line, dst_key=target.key,
+    )  # fmt: skip
 
 
 def hash_of(view: SqlView, line: int) -> bytes:
@@ -86,7 +104,8 @@ def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
         )
     )
     one = view.query(
-        "SELECT (SELECT count(*) FROM nodes WHERE tenant = :t), (SELECT count(*) FROM beliefs WHERE tenant = :t),"
+        "SELECT (SELECT count(*) FROM nodes WHERE tenant = :t),"
+        " (SELECT count(*) FROM beliefs WHERE tenant = :t),"
         " (SELECT count(*) FROM edges WHERE tenant = :t), (SELECT count(*) FROM log WHERE tenant = :t),"
         " (SELECT count(*) FROM events WHERE tenant = :t AND state = 'pending'),"
         " (SELECT count(*) FROM proposals WHERE tenant = :t AND status = 'pending' AND kt = :forever)"

@@ -28,18 +28,15 @@ def tighten(belief: Belief, valid_to: Instant) -> Close | None:
 
 
 def supersede(beliefs: Sequence[Belief], at: Instant) -> list[Op]:
-    """Ends every belief that is still open at `at`; refuses one that would begin no earlier."""
-    ops: list[Op] = []
-    for belief in beliefs:
-        if belief.valid.start >= at and belief.valid.end > at:
-            return [
-                Refuse(
-                    "the new version would begin no later than the old one did; "
-                    "if the old one was never true, use correct"
-                )
-            ]
-        if close := tighten(belief, at):
-            ops.append(close)
+    """Ends every belief that holds at `at`; refuses where there are only later ones to end."""
+    ops: list[Op] = [Close(b, valid_to=at) for b in beliefs if b.valid.start < at < b.valid.end]
+    if not ops and any(b.valid.start >= at for b in beliefs):
+        return [
+            Refuse(
+                "the new version would begin no later than the old one did; "
+                "if the old one was never true, use correct"
+            )
+        ]
     return ops
 
 

@@ -36,23 +36,23 @@ def plain(edge: EdgeDraft, view: View) -> list[Op]:
 
 def acyclic(edge: EdgeDraft, view: View) -> list[Op]:
     """Refuses an edge that would close a circle of its type."""
-    if edge.src == edge.dst or view.reaches(edge.dst, edge.src, edge.type):
+    if edge.src == edge.dst or view.reaches(edge.dst, edge.src, edge.type, edge.valid.start):
         return [Refuse(f"that would close a circle of {edge.type} edges")]
     return []
 
 
 def contains(edge: EdgeDraft, view: View) -> list[Op]:
     """A boundary: one parent at a time, no circles, no deeper than the cap."""
-    parent = view.parent(edge.dst)
-    if parent is not None and parent != edge.src:
-        return [Refuse("it lies in another world already; retire that contains edge first")]
+    if edge.valid.end != FOREVER:
+        return [Refuse("a contains edge is open when it is made; retire it later")]
+    if edge.src == edge.dst or view.reaches(edge.dst, edge.src, "contains", edge.valid.start):
+        return [Refuse("a world cannot contain itself, directly or through others")]
+    if view.parent(edge.dst, edge.valid.start) is not None:
+        return [Refuse("it lies in a world at that time already; retire that contains edge first")]
     depth, above = 1, edge.src
-    while above != edge.dst:
-        up = view.parent(above)
-        if up is None:
-            return _too_deep(depth, edge, view)
+    while (up := view.parent(above)) is not None:
         depth, above = depth + 1, up
-    return [Refuse("a world cannot contain itself, directly or through others")]
+    return _too_deep(depth, edge, view)
 
 
 def _too_deep(depth: int, edge: EdgeDraft, view: View) -> list[Op]:
@@ -68,7 +68,9 @@ def supersedes(edge: EdgeDraft, view: View) -> list[Op]:
         return [Refuse("a memory cannot supersede itself")]
     if target is not None and target.type in ("Turn", "Session", "Scope"):
         return [Refuse(f"a {target.type} is never superseded; supersede the notes or facts drawn from it")]
-    return supersede(view.beliefs(edge.dst), edge.valid.start)
+    held = view.beliefs(edge.dst)
+    own = [belief for belief in held if belief.scope == edge.scope]
+    return supersede(own or held, edge.valid.start)
 
 
 def unsupersede(edge: EdgeDraft, view: View) -> list[Op]:
@@ -86,6 +88,10 @@ def same_as(edge: EdgeDraft, view: View) -> list[Op]:
     if refusal := plain(edge, view):
         return refusal
     return [] if edge.accepted else [Propose(edge.src, edge.dst, reason="stated by a same_as edge")]
+
+
+def _undo_instead(edge: EdgeDraft, view: View) -> list[Op]:
+    return [Refuse("an identity has two directions and a decision; use undo_merge")]
 
 
 def fact(edge: EdgeDraft, view: View) -> list[Op]:
@@ -177,7 +183,7 @@ def built_in() -> dict[str, EdgeType]:
         EdgeType("contains", contains, on_query_rewrite=_stay_inside),
         EdgeType("refers_to", plain, on_query_rewrite=_pierce),
         EdgeType("supersedes", supersedes, unsupersede, _hide_closed, agent_facing=True, versions=True),
-        EdgeType("same_as", same_as, on_query_rewrite=_unify),
+        EdgeType("same_as", same_as, _undo_instead, on_query_rewrite=_unify),
         EdgeType("contradicts", plain, on_query_rewrite=_annotate, agent_facing=True),
         EdgeType("fact", fact),
         EdgeType("subtype_of", acyclic, on_query_rewrite=_with_subtypes),

@@ -39,9 +39,6 @@ class Touched(Struct):
             found = self.members[world] = Members()
         return found
 
-    def appear(self, line: int, id_: bytes) -> None:
-        self.appeared[line] = id_
-
     def new_version(self, line: int, key: int) -> None:
         self.heads[line] = key
         self.of(line)
@@ -49,19 +46,19 @@ class Touched(Struct):
     def add(self, world: int, member: bytes) -> None:
         self.of(world).added.append(member)
 
-    def move(self, line: int, source: int, target: int, appeared: bool) -> None:
-        if not appeared and source != target:
+    def move(self, line: int, source: int, target: int) -> None:
+        if source != target and line not in self.appeared:
             self.moved.setdefault(line, source)
 
 
 def settle(tx: Tx) -> None:
     """New digests and hashes for every world touched and all above it."""
     touched = tx.worlds
-    worlds = {tx.world_of(line) for line in touched.appeared if line != tx.root}
-    leaves = [line for line in touched.appeared if line not in touched.members and line not in worlds]
-    for line in leaves:
-        if line != tx.root:
-            touched.of(tx.world_of(line)).added.append(world_hash(touched.appeared[line]))
+    place = {line: tx.world_of(line) for line in touched.appeared if line != tx.root}
+    settled_below = touched.members.keys() | set(place.values())
+    for line, world in place.items():
+        if line not in settled_below:
+            touched.of(world).added.append(world_hash(touched.appeared[line]))
     for line, source in touched.moved.items():
         if tx.world_of(line) != source and line not in touched.members:
             touched.of(tx.world_of(line)).added.append(_stored(tx, line)[1])

@@ -59,8 +59,10 @@ def _add_scope(tx: Tx, key: str, scope: Scope) -> int:
     number = tx.add("scopes", key, *values, tx.next_row("scopes"))
     for kind, value in scope.bound().items():
         alone = Scope(**{kind: value})
-        own = number if alone == scope else scope_set(tx, [alone])
-        tx.put(NodeDraft("Scope", f"{kind}:{value}", valid=Interval(EARLIEST), scope=own))
+        if alone == scope:
+            tx.put(NodeDraft("Scope", f"{kind}:{value}", valid=Interval(EARLIEST), scope=number))
+        else:
+            scope_set(tx, [alone])
     return number
 
 

@@ -46,7 +46,7 @@ COVERED: dict[str, tuple[str, ...]] = {
         *("id", "line", "node", "type", "scope", "vf", "vt", "kf"),
         *("status", "confidence", "precision", "reason"),
     ),
-    "edges": ("id", "hash", "src", "type", "dst", "world", "scope", "vf", "vt", "kf", "metadata"),
+    "edges": ("id", "src", "type", "dst", "world", "scope", "vf", "vt", "kf", "metadata"),
     "events": (
         *("node", "sender", "recipient", "said_at", "utc_offset", "session"),
         *("modality", "category", "source", "external_id"),

@@ -7,7 +7,9 @@ of them), then take SQLite's write lock. A crash at any moment rolls back to the
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import struct
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any
 import apsw
 
 from worldline.config import Config
-from worldline.errors import NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
+from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM
 from worldline.store import migrate
 from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, TABLES
@@ -26,7 +28,11 @@ try:
 except ImportError:  # Windows: SQLite's own lock is all there is
     fcntl = None  # type: ignore[assignment]
 
+_OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
+"""Locks of an open file (try, wait), where the system has them; elsewhere flock."""
+_COUNTER, _QUEUE = 0, 1
 Row = tuple[Any, ...]
+FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
 
 class SqliteStore:
@@ -87,8 +93,8 @@ class SqliteStore:
     def _format(self, connection: apsw.Connection) -> int | None:
         """The file's format, None for an empty file; raises where it can never be a store."""
         try:
-            application = connection.pragma("application_id")
             empty = connection.execute("SELECT count(*) FROM sqlite_master").get == 0
+            application = connection.pragma("application_id")  # after it: both are committed at once
         except apsw.NotADBError:
             raise NotAStore(f"{self.path} is not a Worldline store (nor any SQLite file)") from None
         if empty and application == 0:
@@ -129,6 +135,20 @@ class SqliteStore:
 
     def _shared_access(self) -> contextlib.AbstractContextManager[Any]:
         return self._write_lock if self._shared is not None else contextlib.nullcontext()
+
+    def problems(self) -> list[str]:
+        """What SQLite itself finds wrong.
+
+        Through a connection of its own: FTS5 checks against a structure that it cached before
+        others wrote, and then reports corruption where there is none.
+        """
+        fresh = None if self._shared else apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            found = (fresh or self.connection()).execute("PRAGMA quick_check(1)").fetchall()
+        finally:
+            if fresh:
+                fresh.close()
+        return [row[0] for row in found if row[0] != "ok"]
 
     # Writing -----------------------------------------------------------------------------------
 
@@ -171,21 +191,19 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def bulk(self) -> Iterator[None]:
-        """Inside: no syncs, and no bulk indexes where the store was empty. Then all is made good."""
+        """Inside: one big commit is not copied back from the WAL at once. Then planner statistics."""
         connection = self.connection()
-        empty = connection.execute("SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 9)").get < 9
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
-        try:
-            yield
-        finally:
-            connection.execute("PRAGMA wal_autocheckpoint = 1000")
-            connection.execute(f"PRAGMA synchronous = {self.config.durability}")
-            if not self.in_memory:
-                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-            if empty:
+        with self._shared_access(), translated():
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
+            connection.execute("PRAGMA cache_size = -512000")
+            try:
+                yield
+            finally:
+                connection.execute("PRAGMA wal_autocheckpoint = 1000")
+                connection.execute("PRAGMA cache_size = -16000")
                 connection.execute("PRAGMA analysis_limit = 400")
-                connection.execute("ANALYZE")
+                with contextlib.suppress(apsw.BusyError):  # statistics can wait for the next load
+                    connection.execute("PRAGMA optimize")
 
     def drop_indexes(self) -> None:
         """Inside a write transaction: forget the bulk indexes until `make_indexes`."""
@@ -210,33 +228,80 @@ def create(connection: apsw.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _locked(path: str, seconds: float) -> int:
-    """A handle that holds the advisory lock; waiters are served in turn."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def make_folder(path: Path) -> None:
+    """The folder that a store is to lie in."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return handle
+        path.resolve().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder of {path} ({error.strerror})") from None
+
+
+def _locked(path: str, seconds: float) -> int:
+    """A handle that holds the advisory lock.
+
+    Two locks in one file, as in a shop with a counter and a queue: whoever comes queues first, and
+    leaves the queue only once at the counter. So a writer that comes back at once cannot pass those
+    who wait, as it would with one lock.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreFull(FULL) from None
+        raise StoreError(f"cannot write here ({error}); check the rights on the file and its folder") from None
+    if not _lock(handle, wait=False):
+        _in_time(handle, path, seconds)
+    return handle
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Queue, counter, and out of the queue; False when it would have to wait and may not."""
+    flags = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+    try:
+        if _OFD is None:
+            fcntl.flock(handle, flags)
+            return True
+        for byte in (_QUEUE, _COUNTER):
+            fcntl.fcntl(handle, _OFD[wait], _range(fcntl.F_WRLCK, byte))
     except BlockingIOError:
-        return _wait_for_lock(handle, path, seconds)
+        if _OFD is not None:
+            fcntl.fcntl(handle, _OFD[0], _range(fcntl.F_UNLCK, _QUEUE))
+        return False
+    fcntl.fcntl(handle, _OFD[0], _range(fcntl.F_UNLCK, _QUEUE))
+    return True
 
 
-def _wait_for_lock(handle: int, path: str, seconds: float) -> int:
+def _range(kind: int, byte: int) -> bytes:
+    """A `struct flock` for one byte of the lock file."""
+    return struct.pack("hhqqi4x", kind, os.SEEK_SET, byte, 1, 0)
+
+
+def _in_time(handle: int, path: str, seconds: float) -> None:
     """Waits in a thread, because only a blocking lock is fair and it has no timeout of its own."""
-    state = {"abandoned": False}
-    done = threading.Event()
+    taken, guard = threading.Event(), threading.Lock()
+    abandoned: list[bool] = []
 
     def wait() -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        done.set()
-        if state["abandoned"]:
-            os.close(handle)
+        _lock(handle, wait=True)
+        with guard:
+            taken.set()
+            if abandoned:
+                os.close(handle)
+
+    def give_up() -> bool:
+        """Whether the lock came at the last moment after all."""
+        with guard:
+            abandoned.append(True)
+            return taken.is_set()
 
     threading.Thread(target=wait, daemon=True).start()
-    if done.wait(seconds):
-        return handle
-    state["abandoned"] = True
-    if done.is_set():
-        return handle
+    try:
+        if taken.wait(seconds) or give_up():
+            return
+    except BaseException:  # an interrupt must not leave the lock with a thread that nobody waits for
+        if give_up():
+            os.close(handle)
+        raise
     raise StoreBusy(f"another process has held {path} for {seconds:g} s; is one of them stopped?")
 
 
@@ -246,15 +311,17 @@ def translated() -> Iterator[None]:
     try:
         yield
     except apsw.FullError:
-        raise StoreFull(
-            "the disk is full; nothing of this write was kept; free some space and repeat"
-        ) from None
+        raise StoreFull(FULL) from None
+    except UnicodeEncodeError as error:
+        raise InvalidText(f"half of a surrogate pair is not valid Unicode: {error.object[:40]!r}") from None
     except apsw.BusyError:
         raise StoreBusy("another program holds the store's write lock; try again") from None
     except apsw.ReadOnlyError:
         raise StoreError("the store is read-only here; check the rights on the file and its folder") from None
     except apsw.CantOpenError as error:
         raise StoreError(f"cannot open the store ({error}); may you write in its folder?") from None
+    except apsw.NotADBError:
+        raise NotAStore("the file is not a Worldline store (nor any SQLite file)") from None
     except apsw.CorruptError as error:
         raise StoreError(f"the file is damaged ({error}); restore a backup") from None
     except apsw.IOError as error:

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from worldline.clock import EARLIEST, FOREVER, Instant, Interval
-from worldline.errors import Refused
+from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval
+from worldline.errors import Conflict, Refused
 from worldline.hashing import edge_id, node_id, record_id
 from worldline.model import (
     Belief,
@@ -33,7 +33,7 @@ from worldline.store import digests, ledger
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, SILENT, WORDS_PER_NODE
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.view import SqlView, owner_token
-from worldline.text import passages, words
+from worldline.text import PASSAGE, indexed, passages
 
 _INSERT = {
     table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
@@ -42,7 +42,7 @@ _INSERT = {
 _INSERT["labels"] = _INSERT["labels"].replace("INSERT", "INSERT OR IGNORE", 1)
 _NUMBERED = tuple(t for t in COLUMNS if t != "labels" and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
-_FLUSH_AT = 20_000
+ALWAYS = Interval(EARLIEST)
 
 
 class Tx(SqlView):
@@ -73,7 +73,6 @@ class Tx(SqlView):
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str]] = []
         self._closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
-        self._waiting = 0
         self._ids: dict[int, bytes] = {}
         self._keys: dict[bytes, tuple[int, int]] = {}
         self._parents: dict[int, int | None] = {}
@@ -97,9 +96,10 @@ class Tx(SqlView):
 
     def id_of(self, key: int) -> bytes:
         """The 32 bytes of a node's id."""
-        if key not in self._ids:
-            self._ids[key] = self.query("SELECT hash FROM nodes WHERE id = :key", key=key)[0][0]
-        return self._ids[key]
+        held = self._ids.get(key)
+        if held is None:
+            held = self._ids[key] = self.query("SELECT hash FROM nodes WHERE id = :key", key=key)[0][0]
+        return held
 
     def find(self, id_: bytes) -> tuple[int, int] | None:
         """(key, lineage) of a stored node."""
@@ -111,11 +111,21 @@ class Tx(SqlView):
                 self._keys[id_] = rows[0]
         return self._keys.get(id_)
 
-    def parent(self, line: int) -> int | None:
+    def parent(self, line: int, since: Instant = LATEST) -> int | None:
         """As in the view, remembered."""
-        if line not in self._parents:
-            self._parents[line] = super().parent(line)
-        return self._parents[line]
+        if since != LATEST and line not in self._new:
+            return super().parent(line, since)
+        try:
+            return self._parents[line]
+        except KeyError:
+            found = self._parents[line] = super().parent(line)
+            return found
+
+    def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
+        """As in the view; what is new and has no children encloses nothing."""
+        if type_ == "contains" and start in self._new and start not in self._parental:
+            return start == goal
+        return super().reaches(start, goal, type_, since)
 
     def height(self, line: int) -> int:
         """As in the view; what is new and has no children needs no look."""
@@ -129,61 +139,88 @@ class Tx(SqlView):
 
     def put(self, draft: NodeDraft) -> tuple[int, bool]:
         """Stores a payload and believes it; (key, whether anything changed)."""
-        key, line, new = self._payload(draft)
+        key, line, new = self.payload_only(draft)
+        if new and key == line:
+            self._believe_new(key, draft)
+            return key, True
         if not new and self._holds(key, draft):
             return key, False
         self.believe(key, line, draft)
         if not new:
             self._reindex(key, draft)
+            self._come_back(line, draft)
         return key, True
 
     def payload_only(self, draft: NodeDraft) -> tuple[int, int, bool]:
         """Stores a payload without believing it yet: (key, lineage, whether it is new)."""
-        return self._payload(draft)
-
-    def _payload(self, draft: NodeDraft) -> tuple[int, int, bool]:
-        world = self.id_of(draft.world) if draft.world else None
-        id_ = draft.id or node_id(draft.type, draft.name, draft.content, draft.dated, world)
+        world = draft.world
+        id_ = draft.id or node_id(
+            draft.type, draft.name, draft.content, draft.dated, self.id_of(world) if world else None
+        )
         if found := self.find(id_):
             return (*found, False)
-        key = self._row("nodes")
+        key = self._next["nodes"] = self._next["nodes"] + 1
         line = draft.lineage or key
-        stored = _json(draft.metadata)
-        self._add(
-            "nodes",
-            (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated,
-             draft.world, stored),
-        )  # fmt: skip
+        stored = _json(draft.metadata) if draft.metadata else None
+        self._rows["nodes"].append(
+            (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored)
+        )
         self._ids[key], self._keys[id_] = id_, (key, line)
-        self._label(key, draft)
+        if stored:
+            self._label(key, draft)
         self._index(key, draft)
-        if line == key:
-            self._new.add(key)
-            self._parents[key] = None
-            self.worlds.appear(key, id_)
-        else:
+        if line != key:
             self.worlds.new_version(line, key)
-        if draft.world and line == key:
-            self.link(EdgeDraft(draft.world, "contains", line, Interval(EARLIEST), draft.scope))
+            return key, line, True
+        self._new.add(key)
+        self._parents[key] = None
+        self.worlds.appeared[key] = id_
+        if world:
+            self._place(EdgeDraft(world, "contains", key, ALWAYS, draft.scope), id_)
         return key, line, True
+
+    def _place(self, edge: EdgeDraft, child: bytes) -> None:
+        """Puts a newborn into its world: a contains edge that cannot have been there before."""
+        if ops := self.types["contains"].on_insert(edge, self):
+            self.apply(ops, "contains")
+        self._insert_edge(edge, edge_id(self._ids[edge.src], "contains", child), FOREVER, True)
+
+    def _believe_new(self, key: int, draft: NodeDraft) -> None:
+        """The first belief in a new lineage, which cannot meet another one."""
+        row = self._next["beliefs"] = self._next["beliefs"] + 1
+        valid, status = draft.valid, draft.status
+        self._rows["beliefs"].append(
+            (row, self.tenant, key, key, draft.type, draft.scope, valid.start, valid.end, self.stamp, FOREVER,
+             None if status == "believed" else status, draft.confidence, draft.precision, draft.reason)
+        )  # fmt: skip
+
+    def _come_back(self, line: int, draft: NodeDraft) -> None:
+        """What is believed again after it was given up lies where it was put, unless it moved."""
+        if draft.world and self.parent(line) is None:
+            since = self.stamp if self.parent(line, EARLIEST) else EARLIEST
+            self.link(EdgeDraft(draft.world, "contains", line, Interval(since), draft.scope))
 
     def _holds(self, key: int, draft: NodeDraft) -> bool:
         """Whether this scope already believes the payload at the draft's start."""
-        return any(b.scope == draft.scope and draft.valid.start in b.valid for b in self.beliefs(key))
+        return any(draft.valid.start in b.valid for b in self._held_in(key, draft.scope))
+
+    def _held_in(self, key: int, scope: int) -> list[Belief]:
+        """The current beliefs in one version in exactly this scope, whatever the handle's own is."""
+        return [b for b in self.as_view(scope=Scope()).beliefs(key) if b.scope == scope]
 
     def believe(self, key: int, line: int, draft: NodeDraft) -> None:
         """A new belief in a stored version; it ends where a later one of the same scope begins."""
-        end = draft.valid.end
-        if key not in self._new or key != line:
-            later = [b.valid.start for b in self.beliefs(key)
-                     if b.scope == draft.scope and b.valid.start > draft.valid.start]  # fmt: skip
-            end = min([end, *later])
+        start = draft.valid.start
+        later = self.query(
+            "SELECT min(vf) FROM beliefs WHERE tenant = :t AND line = :line AND kt = :forever"
+            " AND scope = :scope AND vf > :start",
+            line=line, scope=draft.scope, start=start,
+        )[0]  # fmt: skip
         status = None if draft.status == "believed" else draft.status
-        self._add(
-            "beliefs",
-            (self._row("beliefs"), self.tenant, line, key, draft.type, draft.scope,
-             draft.valid.start, end, self.stamp, FOREVER, status, draft.confidence,
-             draft.precision, draft.reason),
+        self._rows["beliefs"].append(
+            (self._row("beliefs"), self.tenant, line, key, draft.type, draft.scope, start,
+             min(draft.valid.end, FOREVER if later[0] is None else later[0]), self.stamp, FOREVER, status, draft.confidence,
+             draft.precision, draft.reason)
         )  # fmt: skip
 
     def _label(self, key: int, draft: NodeDraft) -> None:
@@ -194,14 +231,12 @@ class Tx(SqlView):
         if draft.type in SILENT:
             return
         owner = self._owner(draft.scope if scope is None else scope)
-        base = key * WORDS_PER_NODE
-        name, content = draft.name, draft.content
-        if len(content) <= 1200:
-            self._words.append((base, owner, " ".join(words(f"{name} {content}", self.language))))
+        name, content, base = draft.name, draft.content, key * WORDS_PER_NODE
+        if len(content) <= PASSAGE:
+            self._words.append((base, owner, indexed(f"{name} {content}", self.language)))
             return
         for number, (start, end) in enumerate(passages(content)):
-            text = " ".join(words(f"{name} {content[start:end]}", self.language))
-            self._words.append((base + number, owner, text))
+            self._words.append((base + number, owner, indexed(f"{name} {content[start:end]}", self.language)))
 
     def _reindex(self, key: int, draft: NodeDraft) -> None:
         """A payload believed in one more scope must be found from there too."""
@@ -212,6 +247,8 @@ class Tx(SqlView):
         )
         if len(rows) > 1 and draft.type not in SILENT:
             owner = " ".join(dict.fromkeys(" ".join(self._owner(r[0]) for r in rows).split()))
+            base = key * WORDS_PER_NODE
+            self.query("DELETE FROM words WHERE rowid >= :low AND rowid < :high", low=base, high=base + WORDS_PER_NODE)
             self._owners[-1] = owner
             self._index(key, draft, -1)
 
@@ -231,51 +268,56 @@ class Tx(SqlView):
 
     def link(self, edge: EdgeDraft) -> tuple[bytes, bool]:
         """Runs the edge type's handler and carries out what it answers; (id, whether it is new)."""
-        id_ = edge_id(self.id_of(edge.src), edge.type, self.id_of(edge.dst)) if edge.dst else b""
-        rows = [] if edge.fact else self._rows_of(edge)
-        mine = [row for row in rows if row.scope == edge.scope and row.known.end == FOREVER]
-        if any(edge.valid.start in row.valid for row in mine):
-            return id_, False
-        ops = self.types[edge.type].on_insert(edge, self)
-        if edge.fact or any(isinstance(op, Propose) for op in ops):
-            return id_, self.apply(ops, edge.type)
-        self._insert_edge(edge, id_, rows, mine)
-        self.apply(ops, edge.type)
+        src, dst, type_ = edge.src, edge.dst, edge.type
+        if edge.fact is not None:
+            return b"", self.apply(self.types[type_].on_insert(edge, self), type_)
+        ids = self._ids
+        id_ = edge_id(ids.get(src) or self.id_of(src), type_, ids.get(dst) or self.id_of(dst))
+        start, end, first = edge.valid.start, edge.valid.end, True
+        if (src, type_, dst) in self._linked or not (src in self._new or dst in self._new):
+            rows = self._rows_of(edge)
+            mine = [row for row in rows if row.known.end == FOREVER
+                    and (row.scope == edge.scope or type_ == "contains")]  # fmt: skip
+            if any(start in row.valid for row in mine):
+                return id_, False
+            end, first = min([end, *(r.valid.start for r in mine if r.valid.start > start)]), not rows
+        ops = self.types[type_].on_insert(edge, self)
+        if ops and any(isinstance(op, Propose) for op in ops):
+            return id_, self.apply(ops, type_)
+        self._insert_edge(edge, id_, end, first)
+        if ops:
+            self.apply(ops, type_)
         return id_, True
 
     def _rows_of(self, edge: EdgeDraft) -> list[Edge]:
-        triple = (edge.src, edge.type, edge.dst)
-        if triple not in self._linked and (edge.src in self._new or edge.dst in self._new):
-            return []
+        """Every belief ever held in this triple, in any scope."""
         return self.as_view(scope=Scope()).edge_rows(
             "e.src = :src AND e.type = :type AND e.dst = :dst", src=edge.src, type=edge.type, dst=edge.dst
         )
 
-    def _insert_edge(self, edge: EdgeDraft, id_: bytes, rows: Sequence[Edge], mine: Sequence[Edge]) -> None:
-        end = min([edge.valid.end, *(r.valid.start for r in mine if r.valid.start > edge.valid.start)])
-        world = self._owning_world(edge)
-        metadata = _json(edge.metadata)
-        self._add(
-            "edges",
-            (self._row("edges"), self.tenant, id_, edge.src, edge.type, edge.dst, world,
-             edge.scope, edge.valid.start, end, self.stamp, FOREVER, metadata),
+    def _insert_edge(self, edge: EdgeDraft, id_: bytes, end: Instant, first: bool) -> None:
+        src, dst, type_ = edge.src, edge.dst, edge.type
+        world = src if type_ == "contains" else self._owning_world(src, type_, dst)
+        if type_ == "contains" and dst not in self._new:
+            self.worlds.move(dst, self.world_of(dst), src)
+        row = self._next["edges"] = self._next["edges"] + 1
+        self._rows["edges"].append(
+            (row, self.tenant, id_, src, type_, dst, world, edge.scope, edge.valid.start, end,
+             self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None)
         )  # fmt: skip
-        self._linked.add((edge.src, edge.type, edge.dst))
-        if edge.type == "contains":
-            self.worlds.move(edge.dst, self.world_of(edge.dst), edge.src, edge.dst in self._new)
-            self._parents[edge.dst] = edge.src
-            self._parental.add(edge.src)
-        elif not rows:
+        self._linked.add((src, type_, dst))
+        if type_ == "contains":
+            self._parents[dst] = src
+            self._parental.add(src)
+        elif first:
             self.worlds.add(world, id_)
 
-    def _owning_world(self, edge: EdgeDraft) -> int:
+    def _owning_world(self, src: int, type_: str, dst: int) -> int:
         """The lowest world that holds both ends; refers_to belongs to its source's world."""
-        if edge.type == "contains":
-            return edge.src
-        source = self._lines(edge.src)
-        if edge.type == "refers_to":
-            return self.world_of(source)
-        here, there = self.world_of(source), self.world_of(self._lines(edge.dst))
+        here = self.world_of(src if src in self._new else self._line_of(src))
+        if type_ == "refers_to":
+            return here
+        there = self.world_of(dst if dst in self._new else self._line_of(dst))
         if here == there:
             return here
         above = self._ancestors(here)
@@ -283,10 +325,8 @@ class Tx(SqlView):
             there = self.world_of(there)
         return there
 
-    def _lines(self, key: int) -> int:
+    def _line_of(self, key: int) -> int:
         """The lineage of a version (an end of a supersedes edge may be one)."""
-        if key in self._new:
-            return key
         return int(self.query("SELECT line FROM nodes WHERE id = :key", key=key)[0][0])
 
     def _ancestors(self, world: int) -> set[int]:
@@ -316,8 +356,9 @@ class Tx(SqlView):
     def close(self, op: Close, by: str) -> None:
         """Ends a belief on the known axis, and believes the shorter interval instead if there is one."""
         row = self._held(op.table, op.target.row)
+        if row[COLUMNS[op.table].index("kt")] != FOREVER:
+            raise Conflict("this belief was given up already; read again and repeat")
         self._closes[op.table].append(op.target.row)
-        self._waiting += 1
         self.changes.append(_told(op, by))
         if op.valid_to is None and op.status is None:
             self._contained_no_more(op.table, row)
@@ -334,7 +375,6 @@ class Tx(SqlView):
     def end_row(self, table: str, row: int) -> None:
         """Closes a row on the known axis, with nothing in its place."""
         self._closes[table].append(row)
-        self._waiting += 1
 
     def _held(self, table: str, row: int) -> Row:
         found = self.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :row", row=row)
@@ -343,7 +383,7 @@ class Tx(SqlView):
     def _contained_no_more(self, table: str, row: Row) -> None:
         """Ending a contains edge puts its child back into the root."""
         if table == "edges" and row[4] == "contains" and row[9] == FOREVER:
-            self.worlds.move(row[5], row[3], self.root, appeared=False)
+            self.worlds.move(row[5], row[3], self.root)
             self._parents[row[5]] = None
 
     def _reopen(self, table: str, belief: Belief) -> None:
@@ -352,10 +392,10 @@ class Tx(SqlView):
             columns = dict(zip(COLUMNS["edges"], self._held("edges", belief.of), strict=True))
             columns.update(id=self._row("edges"), vf=belief.valid.start, vt=belief.valid.end)
             columns.update(kf=self.stamp, kt=FOREVER)
-            self._add("edges", tuple(columns.values()))
             if columns["type"] == "contains" and columns["vt"] == FOREVER:
-                self.worlds.move(columns["dst"], self.world_of(columns["dst"]), columns["src"], False)
+                self.worlds.move(columns["dst"], self.world_of(columns["dst"]), columns["src"])
                 self._parents[columns["dst"]] = columns["src"]
+            self._add("edges", tuple(columns.values()))
             return
         line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
         draft = NodeDraft(
@@ -416,23 +456,17 @@ class Tx(SqlView):
 
     def _add(self, table: str, row: Row) -> None:
         self._rows[table].append(row)
-        self._waiting += 1
-        if self._waiting >= _FLUSH_AT:
-            self.flush()
 
     def flush(self) -> None:
         """Writes what has been gathered, and notes it for the log."""
-        if not self._waiting and not self._words:
-            return
-        self._waiting = 0
         for table, rows in self._rows.items():
             if rows:
                 self._rows[table] = []
                 self.store.insert(_INSERT[table], rows)
                 self.ledger.put(table, rows)
         if self._words:
-            words_now, self._words = self._words, []
-            self.store.insert("INSERT OR REPLACE INTO words (rowid, owner, text) VALUES (?, ?, ?)", words_now)
+            indexed, self._words = self._words, []
+            self.store.insert("INSERT INTO words (rowid, owner, text) VALUES (?, ?, ?)", indexed)
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
@@ -442,14 +476,10 @@ class Tx(SqlView):
                 )
                 self.ledger.closed(table, closed, self.stamp)
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing at all was written."""
-        return not self._waiting and not self._words and self.ledger.empty
-
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
-        if self.empty:
+        self.flush()
+        if self.ledger.empty:
             return
         digests.settle(self)
         self.flush()
@@ -462,8 +492,8 @@ class Tx(SqlView):
         )
 
 
-def _json(metadata: Metadata) -> str | None:
-    return orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None
+def _json(metadata: Metadata) -> str:
+    return orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _told(op: Close, by: str) -> str:

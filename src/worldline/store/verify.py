@@ -270,6 +270,5 @@ def _check_words(check: Checker) -> None:
     foreign = {row[0] for row in others}
     for row in sorted(r for r in indexed - expected if r // WORDS_PER_NODE not in foreign)[:1]:
         check.found(f"words row {row}", "it indexes nothing that is stored")
-    for (problem,) in check.store.query("PRAGMA quick_check(1)"):
-        if problem != "ok":
-            check.found("the file", str(problem))
+    for problem in check.store.problems():
+        check.found("the file", problem)

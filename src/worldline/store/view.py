@@ -30,7 +30,8 @@ EDGE = (
     "e.id, e.hash, e.type, e.src, e.dst, e.vf, e.vt, e.kf, e.kt, e.metadata, e.scope,"
     " (SELECT s.hash FROM nodes s WHERE s.id = e.src), (SELECT d.hash FROM nodes d WHERE d.id = e.dst)"
 )
-_CHUNK = 400
+LISTED = "(SELECT value FROM json_each(:among))"
+"""A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
 
 
 class SqlView:
@@ -138,10 +139,7 @@ class SqlView:
 
     def versions(self, lines: Collection[int]) -> list[Node]:
         """Every visible version of these lineages."""
-        found: list[Node] = []
-        for chunk in _chunks(lines):
-            found += self.nodes(f"b.line IN ({chunk})")
-        return found
+        return self.nodes(f"b.line IN {LISTED}", among=listed(lines)) if lines else []
 
     def nodes(self, where: str, tail: str = "", **args: Any) -> list[Node]:
         """Visible nodes that meet a condition on `n` and `b`."""
@@ -265,10 +263,11 @@ class SqlView:
             f"SELECT f.node, f.subject, f.predicate, f.object, f.literal, {BELIEF}"
             " FROM facts f JOIN nodes n ON n.id = f.node JOIN beliefs b ON b.tenant = :t"
             " AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
-            f" WHERE f.tenant = :t AND f.subject IN ({_ints(self.same_as(subject))})"
+            f" WHERE f.tenant = :t AND f.subject IN {LISTED}"
             f" AND f.predicate = :predicate AND ({owner}) ORDER BY b.vf, b.id",
             predicate=predicate,
             scope=scope,
+            among=listed(self.same_as(subject)),
         )
         return [fact_from(row) for row in rows]
 
@@ -278,35 +277,37 @@ class SqlView:
         self, lines: Collection[int], types: Collection[str] | None, direction: Direction
     ) -> list[Edge]:
         """The visible edges that leave (or reach) these lineages; facts count as edges."""
-        found: list[Edge] = []
-        end = "src" if direction == "out" else "dst"
-        for chunk in _chunks(lines):
-            found += self._stored_edges(f"e.{end} IN ({chunk})", types)
-            if types is None or "fact" in types:
-                found += self._fact_edges("subject" if direction == "out" else "object", chunk)
+        if not lines:
+            return []
+        among = listed(lines)
+        found = self._stored_edges("src" if direction == "out" else "dst", types, among)
+        if types is None or "fact" in types:
+            found += self._fact_edges("subject" if direction == "out" else "object", among)
         return found
 
-    def _stored_edges(self, where: str, types: Collection[str] | None) -> list[Edge]:
+    def _stored_edges(self, end: str, types: Collection[str] | None, among: str) -> list[Edge]:
         chosen = "1" if types is None else f"e.type IN ({_texts(types)})"
         target = self._end_seen("e.dst", anywhere=False)
         if self.world and self.pierce:
             outside = f"e.type IN ({_texts(self.pierce)}) AND {self._end_seen('e.dst', anywhere=True)}"
             target = f"({outside} OR {target})"
         rows = self.query(
-            f"SELECT {EDGE} FROM edges e WHERE e.tenant = :t AND {where} AND {chosen}"
+            f"SELECT {EDGE} FROM edges e WHERE e.tenant = :t AND e.{end} IN {LISTED} AND {chosen}"
             f" AND {self.time('e')} AND (e.type = 'contains' OR {self.scoped('e')})"
-            f" AND {self._end_seen('e.src', anywhere=False)} AND {target} ORDER BY e.id"
+            f" AND {self._end_seen('e.src', anywhere=False)} AND {target} ORDER BY e.id",
+            among=among,
         )
         return [edge_from(row) for row in rows]
 
-    def _fact_edges(self, end: str, chunk: str) -> list[Edge]:
+    def _fact_edges(self, end: str, among: str) -> list[Edge]:
         rows = self.query(
             "SELECT n.id, n.hash, f.predicate, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
             " (SELECT hash FROM nodes WHERE id = f.subject), (SELECT hash FROM nodes WHERE id = f.object)"
             " FROM facts f JOIN nodes n ON n.id = f.node"
             " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-            f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN ({chunk}) AND {self.seen()}"
-            f" AND {self._ends_of_fact()} ORDER BY b.id"
+            f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN {LISTED} AND {self.seen()}"
+            f" AND {self._ends_of_fact()} ORDER BY b.id",
+            among=among,
         )
         return [_fact_edge(row) for row in rows]
 
@@ -323,13 +324,13 @@ class SqlView:
         )
         return [edge_from(row) for row in rows]
 
-    def parent(self, line: int) -> int | None:
-        """The world that contains a lineage now; None for what lies in the root."""
+    def parent(self, line: int, since: Instant = LATEST) -> int | None:
+        """The world that contains a lineage now (or at any time from `since` on); None: the root."""
         rows = self.query(
             "SELECT src FROM edges WHERE tenant = :t AND dst = :line AND type = 'contains'"
-            " AND vt = :forever AND kt = :forever",
-            line=line,
-        )
+            " AND vt > :since AND kt = :forever ORDER BY vt DESC",
+            line=line, since=since,
+        )  # fmt: skip
         return rows[0][0] if rows else None
 
     def height(self, line: int) -> int:
@@ -342,23 +343,26 @@ class SqlView:
         )
         return int(rows[0][0])
 
-    def reaches(self, start: int, goal: int, type_: str) -> bool:
-        """Whether `goal` can be reached from `start` along current edges of one type."""
+    def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
+        """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
+        near, far = "src", "dst"
+        if type_ == "contains":  # a tree is climbed, because a world may have many children
+            near, far, start, goal = far, near, goal, start
         rows = self.query(
-            "WITH RECURSIVE on_way(line) AS (SELECT :start UNION SELECT e.dst FROM on_way"
-            " JOIN edges e ON e.tenant = :t AND e.src = on_way.line AND e.type = :type"
-            " AND e.vt = :forever AND e.kt = :forever) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
-            start=start,
-            goal=goal,
-            type=type_,
-        )
+            f"WITH RECURSIVE on_way(line) AS (SELECT :start UNION SELECT e.{far} FROM on_way"
+            f" JOIN edges e ON e.tenant = :t AND e.{near} = on_way.line AND e.type = :type"
+            " AND e.vt > :since AND e.kt = :forever) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
+            start=start, goal=goal, type=type_, since=since,
+        )  # fmt: skip
         return bool(rows)
 
     def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(node, BM25) of the texts that hold any of these words, best first; time is not looked at."""
+        if not tokens:
+            return []
         owner = [f"t{self.tenant}"]
         owner += [owner_token(kind, value) for kind, value in self.scope.bound().items()]
-        any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
+        any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens)).replace("\0", "")
         rows = self.query(
             f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM (SELECT rowid, bm25(words, 0.0, 1.0) AS score"
             " FROM words WHERE words MATCH :match ORDER BY score LIMIT :depth)"
@@ -369,13 +373,13 @@ class SqlView:
 
     # Identity --------------------------------------------------------------------------------------
 
-    def same_as(self, line: int) -> list[int]:
-        """The lineages accepted as the same as this one by this known time, itself included."""
+    def same_as(self, *lines: int) -> list[int]:
+        """The lineages accepted as the same as any of these by this known time, themselves included."""
         rows = self.query(
-            "WITH RECURSIVE same(line) AS (SELECT :line UNION SELECT e.dst FROM same JOIN edges e"
+            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM same JOIN edges e"
             " ON e.tenant = :t AND e.src = same.line AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
             f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
-            line=line,
+            among=listed(lines),
         )
         return [row[0] for row in rows]
 
@@ -415,14 +419,9 @@ def _newer(node: Node, held: Node) -> bool:
     return (node.valid.start, node.known.start, node.key) > (held.valid.start, held.known.start, held.key)
 
 
-def _chunks(lines: Iterable[int]) -> Iterable[str]:
-    unique = list(dict.fromkeys(lines))
-    for start in range(0, len(unique), _CHUNK):
-        yield _ints(unique[start : start + _CHUNK])
-
-
-def _ints(values: Iterable[int]) -> str:
-    return ",".join(str(int(v)) for v in values)
+def listed(values: Iterable[int]) -> str:
+    """Row numbers for `LISTED`."""
+    return orjson.dumps(list(dict.fromkeys(values))).decode()
 
 
 def _texts(values: Iterable[str]) -> str:

@@ -46,7 +46,7 @@ def amend(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int, bool]
         if (draft.name, draft.content) == (node.name, node.content):
             key = key or node.key
             continue
-        draft.valid = Interval(start, min(belief.valid.end, _or_forever(revision.valid_to)))
+        draft.valid = _from_then(start, min(belief.valid.end, _or_forever(revision.valid_to)))
         if belief.valid.start == start:
             raise Refused(
                 "the version to replace begins at that very moment; if it was never true, use correct"
@@ -55,6 +55,12 @@ def amend(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int, bool]
         tx.link(EdgeDraft(key, "supersedes", node.key, Interval(start), belief.scope))
         changed = True
     return key, changed
+
+
+def _from_then(start: Instant, end: Instant) -> Interval:
+    if end <= start:
+        raise InvalidTime(f"amended, it would end ({show(end)}) before it begins ({show(start)})")
+    return Interval(start, end)
 
 
 def _or_forever(at: Instant | None) -> Instant:

@@ -28,7 +28,7 @@ def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str
             "remove it, or send binary data as base64"
         )
     try:
-        size = len(value.encode())
+        size = len(value) if value.isascii() else len(value.encode())
     except UnicodeEncodeError as error:
         raise InvalidText(
             f"the {what} has half of a surrogate pair at position {error.start}; it is not valid Unicode"
@@ -40,7 +40,8 @@ def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str
 
 def clean_name(value: Any, what: str = "name") -> str:
     """A name in NFC, without space around it, on one line."""
-    return unicodedata.normalize("NFC", " ".join(clean_text(value, what, 4096).split()))
+    text = " ".join(clean_text(value, what, 4096).split())
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def clean_metadata(value: Any) -> Metadata:

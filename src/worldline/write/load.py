@@ -5,11 +5,13 @@ Links name notes of the same load by their place in it, or stored memories by th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 
-from worldline.clock import When, instant
+from worldline.clock import Interval, When, instant
 from worldline.config import Config
 from worldline.errors import InvalidInput
 from worldline.handle import Handle, Place
@@ -19,6 +21,9 @@ from worldline.store import registry
 from worldline.store.tx import Tx
 from worldline.write.check import clean_interval, clean_metadata
 from worldline.write.put import note
+
+
+_BATCH = 20_000
 
 
 class Note(Struct, frozen=True):
@@ -48,16 +53,70 @@ class Link(Struct, frozen=True):
 def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Receipt:
     """One changeset; in an empty store the indexes are made at the end."""
     store = handle.store
-    with store.bulk():
-        fresh = not store.query("SELECT 1 FROM nodes LIMIT 1")
-        with handle.changeset("load", fresh=fresh) as (tx, place):
-            if fresh:
+    with _without_collector(), store.bulk():
+        with handle.changeset("load", fresh=True) as (tx, place):
+            if tx.fresh:
                 store.drop_indexes()
             ids = load(tx, place, notes, links, handle.config, agent=handle.agent)
             tx.flush()
-            if fresh:
+            if tx.fresh:
                 store.make_indexes()
     return Receipt("load", None, bool(ids), tx.stamp, ids=tuple(id_.hex() for id_ in ids))
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """A load makes millions of small values and no cycles; looking for cycles would cost a third."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class _Batch(Struct):
+    """What every item of a load needs."""
+
+    tx: Tx
+    place: Place
+    now: Interval
+    limit: int
+    allowed: frozenset[str]
+    keys: list[int] = []
+
+    def put(self, item: Note) -> int:
+        if item.type not in self.allowed:
+            ontology.require(item.type, sorted(self.allowed), "type of note")
+        place = self.place
+        if item.inside is not None:
+            place = Place(self.at(item.inside), place.session, place.scope)
+        dated = None if item.dated is None else instant(item.dated)
+        draft = NodeDraft(item.type, item.name, item.content, self.valid(item), dated)
+        return note(self.tx, draft, place, self.limit, item.metadata)[0]
+
+    def link(self, item: Link) -> None:
+        self.tx.link(
+            EdgeDraft(
+                self.at(item.src),
+                item.type,
+                self.at(item.dst),
+                self.valid(item),
+                self.place.scope,
+                clean_metadata(item.metadata) if item.metadata else {},
+            )
+        )
+
+    def valid(self, item: Note | Link) -> Interval:
+        if item.valid_from is None and item.valid_to is None:
+            return self.now
+        return clean_interval(item.valid_from, item.valid_to, self.now.start)
+
+    def at(self, place: int) -> int:
+        if 0 <= place < len(self.keys):
+            return self.keys[place]
+        raise InvalidInput(f"there is no note at place {place} of this load")
 
 
 def load(
@@ -65,43 +124,24 @@ def load(
 ) -> list[bytes]:
     """The ids of the notes, in order."""
     allowed = frozenset(registry.node_types(tx, place.world, agent=agent))
-    keys: list[int] = []
-    for item in notes:
-        keys.append(_put(tx, item, place, keys, allowed, config))
+    batch = _Batch(tx, place, Interval(tx.stamp), config.max_text, allowed)
+    for number, item in enumerate(notes):
+        batch.keys.append(batch.put(item))
+        if number % _BATCH == 0:
+            tx.flush()
+    tx.flush()
     known: set[str] = set()
-    for link in links:
+    for number, link in enumerate(links):
         if link.type not in known:
-            registry.edge_type(tx, link.type, place.world, agent=agent)
-            if link.type in ("fact", "supersedes", "same_as"):
-                raise InvalidInput(f"{link.type} edges are written one by one, with link()")
+            _require_loadable(tx, link.type, place, agent)
             known.add(link.type)
-        tx.link(_draft(tx, link, place, keys))
-    return [tx.id_of(key) for key in keys]
+        batch.link(link)
+        if number % _BATCH == 0:
+            tx.flush()
+    return [tx.id_of(key) for key in batch.keys]
 
 
-def _put(tx: Tx, item: Note, place: Place, keys: list[int], allowed: frozenset[str], config: Config) -> int:
-    if item.type not in allowed:
-        ontology.require(item.type, sorted(allowed), "type of note")
-    where = place
-    if item.inside is not None:
-        where = Place(_at(keys, item.inside), place.session, place.scope)
-    draft = NodeDraft(
-        item.type, item.name, item.content, clean_interval(item.valid_from, item.valid_to, tx.stamp),
-        None if item.dated is None else instant(item.dated),
-    )  # fmt: skip
-    key, _ = note(tx, draft, where, config.max_text, item.metadata)
-    return key
-
-
-def _draft(tx: Tx, link: Link, place: Place, keys: list[int]) -> EdgeDraft:
-    return EdgeDraft(
-        _at(keys, link.src), link.type, _at(keys, link.dst),
-        clean_interval(link.valid_from, link.valid_to, tx.stamp),
-        place.scope, clean_metadata(link.metadata),
-    )  # fmt: skip
-
-
-def _at(keys: list[int], place: int) -> int:
-    if not 0 <= place < len(keys):
-        raise InvalidInput(f"there is no note at place {place} of this load")
-    return keys[place]
+def _require_loadable(tx: Tx, type_: str, place: Place, agent: bool) -> None:
+    registry.edge_type(tx, type_, place.world, agent=agent)
+    if type_ in ("fact", "supersedes", "same_as"):
+        raise InvalidInput(f"{type_} edges are written one by one, with link()")

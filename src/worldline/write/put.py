@@ -6,11 +6,11 @@ write says that nothing changed.
 
 from __future__ import annotations
 
-from worldline.clock import EARLIEST, Instant, Interval, moment
-from worldline.errors import Conflict
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
+from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
 from worldline.hashing import event_id, record_id
-from worldline.model import Event, Metadata, NodeDraft
+from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
 from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write.check import clean_metadata, clean_name, clean_text
@@ -34,12 +34,14 @@ def append_event(
     text = clean_text(event.text, "text", limit)
     sender = clean_name(event.speaker, "speaker") if event.speaker else ""
     said_at, offset = (tx.stamp, 0) if event.said_at is None else moment(event.said_at)
+    if said_at == FOREVER:
+        raise InvalidTime("nothing is said at the end of time; give the moment it was said")
     session = event.session or place.session
     world = session_world(tx, session, place) if session else place.world
     dated = said_at if event.said_at is not None else None
     key = _event_key(event, place, world, sender, dated, text)
     stored = tx.query("SELECT node FROM events WHERE tenant = :t AND key = :key", key=key)
-    if stored:
+    if stored and tx.beliefs(int(stored[0][0])):
         return _same_event(tx, int(stored[0][0]), text), False
     world_id = tx.id_of(world) if world else None
     node = NodeDraft(
@@ -84,10 +86,19 @@ def entity(tx: Tx, name: str, place: Place) -> int:
         key=fold(clean) or clean, scope=place.scope,
     )  # fmt: skip
     if rows:
-        return int(rows[0][0])
+        return _believed(tx, int(rows[0][0]), place.scope)
     key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))
     add_alias(tx, key, clean, place.scope)
     return key
+
+
+def _believed(tx: Tx, line: int, scope: int) -> int:
+    """An entity that was withdrawn, and is spoken of again, is believed again."""
+    history = tx.history(line)
+    if history and not any(belief.known.end == FOREVER for belief, _ in history):
+        belief, node = history[-1]
+        tx.believe(node.key, line, NodeDraft(node.type, node.name, valid=belief.valid, scope=scope))
+    return line
 
 
 def add_alias(tx: Tx, line: int, name: str, scope: int) -> None:
@@ -105,4 +116,16 @@ def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata 
     key, new = tx.put(draft)
     if new and draft.type == "Entity":
         add_alias(tx, key, draft.name, place.scope)
+    if new:
+        _replace_others(tx, key, draft)
     return key, new
+
+
+def _replace_others(tx: Tx, key: int, draft: NodeDraft) -> None:
+    """A former version said again takes the place of the one that had replaced it."""
+    if key in tx.worlds.appeared:
+        return
+    for belief, node in tx.history((tx.find(tx.id_of(key)) or (key, key))[1]):
+        current = belief.known.end == FOREVER and belief.scope == draft.scope
+        if current and node.key != key and draft.valid.start in belief.valid:
+            tx.link(EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope))

@@ -71,7 +71,9 @@ def understand(handle: Handle, stored: Receipt, given: Sequence[Fact]) -> Receip
     except (InvalidInput, Refused, NotFound):
         handle.write("remember", lambda tx, place: _reject(tx, event))
         raise
-    return replace(receipt, changed=receipt.changed or stored.changed)
+    if not receipt.changed:
+        return stored
+    return replace(receipt, also=(stored.known_at,) if stored.changed else ())
 
 
 def believe(

@@ -6,9 +6,11 @@ a later changeset has touched makes the undo a conflict, never a guess.
 
 from __future__ import annotations
 
+from typing import Any
+
 from worldline.clock import FOREVER, Instant, Interval, show
 from worldline.errors import Conflict, NotFound
-from worldline.model import Belief, Close, Put
+from worldline.model import Belief, Close, EdgeDraft, Put, Refuse
 from worldline.store import ledger
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
@@ -23,16 +25,23 @@ def undo(tx: Tx, known_at: Instant) -> bool:
     closed: list[tuple[str, int]] = []
     for table, ended, numbers, _ in ledger.sections(rows[0][0]):
         if table in ("beliefs", "edges", "proposals"):
-            (closed if ended else put).extend((table, number) for number in numbers)
+            (closed if ended else put).extend((table, n) for n in numbers if _mine(tx, table, n))
     standing = [pair for pair in put if _known_to(tx, *pair) == FOREVER]
     if len(standing) < len([p for p in put if _known_to(tx, *p) != known_at]):
         return _already_or_conflict(tx, put, known_at)
     for table, number in standing:
         tx.close(Close(_belief(tx, table, number), table, reason="undone"), "undo")  # type: ignore[arg-type]
-    for table, number in closed:
-        if _column(tx, table, number, "kf") != known_at:
-            _restore(tx, table, number)
-    return bool(standing or closed)
+    back = [_restore(tx, *pair) for pair in closed if _column(tx, *pair, "kf") != known_at]
+    return bool(standing) or any(back)
+
+
+def _mine(tx: Tx, table: str, number: int) -> bool:
+    """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
+    if table == "beliefs" and tx.query("SELECT 1 FROM beliefs WHERE id = :n AND type = 'Scope'", n=number):
+        return False
+    if not tx.query(f"SELECT 1 FROM {table} r WHERE r.id = :n AND {tx.scoped('r')}", n=number):
+        raise NotFound("there is no such changeset in this scope to undo")
+    return True
 
 
 def _already_or_conflict(tx: Tx, put: list[tuple[str, int]], known_at: Instant) -> bool:
@@ -56,17 +65,45 @@ def _belief(tx: Tx, table: str, number: int) -> Belief:
     return Belief(number, number, Interval(0), Interval(_column(tx, table, number, "kf")))
 
 
-def _restore(tx: Tx, table: str, number: int) -> None:
-    """The closed row's content, believed anew."""
+def _restore(tx: Tx, table: str, number: int) -> bool:
+    """The closed row's content, believed anew, unless it is believed again already."""
     row = tx.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :n", n=number)[0]
     columns = dict(zip(COLUMNS[table], row, strict=True))
+    same = [c for c in columns if c not in ("id", "kf", "kt", "metadata", "world")]
+    if tx.query(
+        f"SELECT 1 FROM {table} WHERE kt = :forever AND {' AND '.join(f'{c} IS :{c}' for c in same)}",
+        **{c: columns[c] for c in same},
+    ):
+        return False
+    if table != "proposals":
+        columns["vt"] = min(columns["vt"], *_room(tx, table, columns))
     if table == "proposals":
         names = ("a", "b", "status", "tier", "score", "reason", "scope")
         tx.add_proposal(columns["hash"], *[columns[name] for name in names])
-        return
+        return True
     belief = Belief(
         0, columns["node"] if table == "beliefs" else number,
         Interval(columns["vf"], columns["vt"]), Interval(tx.stamp), columns["scope"],
         *([columns[c] for c in ("status", "confidence", "precision", "reason")] if table == "beliefs" else []),
     )  # fmt: skip
     tx.apply([Put(reopen=belief, table=table)], "undo")  # type: ignore[arg-type]
+    return True
+
+
+def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
+    """Where later beliefs in the same thing begin; a conflict where its own place is taken by now."""
+    same = "line = :line" if table == "beliefs" else "src = :src AND type = :type AND dst = :dst"
+    held = tx.query(
+        f"SELECT vf, vt FROM {table} WHERE tenant = :t AND {same} AND scope = :scope AND kt = :forever",
+        **columns,
+    )
+    if any(start <= columns["vf"] < end for start, end in held):
+        raise Conflict("something else is believed of that time now; undo that first")
+    if table == "edges" and columns["type"] in tx.types:
+        draft = EdgeDraft(
+            columns["src"], columns["type"], columns["dst"], Interval(columns["vf"]), columns["scope"],
+            accepted=True,
+        )  # fmt: skip
+        if any(isinstance(op, Refuse) for op in tx.types[draft.type].on_insert(draft, tx)):
+            raise Conflict("a later write is in the way of this edge; undo that first")
+    return [FOREVER, *(start for start, _ in held if start > columns["vf"])]
