@@ -1,15 +1,17 @@
-# Two commands do everything: `make demo` and `make test`. Both set up .venv first.
+# Two commands do everything: `make demo` and `make test`. Both set up .venv first, and again
+# whenever pyproject.toml has changed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+CODE := src tests examples bench docs
 
-.PHONY: demo test check bench soak format clean setup
+.PHONY: demo test check bench soak docs format clean setup
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable ".[all,dev]"
 	@touch $(STAMP)
@@ -18,8 +20,8 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 check: $(STAMP)
-	$(BIN)/ruff check src tests examples bench
-	$(BIN)/ruff format --check --quiet src tests examples bench
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check --quiet $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -32,9 +34,12 @@ bench: $(STAMP)
 soak: $(STAMP)
 	$(BIN)/python bench/soak.py
 
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
+
 format: $(STAMP)
-	$(BIN)/ruff check --fix src tests examples bench
-	$(BIN)/ruff format src tests examples bench
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,21 +1,28 @@
-"""Worldline: the memory of long-running AI agents, on both time axes, traceable to verbatim text."""
+"""Worldline: the memory of long-running AI agents, on both time axes, traceable to verbatim text.
 
-from worldline.clock import FOREVER, AsOf, Interval
-from worldline.config import Config
-from worldline.errors import WorldlineError
-from worldline.memory import Memory
-from worldline.model import (
-    Ask,
-    EdgeType,
-    Event,
-    Evidence,
-    Fact,
-    NodeType,
-    Predicate,
-    Receipt,
-    Scope,
-)
-from worldline.query import Query
+Names are imported when they are first used, so that `worldline --help` does not load the engine.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from worldline.clock import FOREVER, AsOf, Interval
+    from worldline.config import Config
+    from worldline.errors import WorldlineError
+    from worldline.memory import Memory
+    from worldline.model import (
+        Ask,
+        EdgeType,
+        Event,
+        Evidence,
+        Fact,
+        NodeType,
+        Predicate,
+        Receipt,
+        Scope,
+    )
+    from worldline.query import Query
 
 __version__ = "0.1.0"
 
@@ -23,3 +30,24 @@ __all__ = [
     "FOREVER", "AsOf", "Ask", "Config", "EdgeType", "Event", "Evidence", "Fact", "Interval", "Memory",
     "NodeType", "Predicate", "Query", "Receipt", "Scope", "WorldlineError",
 ]  # fmt: skip
+
+_HOMES = {
+    "clock": ("FOREVER", "AsOf", "Interval"),
+    "config": ("Config",),
+    "errors": ("WorldlineError",),
+    "memory": ("Memory",),
+    "model": ("Ask", "EdgeType", "Event", "Evidence", "Fact", "NodeType", "Predicate", "Receipt", "Scope"),
+    "query": ("Query",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(f"worldline.{home}"), name)
+            return found
+    raise AttributeError(f"module 'worldline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -28,6 +28,11 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
 
     language: str = "english"
     """Stemmer for words: a Snowball language name."""
+    embedder: str = "auto"
+    """Vectors: auto (the packaged model if its extra is installed), none, a model's name, onnx:FOLDER,
+    fastembed:MODEL, or URL#MODEL of an OpenAI-compatible endpoint."""
+    max_tokens: int = 2000
+    """Budget of a recall, in estimated tokens."""
     durability: Literal["full", "normal"] = "full"
     """`full` survives a power cut after every write; `normal` survives a crash of the process."""
     lock_seconds: float = 30.0

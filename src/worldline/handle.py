@@ -5,17 +5,18 @@ Binding is done once, here: no stage takes a tenant, a scope or a moment, so non
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
-from worldline.errors import ReadOnly
+from worldline.errors import ReadOnly, StoreError
 from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope
+from worldline.ports import Embedder
 from worldline.store import lookup, registry
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.tx import Tx
@@ -25,6 +26,14 @@ T = TypeVar("T")
 Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
 _NOBODY: Row = (0, "", 0, 0, 0, GENESIS)
+
+
+def _no_embedder() -> None:
+    return None
+
+
+def _nothing_more(handle: Handle, nodes: Sequence[int]) -> None:
+    return None
 
 
 class Place(Struct, frozen=True):
@@ -50,6 +59,10 @@ class Handle(Struct, frozen=True):
     world: int = 0
     moment: AsOf = AsOf()
     agent: bool = False
+    embedder: Callable[[], Embedder | None] = _no_embedder
+    """Opened when it is first needed."""
+    after_write: Callable[[Handle, Sequence[int]], None] = _nothing_more
+    """What happens to new texts once they are safe: vectors come after the words."""
 
     @property
     def scope(self) -> Scope:
@@ -105,6 +118,9 @@ class Handle(Struct, frozen=True):
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
+        if keep and tx.indexed_nodes:
+            with suppress(StoreError):  # the words are safe; what has no vector yet is found again later
+                self.after_write(self, tx.indexed_nodes)
 
     def _begin(self, fresh: bool) -> Tx:
         tenant = self.tenant_row()

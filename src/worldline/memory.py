@@ -11,9 +11,10 @@ its receipt says what happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -38,6 +39,7 @@ from worldline.model import (
     Page,
     Predicate,
     Proposal,
+    Recall,
     Receipt,
     Scope,
     Verification,
@@ -47,18 +49,24 @@ from worldline.model import (
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
+from worldline.plugins.embedders import open_embedder
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import migrate, registry, verify
 from worldline.store.lookup import missing
 from worldline.store.sqlite import SqliteStore, make_folder, translated
 from worldline.store.tx import Tx
+from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write import change, merge, put, undo
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
-from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
+from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope, clean_text
+from worldline.write.embed import embed_new, embed_pending, forget_vectors, require_same
 from worldline.write.ends import ends
+
+if TYPE_CHECKING:
+    from worldline.read.recall import Semantic
 
 
 class Memory:
@@ -85,7 +93,17 @@ class Memory:
             make_folder(path)
         config = load() if config is None else config
         store = SqliteStore(path, config)
-        return cls(Handle(store, config, clock, clean_name(tenant, "tenant"), dict(BUILT_IN)))
+        opened = cache(lambda: open_embedder(config.embedder))
+        handle = Handle(
+            store,
+            config,
+            clock,
+            clean_name(tenant, "tenant"),
+            dict(BUILT_IN),
+            embedder=opened,
+            after_write=embed_new,
+        )
+        return cls(handle)
 
     def close(self) -> None:
         """Closes the store, for every handle that shares it."""
@@ -314,17 +332,18 @@ class Memory:
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
         return tx.edge_rows(
-            "e.src = :src AND e.type = :type AND e.dst = :dst AND e.kt = :forever",
-            src=edge.src_line, type=edge.type, dst=edge.dst_line,
+            "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
+            id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
         )  # fmt: skip
+        if not rows:
+            raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
+        return [row for row in rows if row.known.end == FOREVER]
 
     def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
         return self._mark(ref, "quarantined", reason, dry_run)
 
-    def confirm(
-        self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False
-    ) -> Receipt:
+    def confirm(self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False) -> Receipt:
         """Releases something quarantined, or vouches for it."""
         return self._mark(ref, "confirmed", reason, dry_run)
 
@@ -439,6 +458,67 @@ class Memory:
         if isinstance(item, EdgeType):
             self._h.types[item.name] = item
         return receipt
+
+    # Recall ------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        question: str,
+        *,
+        max_tokens: int | None = None,
+        asked_at: When | None = None,
+        limit: int | None = None,
+        filters: Metadata | None = None,
+        explain: bool = False,
+        include_superseded: bool = False,
+        include_quarantined: bool = False,
+        without: Collection[str] = (),
+    ) -> Recall:
+        """The evidence for an answer, verbatim and dated, within `max_tokens`; or why there is none.
+
+        `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
+        decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
+        """
+        from worldline.read import recall as recalling  # brings numpy, which other verbs can do without
+
+        clean_text(question, "question", 65536)
+        semantic = self._meaning(question)
+
+        def look(view: SqlView) -> Recall:
+            view = view.bind(closed=include_superseded, quarantined=include_quarantined, labels=filters or {})
+            wish = recalling.Wish(
+                view.valid if asked_at is None else instant(asked_at),
+                self._h.config.max_tokens if max_tokens is None else max_tokens,
+                limit,
+                view.session(self._h.session) if self._h.session else 0,
+                explain,
+                frozenset(without),
+            )
+            return recalling.recall(view, question, wish, semantic)
+
+        return self._h.read(look)
+
+    def _meaning(self, question: str) -> Semantic | None:
+        """The question as a vector, if there is an embedder; made before anything is read."""
+        from worldline.read.recall import Semantic
+
+        embedder = self._h.embedder()
+        if embedder is None:
+            return None
+        require_same(self._h, embedder)
+        tenant = self._h.tenant_row()[0]
+        index = self._h.store.vectors.setdefault(tenant, VectorIndex())
+        return Semantic(embedder.embed([question])[0], index)
+
+    def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embeds everything that has no vector yet; how many texts that were."""
+        embedder = self._h.embedder()
+        return 0 if embedder is None else embed_pending(self._h, embedder, progress)
+
+    def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Makes every vector anew with the embedder that is configured now."""
+        forget_vectors(self._h)
+        return self.flush(progress)
 
     # Reading -----------------------------------------------------------------------------------
 

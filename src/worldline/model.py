@@ -390,6 +390,38 @@ class Subgraph(Struct, frozen=True):
         return frozenset(n.name for n in self.nodes)
 
 
+class Hit(Struct, frozen=True):
+    """One memory that recall found: verbatim, dated, and with the reasons for its place."""
+
+    node: Node
+    score: float
+    lanes: dict[str, int]
+    """The lanes that found it, each with the place it had there."""
+    factors: dict[str, float]
+    """What each feature gave to the score."""
+    speaker: str = ""
+    said_at: Instant | None = None
+    utc_offset: int = 0
+    session: str | None = None
+    before: str | None = None
+    """The question that this answers, if the turn before it asked one."""
+
+
+class Recall(Struct, frozen=True):
+    """The answer to a question: evidence within a budget, or the reason why there is none."""
+
+    question: str
+    hits: tuple[Hit, ...]
+    text: str
+    """The evidence as it should be shown: never above the budget, its footer included."""
+    tokens: int
+    abstained: bool
+    reason: str | None
+    sure: float
+    """How sure that there is evidence; comparable between questions."""
+    trace: tuple[str, ...] = ()
+
+
 class Page(Struct, frozen=True):
     """A page of a list and the mark to ask for the next one."""
 

@@ -7,12 +7,23 @@ no caller passes them and none can forget one.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from worldline.clock import LATEST, Instant
 from worldline.model import Belief, Edge, FactRow, Node
 
 Direction = Literal["out", "in"]
+
+
+class Embedder(Protocol):
+    """One method: rows are unit vectors, in the order of the texts."""
+
+    name: str
+    dimension: int
+    identity: str
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """A matrix of float32, the same row for the same text whatever else is in the batch."""
 
 
 class View(Protocol):

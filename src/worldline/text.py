@@ -151,7 +151,7 @@ def _indexable(char: str) -> bool:
 
 @cache
 def _stems(language: str) -> _Stems:
-    import Stemmer  # type: ignore[import-not-found]
+    import Stemmer
 
     stemmer = Stemmer.Stemmer(language, 0)
     irregular = {}

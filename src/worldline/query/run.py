@@ -121,6 +121,8 @@ def _follow(step: Follow, nodes: list[Node], view: SqlView, ask: Ask) -> tuple[l
     """Breadth first; what an identity is joined with is stepped from as well."""
     seen = {node.line for node in nodes}
     frontier, reached, walked = seen, dict[int, None](), list[Edge]()
+    pierced: dict[int, None] = {}
+    """Reached across the world's boundary: shown, and not gone on from."""
     for _ in range(step.depth):
         if ask.unify:
             frontier = set(view.same_as(*frontier))
@@ -129,12 +131,17 @@ def _follow(step: Follow, nodes: list[Node], view: SqlView, ask: Ask) -> tuple[l
             edges = view.edges(frontier, step.types, direction)
             walked += edges
             ends += [e.dst_line if direction == "out" else e.src_line for e in edges]
+            if view.world and direction == "out":
+                pierced.update({e.dst_line: None for e in edges if e.type in ask.pierce})
         frontier = set(ends) - seen - set(reached)
         reached.update(dict.fromkeys(end for end in ends if end not in seen))
+        if view.world:
+            frontier = {node.line for node in view.visible(frontier)}
         if not frontier:
             break
-    outside = view.bind(world=0) if step.types is None or set(step.types) & ask.pierce else view
-    return _seen(outside, list(reached)), walked
+    found = _seen(view, list(reached))
+    crossed = [line for line in pierced if line not in seen and line not in {n.line for n in found}]
+    return [*found, *(_seen(view.bind(world=0), crossed) if crossed else ())], walked
 
 
 def _where(

@@ -100,16 +100,17 @@ def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
     edges = dict(
         view.query(
             f"SELECT e.type, count(*) FROM edges e WHERE e.tenant = :t AND {view.time('e')}"
-            f" AND {view.scoped('e')} GROUP BY 1 ORDER BY 1"
+            f" AND {view.scoped('e')} AND {view.edge_ever_inside()} GROUP BY 1 ORDER BY 1"
         )
     )
     one = view.query(
-        "SELECT (SELECT count(*) FROM nodes WHERE tenant = :t),"
-        " (SELECT count(*) FROM beliefs WHERE tenant = :t),"
-        " (SELECT count(*) FROM edges WHERE tenant = :t), (SELECT count(*) FROM log WHERE tenant = :t),"
-        " (SELECT count(*) FROM events WHERE tenant = :t AND state = 'pending'),"
-        " (SELECT count(*) FROM proposals WHERE tenant = :t AND status = 'pending' AND kt = :forever)"
+        "SELECT count(DISTINCT b.node), count(*),"
+        f" (SELECT count(*) FROM edges e WHERE tenant = :t AND {view.scoped('e')} AND {view.edge_ever_inside()}),"
+        " (SELECT count(*) FROM log WHERE tenant = :t),"
+        " count(DISTINCT (SELECT e.node FROM events e WHERE e.node = b.node AND e.state = 'pending'))"
+        f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
+    one = (*one, len(view.proposals("p.status = 'pending'")))
     names = ("versions", "beliefs", "edge_rows", "changesets", "pending_events", "pending_merges")
     size = 0 if store.in_memory else os.path.getsize(store.path)
     return {"visible": by_type, "edges": edges, **dict(zip(names, one, strict=True)), "bytes": size}

@@ -100,15 +100,18 @@ def fact(edge: EdgeDraft, view: View) -> list[Op]:
     if new is None:
         return [Refuse("a fact needs a predicate; write it with remember(facts=…) or link(predicate=…)")]
     slot = view.slot(edge.src, new.predicate, edge.scope)
-    same = [row.belief for row in slot if row.node == new.key]
+    doubtful = new.status == "quarantined"
+    same = [row.belief for row in slot if row.node == new.key and row.belief.scope == edge.scope]
+    if not new.stated and any(row.node == new.key and edge.valid.start in row.belief.valid for row in slot):
+        return []  # a repetition, perhaps of what is shared with others
     others = [row for row in slot if row.node != new.key and row.belief.status != "quarantined"]
-    if new.correction:
+    if new.correction and not doubtful:
         interval, ops, conflicts = _correct_fact(others, same, edge.valid, stated=new.stated)
     else:
-        functional = new.functional and new.status != "quarantined"
         interval, ops, conflicts = place_fact(
-            others, same, edge.valid, functional=functional, stated=new.stated
-        )
+            others, same, edge.valid,
+            functional=new.functional and not doubtful, stated=new.stated and not doubtful,
+        )  # fmt: skip
     if interval is None:
         return []
     ops.append(Put(reopen=_believe(edge, interval)))

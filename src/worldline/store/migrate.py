@@ -31,20 +31,28 @@ def upgrade(connection: apsw.Connection, path: str) -> None:
             connection.execute(STEPS[step])
         connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
         connection.execute("COMMIT")
-    except BaseException:
+    except apsw.Error as error:
         connection.execute("ROLLBACK")
-        raise
+        raise StoreError(f"the migration of {path} failed ({error}); it is as it was before") from None
 
 
 def backup(connection: apsw.Connection, path: str) -> None:
     """A whole copy of the store in another file, written aside and then put in place."""
     partial = Path(path + ".partial")
-    partial.unlink(missing_ok=True)
-    target = apsw.Connection(str(partial))
+    try:
+        partial.unlink(missing_ok=True)
+        _copy(connection, str(partial))
+        partial.replace(path)
+    except (apsw.Error, OSError) as error:
+        partial.unlink(missing_ok=True)
+        raise StoreError(f"cannot write the backup {path} ({error})") from None
+
+
+def _copy(connection: apsw.Connection, path: str) -> None:
+    target = apsw.Connection(path)
     try:
         with target.backup("main", connection, "main") as copying:
             while not copying.done:
                 copying.step(1000)
     finally:
         target.close()
-    partial.replace(path)

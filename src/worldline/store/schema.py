@@ -32,6 +32,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "facts": ("node", "tenant", "subject", "predicate", "object", "literal"),
     "aliases": ("id", "tenant", "key", "name", "line", "scope"),
     "labels": ("tenant", "label", "value", "node"),
+    "texts": ("node", "tenant", "session", "position", "speaker", "role", "said_at", "described"),
     "scopes": ("id", "tenant", "key", "user", "agent", "app", "run", "part_of"),
     "proposals": (
         *("id", "tenant", "hash", "a", "b", "status", "tier", "score", "reason", "scope", "kf", "kt"),
@@ -48,7 +49,7 @@ COVERED: dict[str, tuple[str, ...]] = {
     ),
     "edges": ("id", "src", "type", "dst", "world", "scope", "vf", "vt", "kf", "metadata"),
     "events": (
-        *("node", "sender", "recipient", "said_at", "utc_offset", "session"),
+        *("node", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
         *("modality", "category", "source", "external_id"),
     ),
     "facts": ("node", "subject", "predicate", "object", "literal"),
@@ -58,9 +59,9 @@ COVERED: dict[str, tuple[str, ...]] = {
     "ontology": ("id", "world", "kind", "name", "version", "spec", "kf"),
     "world_hashes": ("id", "line", "hash", "kf"),
 }
-"""Tables whose rows a changeset vouches for. `labels` and the words are derived from these."""
+"""Tables whose rows a changeset vouches for; `labels`, `texts`, the words and vectors follow from these."""
 
-KEYED = {"events": "node", "facts": "node"}
+KEYED = {"events": "node", "facts": "node", "texts": "node"}
 """Tables whose row number is another table's."""
 
 CLOSABLE = ("beliefs", "edges", "proposals", "ontology")
@@ -68,7 +69,8 @@ CLOSABLE = ("beliefs", "edges", "proposals", "ontology")
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, root INTEGER NOT NULL,
-  last_known INTEGER NOT NULL, sequence INTEGER NOT NULL, head BLOB NOT NULL);
+  last_known INTEGER NOT NULL, sequence INTEGER NOT NULL, head BLOB NOT NULL,
+  texts INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
   line INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL,
   dated INTEGER, world INTEGER NOT NULL, metadata TEXT);
@@ -105,8 +107,15 @@ CREATE TABLE world_hashes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line
 CREATE TABLE log (tenant INTEGER NOT NULL, sequence INTEGER NOT NULL, known INTEGER NOT NULL,
   kind TEXT NOT NULL, body BLOB NOT NULL, previous BLOB NOT NULL, hash BLOB NOT NULL,
   PRIMARY KEY (tenant, sequence)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(owner, text, content='', contentless_delete=1,
+CREATE TABLE texts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, session INTEGER NOT NULL,
+  position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER,
+  described BLOB NOT NULL);
+CREATE TABLE embeddings (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,
+  vector BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(owner, text, kinds, content='', contentless_delete=1,
   tokenize='unicode61 remove_diacritics 0');
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
+CREATE VIRTUAL TABLE terms USING fts5vocab(words, col);
 """
 
 INDEXES: dict[str, str] = {
@@ -119,6 +128,9 @@ INDEXES: dict[str, str] = {
     "events_key": "UNIQUE INDEX events_key ON events (tenant, key)",
     "events_session": "INDEX events_session ON events (tenant, session, said_at)",
     "events_pending": "INDEX events_pending ON events (tenant, node) WHERE state = 'pending'",
+    "embeddings_passage": "UNIQUE INDEX embeddings_passage ON embeddings (passage)",
+    "texts_session": "INDEX texts_session ON texts (tenant, session, position)",
+    "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",

@@ -22,6 +22,7 @@ from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, Sto
 from worldline.hashing import ALGORITHM
 from worldline.store import migrate
 from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, TABLES
+from worldline.store.vectors import VectorIndex
 
 try:
     import fcntl
@@ -43,12 +44,19 @@ class SqliteStore:
         self.config = config
         self.in_memory = self.path == ":memory:"
         self.statements = 0
+        self.vectors: dict[int, VectorIndex] = {}
+        self.swept: set[str] = set()
+        """Tenants whose missing vectors have been looked for since the store was opened."""
         self._local = threading.local()
         self._write_lock = threading.RLock()
         self._open: list[apsw.Connection] = []
         self._shared = self._connect() if self.in_memory else None
-        with translated():
-            self._prepare()
+        try:
+            with translated():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     # Connections -------------------------------------------------------------------------------
 
@@ -98,6 +106,8 @@ class SqliteStore:
         except apsw.NotADBError:
             raise NotAStore(f"{self.path} is not a Worldline store (nor any SQLite file)") from None
         if empty and application == 0:
+            if not self.in_memory and os.path.getsize(self.path) == 1:  # SQLite would write over it
+                raise NotAStore(f"{self.path} holds one byte and is not a Worldline store")
             return None
         if application != APPLICATION_ID:
             raise NotAStore(f"{self.path} is an SQLite file of another program, not a Worldline store")
@@ -106,7 +116,10 @@ class SqliteStore:
             raise NewerFormat(
                 f"{self.path} has format {version}, this Worldline reads up to {FORMAT}; upgrade Worldline"
             )
-        algorithm = connection.execute("SELECT value FROM meta WHERE key = 'hash'").get
+        try:
+            algorithm = connection.execute("SELECT value FROM meta WHERE key = 'hash'").get
+        except apsw.SQLError:
+            raise NotAStore(f"{self.path} has a Worldline store's mark and not its tables") from None
         if algorithm != ALGORITHM:
             raise NotAStore(f"{self.path} is hashed with {algorithm}, and this Worldline knows {ALGORITHM}")
         return version
@@ -148,7 +161,7 @@ class SqliteStore:
         finally:
             if fresh:
                 fresh.close()
-        return [row[0] for row in found if row[0] != "ok"]
+        return [str(row[0]) for row in found if row[0] != "ok"]
 
     # Writing -----------------------------------------------------------------------------------
 
@@ -248,7 +261,7 @@ def _locked(path: str, seconds: float) -> int:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreFull(FULL) from None
-        raise StoreError(f"cannot write here ({error}); check the rights on the file and its folder") from None
+        raise StoreError(f"cannot write here ({error}); check the rights on the folder") from None
     if not _lock(handle, wait=False):
         _in_time(handle, path, seconds)
     return handle

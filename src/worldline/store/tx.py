@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import orjson
 
 from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval
@@ -33,7 +34,9 @@ from worldline.store import digests, ledger
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, SILENT, WORDS_PER_NODE
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.view import SqlView, owner_token
-from worldline.text import PASSAGE, indexed, passages
+from worldline.rules.describe import Described, describe, role_of
+from worldline.rules.kinds import tags_of
+from worldline.text import PASSAGE, fold, indexed, passages
 
 _INSERT = {
     table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
@@ -43,6 +46,8 @@ _INSERT["labels"] = _INSERT["labels"].replace("INSERT", "INSERT OR IGNORE", 1)
 _NUMBERED = tuple(t for t in COLUMNS if t != "labels" and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
 ALWAYS = Interval(EARLIEST)
+DESCRIBED = 24_000
+"""Characters of a text that are described; words and vectors cover all of it."""
 
 
 class Tx(SqlView):
@@ -71,7 +76,10 @@ class Tx(SqlView):
         self.worlds = digests.Touched()
         self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS)[0], strict=True))
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
-        self._words: list[tuple[int, str, str]] = []
+        self._words: list[tuple[int, str, str, str]] = []
+        self._texts, self._tokens = 0, 0
+        self.indexed_nodes: list[int] = []
+        """The nodes whose text this changeset put."""
         self._closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
         self._ids: dict[int, bytes] = {}
         self._keys: dict[bytes, tuple[int, int]] = {}
@@ -80,6 +88,7 @@ class Tx(SqlView):
         self._parental: set[int] = set()
         self._linked: set[tuple[int, str, int]] = set()
         self._owners: dict[int, str] = {}
+        self._seats: dict[int, int] = {}
 
     # Reading inside the transaction ------------------------------------------------------------
 
@@ -169,6 +178,8 @@ class Tx(SqlView):
         if stored:
             self._label(key, draft)
         self._index(key, draft)
+        if not self.fresh and draft.type not in SILENT:
+            self._describe(key, line, draft)
         if line != key:
             self.worlds.new_version(line, key)
             return key, line, True
@@ -231,12 +242,42 @@ class Tx(SqlView):
         if draft.type in SILENT:
             return
         owner = self._owner(draft.scope if scope is None else scope)
-        name, content, base = draft.name, draft.content, key * WORDS_PER_NODE
-        if len(content) <= PASSAGE:
-            self._words.append((base, owner, indexed(f"{name} {content}", self.language)))
-            return
-        for number, (start, end) in enumerate(passages(content)):
-            self._words.append((base + number, owner, indexed(f"{name} {content[start:end]}", self.language)))
+        base = key * WORDS_PER_NODE
+        for number, text in enumerate(searchable(draft)):
+            tokens = indexed(text, self.language)
+            self._words.append((base + number, owner, tokens, " ".join(tags_of(tokens.split()))))
+            if scope is None:
+                if not number:
+                    self.indexed_nodes.append(key)
+                self._texts += 1
+                self._tokens += tokens.count(" ") + 1
+
+    def _describe(self, key: int, line: int, draft: NodeDraft) -> None:
+        """What recall reads of a text instead of the text: derived, and made again when it is missing."""
+        session, position = self._seat(key, line, draft)
+        turn = draft.type == "Turn"
+        described = msgspec.msgpack.encode(described_draft(draft))
+        self._rows["texts"].append(
+            (key, self.tenant, session, position, fold(draft.name) if turn else "",
+             role_of(draft.name) if turn else "people", draft.valid.start if turn else None, described)
+        )  # fmt: skip
+
+    def _seat(self, key: int, line: int, draft: NodeDraft) -> tuple[int, int]:
+        """A turn's session and its place in it; a corrected turn keeps the place; a note sits alone."""
+        if draft.type != "Turn" or not draft.world:
+            return draft.world or key, -2 * key
+        if line != key:
+            rows = self.query("SELECT session, position FROM texts WHERE node = :line", line=line)
+            if rows:
+                return rows[0]
+        if draft.world not in self._seats:
+            found = self.query(
+                "SELECT coalesce(max(position), -1) FROM texts WHERE tenant = :t AND session = :session",
+                session=draft.world,
+            )
+            self._seats[draft.world] = max(int(found[0][0]), -1)
+        self._seats[draft.world] += 1
+        return draft.world, self._seats[draft.world]
 
     def _reindex(self, key: int, draft: NodeDraft) -> None:
         """A payload believed in one more scope must be found from there too."""
@@ -278,6 +319,8 @@ class Tx(SqlView):
             rows = self._rows_of(edge)
             mine = [row for row in rows if row.known.end == FOREVER
                     and (row.scope == edge.scope or type_ == "contains")]  # fmt: skip
+            if self.types[type_].versions:  # each supersession has its own moment
+                mine = [row for row in mine if row.valid.start == start]
             if any(start in row.valid for row in mine):
                 return id_, False
             end, first = min([end, *(r.valid.start for r in mine if r.valid.start > start)]), not rows
@@ -466,7 +509,7 @@ class Tx(SqlView):
                 self.ledger.put(table, rows)
         if self._words:
             indexed, self._words = self._words, []
-            self.store.insert("INSERT INTO words (rowid, owner, text) VALUES (?, ?, ?)", indexed)
+            self.store.insert("INSERT INTO words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)", indexed)
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
@@ -487,9 +530,30 @@ class Tx(SqlView):
         self.sequence += 1
         self.head = ledger.append(self, kind, body, rows)
         self.store.execute(
-            "UPDATE tenants SET last_known = ?, sequence = ?, head = ? WHERE id = ?",
-            (self.stamp, self.sequence, self.head, self.tenant),
+            "UPDATE tenants SET last_known = ?, sequence = ?, head = ?, texts = texts + ?, tokens = tokens + ?"
+            " WHERE id = ?",
+            (self.stamp, self.sequence, self.head, self._texts, self._tokens, self.tenant),
         )
+
+
+def searchable(draft: NodeDraft) -> list[str]:
+    """The texts under which a memory is found: its name and words, passage by passage."""
+    content = draft.content
+    name = "" if draft.type == "Turn" and role_of(draft.name) != "people" else draft.name
+    caption = draft.metadata.get("caption") if draft.metadata else None
+    tail = f" {caption}" if isinstance(caption, str) else ""
+    if len(content) <= PASSAGE:
+        return [f"{name} {content}{tail}"]
+    parts = [f"{name} {content[start:end]}" for start, end in passages(content)]
+    return [parts[0] + tail, *parts[1:]]
+
+
+def described_draft(draft: NodeDraft) -> Described:
+    """A memory as scoring sees it."""
+    content, turn = draft.content[:DESCRIBED], draft.type == "Turn"
+    speaker = draft.name if not turn or role_of(draft.name) == "people" else ""
+    caption = draft.metadata.get("caption")
+    return describe(content, speaker, draft.valid.start, caption if isinstance(caption, str) else "")
 
 
 def _json(metadata: Metadata) -> str:

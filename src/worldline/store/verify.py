@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from zlib import crc32
 
+import orjson
 from blake3 import blake3
 
 from worldline.clock import FOREVER, show
@@ -40,7 +41,7 @@ class Checker:
 
     def __init__(self, store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None) -> None:
         self.store, self.tenant, self.name, self.root = store, tenant[0], tenant[1], tenant[2]
-        self.last_known, self.head = tenant[3], tenant[5]
+        self.last_known, self.sequence, self.head = tenant[3], tenant[4], tenant[5]
         self.damage: list[Damage] = []
         self.progress = progress or (lambda stage, done: None)
         self.ids: dict[int, bytes] = {}
@@ -50,7 +51,21 @@ class Checker:
         self.damage.append(Damage(where, what))
 
     def rows(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
-        return self.store.query(sql, (self.tenant, *args))
+        try:
+            return self.store.query(sql, (self.tenant, *args))
+        except UnicodeDecodeError:
+            return self._readable(sql, (self.tenant, *args))
+
+    def _readable(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """The rows whose text is text; the others are missed, and named, by whoever looks for them."""
+        cursor, found = iter(self.store.connection().execute(sql, args)), []
+        while True:
+            try:
+                found.append(next(cursor))
+            except UnicodeDecodeError:
+                continue
+            except StopIteration:
+                return found
 
     def scan(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
         """A whole table of this tenant in the order of its rows, in batches."""
@@ -76,6 +91,7 @@ def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | Non
     worlds = _check_worlds(check)
     changesets = _check_log(check)
     _check_words(check)
+    _check_labels(check)
     return Verification(nodes, edges, worlds, changesets, tuple(check.damage))
 
 
@@ -83,25 +99,56 @@ def _check_nodes(check: Checker) -> int:
     check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = ?"))
     events = {row[0]: row for row in check.scan("events", "sender, session, said_at, external_id")}
     facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal")}
+    told = {key: (row[1], None) for key, row in events.items()} | _fact_texts(check, facts)
     for row in check.scan("nodes", "hash, line, type, name, content, dated, world"):
-        key, stored, line, type_, name, content, dated, world = row
+        key, stored, line = row[:3]
         check.lines[key] = line
-        within = check.ids.get(world) if world else None
-        if type_ == "Turn" and key in events:
-            _, sender, session, said_at, external = events[key]
-            expected = event_id(sender, check.ids.get(session), said_at, content, external)
-        elif type_ == "Fact" and key in facts:
-            _, subject, predicate, object_, literal = facts[key]
-            expected = fact_id(
-                check.ids.get(subject, b""), predicate, check.ids.get(object_), literal, within
-            )
-        else:
-            expected = node_id(type_, name, content, dated, within)
-        if expected != stored:
-            check.found(f"node {stored.hex()[:12]} (row {key})", "its payload does not hash to its id")
+        where = f"node {stored.hex()[:12]} (row {key})"
+        if not _payload_is_whole(check, row, events.get(key), facts.get(key), told.get(key)):
+            check.found(where, "its payload does not hash to its id")
         if line not in check.ids:
-            check.found(f"node {stored.hex()[:12]} (row {key})", "its lineage does not exist")
+            check.found(where, "its lineage does not exist")
+    for key in sorted(check.ids.keys() - check.lines.keys()):
+        check.found(f"node {check.ids[key].hex()[:12]} (row {key})", "its text cannot be read any more")
     return len(check.ids)
+
+
+def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any) -> bool:
+    """Whether a node's columns hash to its id, and say what its event or fact says."""
+    _, stored, _, type_, name, content, dated, world = row
+    within = check.ids.get(world) if world else None
+    try:
+        if type_ == "Turn" and event:
+            _, sender, session, said_at, external = event
+            expected = event_id(sender, check.ids.get(session), said_at, content, external)
+        elif type_ == "Fact" and fact:
+            _, subject, predicate, object_, literal = fact
+            ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
+            expected = fact_id(*ends, literal, within)
+        else:
+            expected, told = node_id(type_, name, content, dated, within), None
+    except (AttributeError, TypeError, ValueError):  # a value of another kind than was ever stored
+        return False
+    if told is not None and (name != told[0] or dated is not None or told[1] not in (None, content)):
+        return False
+    return bool(expected == stored)
+
+
+def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, str | None]]:
+    """(name, content) that each Fact node must have: they follow from its ends, so no hash covers them."""
+    ends = "SELECT subject FROM facts WHERE tenant = ?1 UNION SELECT object FROM facts WHERE tenant = ?1"
+    names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = ?1 AND id IN ({ends})"))
+    return {
+        key: (predicate, f"{names.get(subject)} {predicate} {_value(object_, literal, names)}")
+        for key, subject, predicate, object_, literal in facts.values()
+    }
+
+
+def _value(object_: int, literal: str | None, names: dict[int, str]) -> Any:
+    try:
+        return orjson.loads(literal or "") if not object_ else names.get(object_)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _check_edges(check: Checker) -> int:
@@ -201,7 +248,7 @@ def _check_log(check: Checker) -> int:
         if chain(before, check.name, known, kind, body, content) != hash_:
             check.found(where, "the log row does not hash to what it says")
         previous, last = hash_, known
-    if previous != check.head or (last != check.last_known and count):
+    if previous != check.head or count != check.sequence or (last != check.last_known and count):
         check.found("the end of the log", "the newest changesets are missing")
     _check_uncovered(check, covered, ended)
     return count
@@ -272,3 +319,24 @@ def _check_words(check: Checker) -> None:
         check.found(f"words row {row}", "it indexes nothing that is stored")
     for problem in check.store.problems():
         check.found("the file", problem)
+
+
+def _check_labels(check: Checker) -> None:
+    """Every label of every node's metadata can be filtered by, and no other."""
+    stored = set(check.rows("SELECT node, label, value FROM labels WHERE tenant = ?"))
+    given = check.rows("SELECT id, metadata FROM nodes WHERE tenant = ? AND metadata IS NOT NULL")
+    expected = {
+        (node, label, orjson.dumps(value).decode())
+        for node, metadata in given
+        for label, value in _object(metadata).items()
+    }
+    for node, label, _ in sorted(stored ^ expected)[:1]:
+        check.found(f"labels of node row {node}", f"{label!r} is not what its metadata says")
+
+
+def _object(metadata: str) -> dict[str, Any]:
+    try:
+        found = orjson.loads(metadata)
+    except orjson.JSONDecodeError:
+        found = None
+    return found if isinstance(found, dict) else {}

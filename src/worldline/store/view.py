@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
+from worldline.rules.describe import role_of
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
 
@@ -49,11 +50,14 @@ class SqlView:
         closed: bool = False,
         quarantined: bool = False,
         pierce: frozenset[str] = frozenset({"refers_to"}),
+        labels: Metadata = {},  # noqa: B006
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
-        self.pierce = pierce
+        self.pierce, self.labels = pierce, labels
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
+            **{f"label{n}": label for n, label in enumerate(labels)},
+            **{f"value{n}": orjson.dumps(value).decode() for n, value in enumerate(labels.values())},
             "t": tenant,
             "v": valid,
             "k": known,
@@ -66,7 +70,7 @@ class SqlView:
         """The same view with another moment, world, scope or openness."""
         bound: dict[str, Any] = {
             name: getattr(self, name)
-            for name in ("valid", "known", "scope", "world", "closed", "quarantined", "pierce")
+            for name in ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels")
         }
         return type(self)(self.store, self.tenant, **(bound | changes))
 
@@ -117,7 +121,18 @@ class SqlView:
 
     def seen(self) -> str:
         """Everything that makes a belief `b` visible here."""
-        return f"{self.time('b')} AND {self.scoped('b')} AND {self.trusted()} AND {self.inside('b.line')}"
+        return (
+            f"{self.time('b')} AND {self.scoped('b')} AND {self.trusted()} AND {self.inside('b.line')}"
+            f"{self._labelled()}"
+        )
+
+    def _labelled(self) -> str:
+        """Has all the metadata that was asked for."""
+        return "".join(
+            f" AND b.node IN (SELECT node FROM labels WHERE tenant = :t AND label = :label{number}"
+            f" AND value = :value{number})"
+            for number in range(len(self.labels))
+        )
 
     def _end_seen(self, line: str, *, anywhere: bool) -> str:
         inside = "1" if anywhere else self.inside("b.line")
@@ -222,12 +237,16 @@ class SqlView:
             " SELECT 1 FROM up WHERE line = :w))"
         )
 
+    def edge_ever_inside(self) -> str:
+        """The edge `e` leaves something that has lain in the entered world, whichever version."""
+        return self.ever_inside("(SELECT l.line FROM nodes l WHERE l.id = e.src)") if self.world else "1"
+
     def former(self, prefix: str) -> list[tuple[int, str, Instant]]:
         """(lineage, hash, known time it began) of the world hashes that begin so."""
         low, high = _prefix_range(prefix)
         rows = self.query(
             "SELECT h.line, h.hash, h.kf FROM world_hashes h WHERE h.tenant = :t AND h.hash >= :low"
-            f" AND h.hash <= :high AND {self._end_seen_ever('h.line')} ORDER BY h.kf LIMIT 12",
+            f" AND h.hash <= :high AND h.kf <= :k AND {self._end_seen_ever('h.line')} ORDER BY h.kf LIMIT 12",
             low=low,
             high=high,
         )
@@ -319,7 +338,7 @@ class SqlView:
         """Edges that meet a condition on `e`, whatever their ends: for history, why and receipts."""
         rows = self.query(
             f"SELECT {EDGE} FROM edges e WHERE e.tenant = :t AND {where} AND e.kf <= :k"
-            f" AND {self.scoped('e')} ORDER BY e.kf, e.id",
+            f" AND {self.scoped('e')} AND {self.edge_ever_inside()} ORDER BY e.kf, e.id",
             **args,
         )
         return [edge_from(row) for row in rows]
@@ -357,19 +376,104 @@ class SqlView:
         return bool(rows)
 
     def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """(node, BM25) of the texts that hold any of these words, best first; time is not looked at."""
+        """(node, rank) of the texts that hold any of these words, best first; time is not looked at."""
         if not tokens:
             return []
-        owner = [f"t{self.tenant}"]
-        owner += [owner_token(kind, value) for kind, value in self.scope.bound().items()]
         any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens)).replace("\0", "")
         rows = self.query(
-            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM (SELECT rowid, bm25(words, 0.0, 1.0) AS score"
-            " FROM words WHERE words MATCH :match ORDER BY score LIMIT :depth)"
+            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM (SELECT rowid, rank AS score"
+            " FROM words WHERE words MATCH :match ORDER BY rank LIMIT :depth)"
             " GROUP BY 1 ORDER BY 2, 1 LIMIT :limit",
-            match=f"owner : ({' AND '.join(owner)}) AND text : ({any_word})", depth=4 * limit, limit=limit,
-        )  # fmt: skip
+            match=f"{self._owned()} AND text : ({any_word})",
+            depth=4 * limit,
+            limit=limit,
+        )
         return [(row[0], -row[1]) for row in rows]
+
+    def _owned(self) -> str:
+        """Leaves other tenants and scopes out before anything is ranked."""
+        owner = [f"t{self.tenant}"]
+        owner += [owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        return f"owner : ({' AND '.join(owner)})"
+
+    def search_words(self, match: str, depth: int | None) -> list[int]:
+        """Visible nodes whose text matches, best first."""
+        rows = self.query(
+            f"SELECT n.id FROM words CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}"
+            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+            f" WHERE words MATCH :match AND {self.seen()} ORDER BY words.rank LIMIT :depth",
+            match=f"{self._owned()} AND {match}",
+            depth=-1 if depth is None else 2 * depth,
+        )
+        return list(dict.fromkeys(row[0] for row in rows))[:depth]
+
+    def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
+        """In how many texts each of these words occurs."""
+        rows = self.query(
+            "SELECT term, max(doc) FROM terms WHERE term IN (SELECT value FROM json_each(:tokens))"
+            " AND col != 'owner' GROUP BY term",
+            tokens=orjson.dumps(list(tokens)).decode(),
+        )
+        return dict(rows)
+
+    def session(self, name: str) -> int:
+        """The world of a session of this name in this scope; 0 when there is none."""
+        rows = self.query(
+            "SELECT b.line FROM beliefs b CROSS JOIN nodes n ON n.id = b.node WHERE b.tenant = :t"
+            f" AND b.type = 'Session' AND n.name = :name AND {self.seen()} LIMIT 1",
+            name=name,
+        )
+        return int(rows[0][0]) if rows else 0
+
+    def corpus(self) -> tuple[int, float]:
+        """How many texts this tenant has, and how many words one has on average."""
+        rows = self.query("SELECT texts, tokens FROM tenants WHERE id = :t")
+        texts, tokens = rows[0] if rows else (0, 0)
+        return texts, tokens / texts if texts else 1.0
+
+    def speakers(self) -> list[str]:
+        """The names of people who have spoken, folded."""
+        rows = self.query(
+            "WITH RECURSIVE s(name) AS (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''"
+            " UNION ALL SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
+            " FROM s WHERE s.name IS NOT NULL LIMIT 1000) SELECT name FROM s WHERE name IS NOT NULL"
+        )
+        return [row[0] for row in rows if role_of(row[0]) == "people"]
+
+    def replaced_facts(self, lines: Collection[int]) -> list[tuple[int, str]]:
+        """(turn, text) of the facts drawn from these turns that hold no longer."""
+        rows = self.query(
+            "SELECT DISTINCT e.dst, n.content FROM edges e CROSS JOIN nodes n ON n.id = e.src AND n.type = 'Fact'"
+            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
+            f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
+            f" AND b.vt <= :v AND {self.scoped('b')} ORDER BY e.dst, n.id",
+            among=listed(lines),
+        )
+        return [(row[0], row[1]) for row in rows]
+
+    def scope_sets(self) -> list[int]:
+        """The scope sets that the bound scope may see."""
+        kinds = " AND ".join(f"{kind} = :{kind}" for kind in self.scope.bound())
+        return [row[0] for row in self.query(f"SELECT part_of FROM scopes WHERE tenant = :t AND {kinds}")]
+
+    def nodes_inside(self) -> list[int]:
+        """Every version of everything in the entered world, at this moment."""
+        rows = self.query(
+            "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down JOIN edges e"
+            " ON e.tenant = :t AND e.src = down.line AND e.type = 'contains' AND e.vf <= :v AND e.vt > :v"
+            " AND e.kf <= :k AND e.kt > :k) SELECT DISTINCT b.node FROM down JOIN beliefs b"
+            " ON b.tenant = :t AND b.line = down.line"
+        )
+        return [row[0] for row in rows]
+
+    def seen_among(self, nodes: Collection[int]) -> set[int]:
+        """Which of these versions are visible."""
+        rows = self.query(
+            "SELECT b.node FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+            f" AND b.node = n.id WHERE n.id IN {LISTED} AND {self.seen()}",
+            among=listed(nodes),
+        )
+        return {row[0] for row in rows}
 
     # Identity --------------------------------------------------------------------------------------
 

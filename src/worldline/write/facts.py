@@ -56,7 +56,9 @@ def assert_fact(
     changed = tx.add_fact(edge, key, literal)
     for evidence in _evidence(fact, told, tx):
         _, new = tx.link(
-            EdgeDraft(line, "derived_from", evidence[0], Interval(valid.start), place.scope, evidence[1])
+            EdgeDraft(
+                line, "derived_from", evidence[0], Interval(valid.start), place.scope, evidence[1]
+            )
         )
         changed = changed or new
     return key, changed
@@ -73,7 +75,9 @@ def _end(tx: Tx, name: str, place: Place) -> int:
 
 def _object(tx: Tx, fact: Fact, place: Place) -> tuple[int, str | None]:
     if (fact.object is None) == (fact.literal is None):
-        raise InvalidInput("a fact needs exactly one of object (a name or an id) and literal (a value)")
+        raise InvalidInput(
+            "a fact needs exactly one of object (a name or an id) and literal (a value)"
+        )
     if fact.object is not None:
         return _end(tx, fact.object, place), None
     if not isinstance(fact.literal, str | int | bool):
@@ -98,9 +102,15 @@ def _fact_node(
     subject, object_, literal = ends
     predicate = clean_name(fact.predicate, "predicate")
     world = tx.id_of(place.world) if place.world else None
-    id_ = fact_id(tx.id_of(subject), predicate, tx.id_of(object_) if object_ else None, literal, world)
-    content = f"{_called(tx, subject)} {predicate} {_called(tx, object_) if object_ else fact.literal}"
-    draft = NodeDraft("Fact", predicate, content, valid=valid, world=place.world, scope=place.scope, id=id_)
+    id_ = fact_id(
+        tx.id_of(subject), predicate, tx.id_of(object_) if object_ else None, literal, world
+    )
+    content = (
+        f"{_called(tx, subject)} {predicate} {_called(tx, object_) if object_ else fact.literal}"
+    )
+    draft = NodeDraft(
+        "Fact", predicate, content, valid=valid, world=place.world, scope=place.scope, id=id_
+    )
     key, line, _ = tx.payload_only(draft)
     return key, line
 

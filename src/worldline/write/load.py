@@ -120,7 +120,13 @@ class _Batch(Struct):
 
 
 def load(
-    tx: Tx, place: Place, notes: Iterable[Note], links: Iterable[Link], config: Config, *, agent: bool
+    tx: Tx,
+    place: Place,
+    notes: Iterable[Note],
+    links: Iterable[Link],
+    config: Config,
+    *,
+    agent: bool,
 ) -> list[bytes]:
     """The ids of the notes, in order."""
     allowed = frozenset(registry.node_types(tx, place.world, agent=agent))

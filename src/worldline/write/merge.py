@@ -66,7 +66,9 @@ def _part(tx: Tx, proposal: Proposal) -> None:
 def split(tx: Tx, line: int, mentions: Sequence[Edge], name: str, place: Place, limit: int) -> int:
     """Moves these mentions from an entity to a new one of the given name."""
     clean = clean_name(name)
-    draft = NodeDraft("Entity", clean, f"split from {tx.id_of(line).hex()[:12]}", valid=Interval(EARLIEST))
+    draft = NodeDraft(
+        "Entity", clean, f"split from {tx.id_of(line).hex()[:12]}", valid=Interval(EARLIEST)
+    )
     key, new = note(tx, draft, place, limit, None)
     if not new:
         add_alias(tx, key, clean, place.scope)
@@ -75,5 +77,9 @@ def split(tx: Tx, line: int, mentions: Sequence[Edge], name: str, place: Place, 
             raise Refused("only mentions (refers_to edges) of this very entity can be split off it")
         if mention.known.end == FOREVER:
             tx.close(Close(as_belief(mention), "edges", reason="split"), "split")
-        tx.link(EdgeDraft(mention.src_line, "refers_to", key, mention.valid, mention.scope, mention.metadata))
+        tx.link(
+            EdgeDraft(
+                mention.src_line, "refers_to", key, mention.valid, mention.scope, mention.metadata
+            )
+        )
     return key

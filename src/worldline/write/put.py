@@ -18,7 +18,11 @@ from worldline.write.check import clean_metadata, clean_name, clean_text
 
 def session_world(tx: Tx, name: str, place: Place) -> int:
     """The world of a session; the same name in another scope is another session."""
-    rows = tx.query("SELECT key FROM scopes WHERE id = :scope", scope=place.scope) if place.scope else []
+    rows = (
+        tx.query("SELECT key FROM scopes WHERE id = :scope", scope=place.scope)
+        if place.scope
+        else []
+    )
     draft = NodeDraft(
         "Session", clean_name(name, "session"), rows[0][0] if rows else "",
         valid=Interval(EARLIEST), world=place.world, scope=place.scope,
@@ -27,10 +31,8 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
     return key
 
 
-def append_event(
-    tx: Tx, event: Event, place: Place, limit: int, draft: str | None = None
-) -> tuple[int, bool]:
-    """Stores a verbatim event; (key, whether it is new). `draft` is what is still to be understood."""
+def append_event(tx: Tx, event: Event, place: Place, limit: int) -> tuple[int, bool]:
+    """Stores a verbatim event; (key, whether it is new)."""
     text = clean_text(event.text, "text", limit)
     sender = clean_name(event.speaker, "speaker") if event.speaker else ""
     said_at, offset = (tx.stamp, 0) if event.said_at is None else moment(event.said_at)
@@ -51,10 +53,9 @@ def append_event(
     )  # fmt: skip
     row, new = tx.put(node)
     if not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
-        state = "pending" if draft else "stored"
         tx.add(
             "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
-            event.category, event.source, event.external_id, state, draft,
+            event.category, event.source, event.external_id, "stored", None,
         )  # fmt: skip
     return row, new
 
@@ -63,7 +64,9 @@ def _event_key(
     event: Event, place: Place, world: int, sender: str, said_at: Instant | None, text: str
 ) -> bytes:
     if event.external_id is not None:
-        return record_id("external", str(place.scope), clean_text(event.external_id, "external id", 4096))
+        return record_id(
+            "external", str(place.scope), clean_text(event.external_id, "external id", 4096)
+        )
     when = "" if said_at is None else str(said_at)
     return record_id("event", str(place.scope), str(world), sender, when, text)
 
@@ -106,7 +109,9 @@ def add_alias(tx: Tx, line: int, name: str, scope: int) -> None:
     tx.add("aliases", fold(name) or name, name, line, scope)
 
 
-def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None) -> tuple[int, bool]:
+def note(
+    tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None
+) -> tuple[int, bool]:
     """Stores a note; an Entity is also found by its name."""
     draft.name = clean_name(draft.name)
     draft.content = clean_text(draft.content, "content", limit, empty=True)
@@ -128,4 +133,6 @@ def _replace_others(tx: Tx, key: int, draft: NodeDraft) -> None:
     for belief, node in tx.history((tx.find(tx.id_of(key)) or (key, key))[1]):
         current = belief.known.end == FOREVER and belief.scope == draft.scope
         if current and node.key != key and draft.valid.start in belief.valid:
-            tx.link(EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope))
+            tx.link(
+                EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope)
+            )

@@ -12,27 +12,43 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import When
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.model import Event, Fact, Metadata, Receipt
+from worldline.model import Event, Fact, Metadata, Receipt, Scope
 from worldline.store import registry
 from worldline.store.tx import Tx
 from worldline.write import facts, put
 from worldline.write.check import clean_name
 
 
-def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
+class Pending(Struct, frozen=True):
+    """Facts that are still to be settled, and the binding of the handle that was given them."""
+
+    scopes: tuple[Scope, ...]
+    world: int
+    facts: tuple[Fact, ...]
+
+
+_DRAFT = list[Pending]
+
+
+def remember(
+    handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False
+) -> Receipt:
     """Stores an event verbatim, then believes the facts that were given with it."""
-    draft = msgspec.json.encode(given).decode() if given else None
+    left = Pending(handle.scopes, handle.world, tuple(given)) if given else None
+    if left is not None:
+        _encoded(left)
     stored = handle.write(
-        "remember", lambda tx, place: _append(tx, event, place, handle, draft), dry_run=dry_run
+        "remember", lambda tx, place: _append(tx, event, place, handle, left), dry_run=dry_run
     )
-    if not given or dry_run or stored.id is None:
+    if left is None or dry_run or stored.id is None:
         return stored
-    return understand(handle, stored, given)
+    return understand(handle, stored, left)
 
 
 def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
@@ -50,26 +66,28 @@ def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = Fal
     return replace(handle.write("remember", work, dry_run=dry_run), ids=tuple(ids))
 
 
-def _append(tx: Tx, event: Event, place: Place, handle: Handle, draft: str | None) -> Done:
-    key, new = put.append_event(tx, event, place, handle.config.max_text, draft)
+def _append(tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None) -> Done:
+    key, new = put.append_event(tx, event, place, handle.config.max_text)
+    if left is not None:
+        _leave(tx, key, [*_others(tx, key, left), left], "pending")
     return tx.id_of(key), new
 
 
-def understand(handle: Handle, stored: Receipt, given: Sequence[Fact]) -> Receipt:
+def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
     """The second changeset: each fact through its handler, and the event is settled."""
     event = stored.id or ""
 
     def work(tx: Tx, place: Place) -> Done:
         key, said_at = _stored_event(tx, event)
         told = facts.Told(key, said_at)
-        changed = [believe(tx, fact, place, handle, told)[1] for fact in given]
-        _settle(tx, key, "stored")
+        changed = [believe(tx, fact, place, handle, told)[1] for fact in left.facts]
+        _settle(tx, key, left, "stored")
         return bytes.fromhex(event), any(changed)
 
     try:
         receipt = handle.write("remember", work)
     except (InvalidInput, Refused, NotFound):
-        handle.write("remember", lambda tx, place: _reject(tx, event))
+        handle.write("remember", lambda tx, place: _reject(tx, event, left))
         raise
     if not receipt.changed:
         return stored
@@ -86,19 +104,29 @@ def believe(
 
 def resume(handle: Handle) -> tuple[Receipt, ...]:
     """Continues every event whose facts were not settled when its process ended."""
-    pending = handle.read(
+    rows = handle.read(
         lambda view: view.query(
             "SELECT n.hash, e.draft FROM events e JOIN nodes n ON n.id = e.node"
             f" JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND {view.scoped('b')}"
             " WHERE e.tenant = :t AND e.state = 'pending' GROUP BY e.node ORDER BY e.node"
         )
     )
+    mine = handle.scope.bound().items()
     return tuple(
-        understand(
-            handle, Receipt("remember", id_.hex(), False, 0), msgspec.json.decode(draft, type=list[Fact])
-        )
-        for id_, draft in pending
+        _resume(replace(handle, scopes=left.scopes, world=left.world), id_.hex(), left)
+        for id_, draft in rows
+        for left in msgspec.json.decode(draft, type=_DRAFT)
+        if mine <= (left.scopes[0] if left.scopes else Scope()).bound().items()
     )
+
+
+def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
+    """As the caller bound it then; facts that can never be stored are told, and block nobody else."""
+    stored = Receipt("remember", event, False, 0)
+    try:
+        return understand(handle, stored, left)
+    except (InvalidInput, Refused, NotFound) as error:
+        return replace(stored, known_at=handle.now(), changes=(f"rejected: {error}",))
 
 
 def _stored_event(tx: Tx, event: str) -> tuple[int, int]:
@@ -110,13 +138,34 @@ def _stored_event(tx: Tx, event: str) -> tuple[int, int]:
     return int(rows[0][0]), int(rows[0][1])
 
 
-def _settle(tx: Tx, key: int, state: str) -> None:
-    tx.query("UPDATE events SET state = :state, draft = NULL WHERE node = :key", state=state, key=key)
+def _others(tx: Tx, key: int, one: Pending) -> list[Pending]:
+    """What else is still to be settled for an event; compared as it is stored (a date is text there)."""
+    draft = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
+    left = msgspec.json.decode(draft, type=_DRAFT) if draft else []
+    return [item for item in left if _encoded(item) != _encoded(one)]
 
 
-def _reject(tx: Tx, event: str) -> Done:
+def _encoded(left: Pending) -> bytes:
+    try:
+        return msgspec.json.encode(left)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"these facts cannot be kept as they are: {error}") from None
+
+
+def _leave(tx: Tx, key: int, left: list[Pending], state: str) -> None:
+    draft = msgspec.json.encode(left).decode() if left else None
+    update = "UPDATE events SET state = :state, draft = :draft WHERE node = :key"
+    tx.query(update, state=state, draft=draft, key=key)
+
+
+def _settle(tx: Tx, key: int, done: Pending, state: str) -> None:
+    left = _others(tx, key, done)
+    _leave(tx, key, left, "pending" if left else state)
+
+
+def _reject(tx: Tx, event: str, left: Pending) -> Done:
     """Facts that can never be stored are not tried again; the words stay."""
-    _settle(tx, _stored_event(tx, event)[0], "rejected")
+    _settle(tx, _stored_event(tx, event)[0], left, "rejected")
     return None, False
 
 

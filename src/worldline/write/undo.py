@@ -37,7 +37,9 @@ def undo(tx: Tx, known_at: Instant) -> bool:
 
 def _mine(tx: Tx, table: str, number: int) -> bool:
     """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
-    if table == "beliefs" and tx.query("SELECT 1 FROM beliefs WHERE id = :n AND type = 'Scope'", n=number):
+    if table == "beliefs" and tx.query(
+        "SELECT 1 FROM beliefs WHERE id = :n AND type = 'Scope'", n=number
+    ):
         return False
     if not tx.query(f"SELECT 1 FROM {table} r WHERE r.id = :n AND {tx.scoped('r')}", n=number):
         raise NotFound("there is no such changeset in this scope to undo")
@@ -97,6 +99,8 @@ def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
         f"SELECT vf, vt FROM {table} WHERE tenant = :t AND {same} AND scope = :scope AND kt = :forever",
         **columns,
     )
+    if columns.get("type") == "supersedes":
+        return [FOREVER]
     if any(start <= columns["vf"] < end for start, end in held):
         raise Conflict("something else is believed of that time now; undo that first")
     if table == "edges" and columns["type"] in tx.types:

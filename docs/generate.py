@@ -1,0 +1,240 @@
+"""Writes the pages of docs/reference and the table of test vectors in docs/format.md.
+
+    python docs/generate.py           write them
+    python docs/generate.py --check   only say whether they are up to date
+
+The pages come from the program itself: the shell's commands, and the signatures and docstrings of
+the public classes. A test runs the check.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from blake3 import blake3
+
+import worldline
+from worldline import Config, Memory, Query, hashing
+from worldline.store import ledger
+from worldline.store.schema import COVERED
+from worldline.surfaces.cli import ALIASES, VERBS, main
+from worldline.surfaces.options import Shared
+
+DOCS = Path(__file__).parent
+_NOTE = "<!-- Written by docs/generate.py; change the program instead. -->"
+
+
+# The shell ---------------------------------------------------------------------------------------
+
+_CLI_INTRO = """Every verb takes `--json` for programs and `--help` for people. Options may stand anywhere
+after the verb. Exit codes: 0 done, 1 refused, not found or damaged, 2 wrong usage, 130 interrupted,
+141 the reader of the output went away. Errors are one line on standard error. `NO_COLOR` switches colour off.
+
+TIME is ISO text such as `2026-03-05` or `2026-03-05T14:30+01:00`; without an offset it is UTC. REF is an id
+or its first eight or more digits. Text may be `-`: it is read from standard input then.
+
+Shell completion: `eval "$(_WORLDLINE_COMPLETE=bash_source worldline)"` in `~/.bashrc`; for zsh the same with
+`zsh_source`; for fish `_WORLDLINE_COMPLETE=fish_source worldline | source`.
+"""
+
+
+def cli_page() -> str:
+    """Every verb: usage, help, options."""
+    parts = [_NOTE, "", "# The shell", "", _CLI_INTRO]
+    context = click.Context(main, info_name="worldline")
+    shared: dict[str, str] = {}
+    for heading, verbs in VERBS.items():
+        parts += [f"## {heading}", ""]
+        for name in verbs:
+            command = main.get_command(context, name)
+            assert command is not None
+            also = [alias for alias, of in ALIASES.items() if of == name]
+            parts += [f"### worldline {name}" + (f" (also: {', '.join(also)})" if also else ""), ""]
+            parts += [*_told(command), *_options(command, shared), ""]
+    parts += ["## Options that many verbs share", "", *shared.values()]
+    return "\n".join(parts) + "\n"
+
+
+def _told(command: click.Command) -> Iterator[str]:
+    """Usage, then the help with its example as a block."""
+    arguments = [p for p in command.params if isinstance(p, click.Argument)]
+    shown = [
+        a.metavar or (a.human_readable_name if a.required else f"[{a.human_readable_name}]")
+        for a in arguments
+    ]
+    yield from ("```text", " ".join(["worldline", command.name or "", *shown, "[OPTIONS]"]), "```", "")
+    prose, _, example = inspect.cleandoc(command.help or "").partition("\b\nExample:\n")
+    yield from (prose.strip(), "", "```sh", inspect.cleandoc(example), "```", "")
+
+
+def _options(command: click.Command, shared: dict[str, str]) -> Iterator[str]:
+    names = []
+    for param in command.params:
+        if isinstance(param, click.Option):
+            value = "" if param.is_flag else f" {param.metavar or (param.type.name or '').upper()}"
+            line = f"- `{', '.join(param.opts)}{value}`: {param.help or ''}".rstrip(": ")
+            if isinstance(param, Shared):
+                shared.setdefault(param.opts[0], line)
+                names.append(f"`{param.opts[0]}`")
+            else:
+                yield line
+    yield from ("", f"Shared: {', '.join(names)}.")
+
+
+# Python ------------------------------------------------------------------------------------------
+
+
+def python_page() -> str:
+    """Public names, and the methods of Memory and Query."""
+    parts = [_NOTE, "", "# Python", "", "`from worldline import …` gives these names:", ""]
+    parts += [f"- `{name}`: {_summary(getattr(worldline, name), name)}" for name in worldline.__all__]
+    for title, class_ in (("Memory", Memory), ("Query", Query)):
+        parts += ["", f"## {title}", ""]
+        for name, method in public_methods(class_):
+            parts += [f"### {title}.{name}", "", "```text", _signature(name, method), "```", ""]
+            parts += [inspect.getdoc(method) or "", ""]
+    parts += ["## Settings", "", *_settings()]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def public_methods(class_: type) -> Iterator[tuple[str, Any]]:
+    """The public methods of a class in the order of its source."""
+    for name, member in vars(class_).items():
+        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
+            yield name, getattr(class_, name)
+
+
+def _summary(item: Any, name: str) -> str:
+    if name == "FOREVER":
+        return "the open end of an interval."
+    return (inspect.getdoc(item) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _signature(name: str, method: Any) -> str:
+    """One line, or one line per parameter where that is too long."""
+    signature = inspect.signature(method)
+    parts, keyword_only = [], False
+    for param in signature.parameters.values():
+        if param.name == "self":
+            continue
+        if param.kind is param.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            parts.append("*")
+        keyword_only = keyword_only or param.kind is param.VAR_POSITIONAL
+        parts.append(_parameter(param))
+    result = f") -> {signature.return_annotation}"
+    one_line = f"{name}({', '.join(parts)}{result}"
+    return one_line if len(one_line) <= 96 else f"{name}(\n    " + ",\n    ".join(parts) + f",\n{result}"
+
+
+def _parameter(param: inspect.Parameter) -> str:
+    default = (
+        ""
+        if param.default is param.empty
+        else f" = {getattr(param.default, '__name__', repr(param.default))}"
+    )
+    star = "*" if param.kind is param.VAR_POSITIONAL else ""
+    return f"{star}{param.name}: {param.annotation}{default}"
+
+
+def _settings() -> Iterator[str]:
+    """Each setting with the sentence that follows it in the source."""
+    source = inspect.getsource(Config)
+    yield "In a TOML file named by `WORLDLINE_CONFIG`, or as `WORLDLINE_` and the name in capitals."
+    yield ""
+    for name in Config.__struct_fields__:
+        told = re.search(rf"^    {name}:.*?\"\"\"(.*?)\"\"\"", source, re.S | re.M)
+        default = getattr(Config(), name)
+        yield f"- `{name}` = `{default!r}`: {' '.join(told[1].split()) if told else ''}"
+
+
+# Bytes -------------------------------------------------------------------------------------------
+
+
+def vectors() -> list[tuple[str, str, str]]:
+    """(what, input, result in hex) of every preimage; a second implementation can compare."""
+    h = hashing
+    tea, cup = h.node_id("learning", "tea", "green"), h.node_id("learning", "cup", "blue", -1, bytes(32))
+    event = h.event_id("Ana", None, 1_772_668_800_000_000, "We moved.", None)
+    in_session = h.event_id("", tea, 0, "a", "x1")
+    likes, age = h.fact_id(tea, "likes", cup, None, None), h.fact_id(tea, "age", None, "42", None)
+    digest = h.digest_update(h.EMPTY_DIGEST, [tea, cup])
+    row = ledger.row_bytes((7, 3, b"\x00\xff", None, "x", 0.5))
+    entries = ledger.Entries()
+    entries.closed("edges", [7], 1_772_668_800_000_000)
+    body, content = entries.seal()
+    return [
+        ("node", '"learning", "tea", "green", no date, root', tea.hex()),
+        ("node", '"learning", "cup", "blue", date −1, world 32 zero bytes', cup.hex()),
+        ("node", '"user", "名前", "🥇"', h.node_id("user", "名前", "🥇").hex()),
+        ("event", '"Ana", no session, 1772668800000000, "We moved.", no external id', event.hex()),
+        ("event", '"", session = first node, 0, "a", external id "x1"', in_session.hex()),
+        ("fact", 'first node, "likes", second node, no literal, root', likes.hex()),
+        ("fact", 'first node, "age", no object, literal `42`, root', age.hex()),
+        ("edge", "first node, relates_to, second node", h.edge_id(tea, "relates_to", cup).hex()),
+        ("proposal", "first and second node", h.record_id("proposal", tea.hex(), cup.hex()).hex()),
+        ("digest, blake3 of", "both nodes as members", blake3(digest).hexdigest()),
+        ("world", "leaf, head = first node", h.world_hash(tea).hex()),
+        ("world", "head = first node, members = both nodes", h.world_hash(tea, digest).hex()),
+        ("covered row", "(7, 3, bytes 00 ff, null, x, 0.5)", row.decode()),
+        ("log body", "edges row 7 closed at 1772668800000000", body.hex()),
+        ("log", 'genesis, "default", 1772668800000000, "retire", that body',
+         h.chain(h.GENESIS, "default", 1_772_668_800_000_000, "retire", body, content).hex()),
+    ]  # fmt: skip
+
+
+def coverage() -> list[tuple[str, str, str]]:
+    """(number in the log, table, covered columns in order)."""
+    return [(str(at), table, ", ".join(COVERED[table])) for at, table in enumerate(ledger.TABLES)]
+
+
+def format_page(text: str) -> str:
+    """docs/format.md with fresh tables between its marks."""
+    text = _between(text, "coverage", ("number", "table", "covered columns, in this order"), coverage())
+    return _between(text, "vectors", ("what", "input", "result"), vectors())
+
+
+def _between(text: str, name: str, head: tuple[str, ...], rows: list[tuple[str, str, str]]) -> str:
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    lines = [head, ("---",) * 3, *[(a, b, f"`{c}`") for a, b, c in rows]]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+# Writing -----------------------------------------------------------------------------------------
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page as it should be."""
+    layout = DOCS / "format.md"
+    return {
+        DOCS / "reference" / "cli.md": cli_page(),
+        DOCS / "reference" / "python.md": python_page(),
+        layout: format_page(layout.read_text("utf-8")),
+    }
+
+
+def stale() -> list[str]:
+    """The pages that are not as they should be."""
+    return [
+        path.relative_to(DOCS).as_posix()
+        for path, text in pages().items()
+        if not path.exists() or path.read_text("utf-8") != text
+    ]
+
+
+if __name__ == "__main__":
+    old = stale()
+    if "--check" in sys.argv:
+        sys.exit(f"out of date: {', '.join(old)}; run docs/generate.py" if old else 0)
+    for page, text in pages().items():
+        page.write_text(text, "utf-8")
+    print(f"wrote {', '.join(old) or 'nothing new'}")

@@ -1,0 +1,198 @@
+"""Calendar arithmetic on local time: which stretch is "that week", "two months before", "last summer".
+
+Decides the bounds of calendar units (weeks begin on Monday, seasons are northern, by whole months).
+It knows no language and no time zone: everything is naive local time, half-open.
+
+    unit_span(datetime(2023, 5, 10), "week") == Stretch(8 May 2023, 15 May 2023, "week")
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import msgspec
+
+DAY = timedelta(days=1)
+SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+PART_HOURS = {
+    "morning": (5, 12),
+    "noon": (12, 13),
+    "afternoon": (12, 18),
+    "evening": (18, 24),
+    "night": (18, 30),
+    "midnight": (24, 25),
+}
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """A half-open stretch of local time and how precisely it was meant."""
+
+    start: datetime
+    stop: datetime
+    precision: str
+
+
+def midnight(moment: datetime) -> datetime:
+    """The first instant of the moment's day."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def of_date(day: date) -> Stretch:
+    """One whole day."""
+    start = datetime(day.year, day.month, day.day)
+    return Stretch(start, start + DAY, "day")
+
+
+def add_months(moment: datetime, months: int) -> datetime:
+    """The same day of another month, or its last day where there is none."""
+    total = moment.year * 12 + moment.month - 1 + months
+    year, month = divmod(total, 12)
+    for day in (moment.day, 30, 29, 28):
+        try:
+            return moment.replace(year=year, month=month + 1, day=min(day, moment.day))
+        except ValueError:
+            if not 1 <= year <= 9998:
+                raise
+    raise ValueError("no such month")
+
+
+def shift(moment: datetime, count: int, unit: str) -> datetime:
+    """The moment moved by a number of units."""
+    if unit in ("month", "quarter", "year", "decade", "century"):
+        months = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
+        return add_months(moment, count * months)
+    if unit == "weekend":
+        return moment + timedelta(weeks=count)
+    if unit in ("night", "morning", "afternoon", "evening"):
+        return moment + timedelta(days=count)
+    return moment + timedelta(**{unit + "s": count})
+
+
+def unit_span(moment: datetime, unit: str) -> Stretch:
+    """The calendar unit that holds the moment."""
+    day = midnight(moment)
+    if unit == "day":
+        return Stretch(day, day + DAY, "day")
+    if unit == "week":
+        start = day - DAY * day.weekday()
+        return Stretch(start, start + DAY * 7, "week")
+    if unit == "weekend":
+        start = day - DAY * day.weekday() + DAY * 5
+        return Stretch(start, start + DAY * 2, "weekend")
+    if unit in ("hour", "minute", "second"):
+        size = {"hour": 3600, "minute": 60, "second": 1}[unit]
+        zero = {"minute": 0} if unit == "hour" else {}
+        start = moment.replace(microsecond=0, **zero)
+        start = start if unit == "second" else start.replace(second=0)
+        return Stretch(start, start + timedelta(seconds=size), unit)
+    return _months_span(moment, unit)
+
+
+def _months_span(moment: datetime, unit: str) -> Stretch:
+    first = midnight(moment).replace(day=1)
+    if unit == "month":
+        return Stretch(first, add_months(first, 1), "month")
+    if unit == "quarter":
+        start = first.replace(month=(first.month - 1) // 3 * 3 + 1)
+        return Stretch(start, add_months(start, 3), "quarter")
+    years = {"year": 1, "decade": 10, "century": 100}[unit]
+    start = first.replace(month=1, year=first.year // years * years)
+    return Stretch(start, add_months(start, 12 * years), unit)
+
+
+def month_of(year: int, month: int) -> Stretch:
+    """A whole month."""
+    return _months_span(datetime(year, month, 1), "month")
+
+
+def year_of(year: int) -> Stretch:
+    """A whole year."""
+    return _months_span(datetime(year, 1, 1), "year")
+
+
+def season_of(year: int, name: str) -> Stretch:
+    """Three months; a winter is named after the year in which it begins."""
+    start = datetime(year, SEASON_STARTS[name], 1)
+    return Stretch(start, add_months(start, 3), "season")
+
+
+def part_of(day: datetime, part: str) -> Stretch:
+    """The morning, afternoon, evening or night of a day."""
+    begin, end = PART_HOURS[part]
+    start = midnight(day)
+    return Stretch(start + timedelta(hours=begin), start + timedelta(hours=end), "part")
+
+
+def third_of(span: Stretch, which: str) -> Stretch:
+    """The early, middle or late third of a stretch, cut at whole days."""
+    size = (span.stop - span.start) / 3
+    cuts = [span.start, midnight(span.start + size), midnight(span.start + 2 * size), span.stop]
+    index = {"early": 0, "mid": 1, "late": 2}[which]
+    finer = {"year": "season", "month": "week", "season": "month", "week": "day"}
+    return Stretch(cuts[index], cuts[index + 1], finer.get(span.precision, span.precision))
+
+
+def weekday_before(day: datetime, weekday: int) -> Stretch:
+    """The last such weekday strictly before the day."""
+    back = (day.weekday() - weekday - 1) % 7 + 1
+    return unit_span(midnight(day) - DAY * back, "day")
+
+
+def weekday_after(day: datetime, weekday: int) -> Stretch:
+    """The first such weekday strictly after the day."""
+    ahead = (weekday - day.weekday() - 1) % 7 + 1
+    return unit_span(midnight(day) + DAY * ahead, "day")
+
+
+def easter(year: int) -> date:
+    """Gregorian Easter Sunday (the anonymous algorithm)."""
+    a, b, c = year % 19, year // 100, year % 100
+    d, e = divmod(b, 4)
+    g = (8 * b + 13) // 25
+    h = (19 * a + b - d - g + 15) % 30
+    i, k = divmod(c, 4)
+    m = (32 + 2 * e + 2 * i - h - k) % 7
+    n = (a + 11 * h + 22 * m) // 451
+    month, day = divmod(h + m - 7 * n + 114, 31)
+    return date(year, month, day + 1)
+
+
+def nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
+    """The nth such weekday of a month (nth = -1: the last)."""
+    first = date(year, month, 1)
+    day = first + DAY * ((weekday - first.weekday()) % 7) + DAY * 7 * (max(nth, 1) - 1)
+    if nth > 0:
+        return day
+    while (day + DAY * 7).month == month:
+        day += DAY * 7
+    return day
+
+
+def holiday_of(year: int, name: str) -> Stretch:
+    """The day of a named holiday in a year."""
+    fixed = {
+        "christmas eve": (12, 24),
+        "christmas": (12, 25),
+        "christmas day": (12, 25),
+        "boxing day": (12, 26),
+        "new year's eve": (12, 31),
+        "new year's day": (1, 1),
+        "new year's": (1, 1),
+        "new year": (1, 1),
+        "valentine's day": (2, 14),
+        "halloween": (10, 31),
+        "independence day": (7, 4),
+        "st. patrick's day": (3, 17),
+    }
+    if name in fixed:
+        return of_date(date(year, *fixed[name]))
+    if name == "easter":
+        return of_date(easter(year))
+    floating = {
+        "thanksgiving": (11, 3, 4),
+        "mother's day": (5, 6, 2),
+        "father's day": (6, 6, 3),
+        "labor day": (9, 0, 1),
+        "memorial day": (5, 0, -1),
+    }
+    return of_date(nth_weekday(year, *floating[name]))

@@ -1,0 +1,228 @@
+"""The vocabulary of English dates: month and number words, patterns, and what a word does to a stretch.
+
+Decides what "a few", "mid-", "last" and a year of two digits mean; the forms that use them are in
+dates_english.py.
+
+    count_of("a few") == (2, 5)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+
+import msgspec
+
+from worldline import dates_calendar as cal
+from worldline.dates_calendar import Stretch
+from worldline.wordlists import split_at
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        split_at(
+            "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug"
+            "|september sept sep|october oct|november nov|december dec",
+            "|",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        split_at(
+            "monday mon|tuesday tues tue|wednesday wed|thursday thurs thur thu|friday fri"
+            "|saturday sat|sunday sun",
+            "|",
+        )
+    )
+    for name in names.split()
+}
+NUMBERS = {
+    word: number
+    for number, words in enumerate(
+        split_at(
+            "zero|one a an|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
+            "|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty",
+            "|",
+        )
+    )
+    for word in words.split()
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+VAGUE = {"few": (2, 5), "several": (3, 7), "some": (2, 6), "many": (4, 12)}
+
+MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+LONG_MONTH = "(?:" + "|".join(m for m in MONTHS if len(m) > 4 or m in ("may", "june", "july")) + ")"
+WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+ANY_WEEKDAY = "(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?"
+ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+YEAR = r"(?:(?:18|19|20|21)\d{2}|[’']\d{2})(?![\d%])"
+UNIT = "(?:second|minute|hour|day|week|weekend|month|quarter|year|decade|night|min|hr)s?"
+NUM = (
+    r"(?:(?:a|the)\s+)?(?:couple(?:\s+of)?|few|several|some|many|half\s+an?|"
+    r"\d+(?:\.\d+)?|(?:twenty|thirty|forty|fifty)[-\s](?:one|two|three|four|five|six|seven|eight|nine)|"
+    + "|".join(sorted(NUMBERS, key=len, reverse=True))
+    + r")(?:\s+or\s+(?:so|\w+))?"
+)
+SEASON = "(?:spring|summer|autumn|fall|winter)"
+PART = "(?:morning|afternoon|evening|night)"
+HOLIDAY = (
+    r"(?:christmas(?:\s+(?:eve|day))?|boxing\s+day|new\s+year(?:[’']?s)?(?:\s+(?:eve|day))?|"
+    r"valentine[’']?s(?:\s+day)?|halloween|thanksgiving|easter|independence\s+day|"
+    r"(?:the\s+)?(?:4th|fourth)\s+of\s+july|mother[’']?s\s+day|father[’']?s\s+day|labor\s+day|"
+    r"memorial\s+day|st\.?\s+patrick[’']?s\s+day)"
+)
+MOD = (
+    "(?:last|this|next|past|previous|coming|following|current|upcoming|this\\s+past|this\\s+coming)"
+)
+THIRD = r"(?:(?:early|mid|late)[\s-]+(?:in\s+)?|(?:the\s+)?(?:beginning|start|middle|end)\s+of\s+)"
+CLOCK = (
+    r"(?:\d{1,2}(?::\d{2})(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?|"
+    r"\d{1,2}\s+o[’']clock|noon|midnight|half\s+past\s+\w+)"
+)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One expression: where it stands, what it means, and how it may combine."""
+
+    begin: int
+    end: int
+    span: Stretch
+    kind: str  # the form's name
+    yearless: bool = False
+
+
+class Now(msgspec.Struct, frozen=True):
+    """What an expression is relative to: the time said, and the tense of the sentence."""
+
+    moment: datetime
+    future: bool | None = None
+    anchor: datetime | None = None
+    day_first: bool = False
+    offset: timedelta = timedelta()
+
+    @property
+    def today(self) -> datetime:
+        return cal.midnight(self.moment)
+
+
+def count_of(text: str) -> tuple[float, float]:
+    """A number word as a range: "three" (3, 3), "a few" (2, 5), "half a" (.5, .5)."""
+    text = re.sub(r"\s+or\s+(?:so|\w+)$", "", text.lower().strip())
+    bare = re.sub(r"^(?:a|the)\s+(?=\w)", "", text)
+    if bare.startswith("couple"):
+        return 2, 2
+    if bare.startswith("half"):
+        return 0.5, 0.5
+    if bare in VAGUE:
+        return VAGUE[bare]
+    if bare[0].isdigit():
+        return float(bare), float(bare)
+    total = sum(NUMBERS.get(word, 0) for word in re.split(r"[-\s]", bare))
+    return total, total
+
+
+def unit_of(text: str) -> str:
+    """The unit's plain name: "weeks" → "week", "hrs" → "hour"."""
+    bare = text.lower().rstrip("s")
+    return {"min": "minute", "hr": "hour"}.get(bare, bare)
+
+
+def year_of(text: str | None) -> int | None:
+    """A year as written: "2023" or "'23"."""
+    if not text:
+        return None
+    if len(text) == 3:
+        short = int(text[1:])
+        return 2000 + short if short < 70 else 1900 + short
+    return int(text)
+
+
+def nearest(candidates: list[Stretch], now: Now) -> Stretch:
+    """The candidate that the sentence's tense points to, else the nearest one."""
+    if now.future is True:
+        later = [c for c in candidates if c.stop > now.today]
+        candidates = later[:1] or candidates
+    elif now.future is False:
+        earlier = [c for c in candidates if c.start <= now.moment]
+        candidates = earlier[-1:] or candidates
+    return min(candidates, key=lambda c: (abs((c.start - now.today).total_seconds()), c.start))
+
+
+def over_years(make: Callable[[int], Stretch], now: Now) -> list[Stretch]:
+    """The same yearly date in the years around now, where it exists."""
+    found = []
+    for year in range(now.moment.year - 1, now.moment.year + 2):
+        try:
+            found.append(make(year))
+        except ValueError:
+            continue
+    return found
+
+
+def month_day(year: str | None, month: int, first: int, last: int | None, now: Now) -> Stretch:
+    """A day or a range of days in a month, in the given or the nearest year."""
+
+    def make(in_year: int) -> Stretch:
+        start = cal.of_date(date(in_year, month, first))
+        if last is None:
+            return start
+        stop = cal.of_date(date(in_year, month, last))
+        return Stretch(start.start, stop.stop, "day")
+
+    given = year_of(year)
+    return make(given) if given else nearest(over_years(make, now), now)
+
+
+def backwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
+    """The calendar unit (or run of units, when vague) a number of units ago."""
+    if low == 0.5:
+        low, high, unit = {"year": (6, 6, "month"), "hour": (30, 30, "minute")}.get(
+            unit, (1, 1, unit)
+        )
+    if low == high and low != int(low):
+        low, high, unit = {
+            "year": (low * 12, high * 12, "month"),
+            "day": (low * 24, high * 24, "hour"),
+            "hour": (low * 60, high * 60, "minute"),
+        }.get(unit, (low, high, unit))
+    near, far = (cal.unit_span(cal.shift(now, -int(n), unit), unit) for n in (low, high))
+    return Stretch(far.start, near.stop, near.precision)
+
+
+def forwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
+    """The calendar unit a number of units ahead."""
+    near, far = (cal.unit_span(cal.shift(now, int(n), unit), unit) for n in (low, high))
+    return Stretch(near.start, far.stop, near.precision)
+
+
+def thirded(prefix: str | None, span: Stretch) -> Stretch:
+    """Apply "early", "the end of" … to a stretch."""
+    if not prefix:
+        return span
+    word = re.sub(r"[\s-]+(?:in|of)?\s*$", "", prefix.lower()).split()[-1]
+    named = {"beginning": "early", "start": "early", "middle": "mid", "end": "late"}
+    return cal.third_of(span, named.get(word, word))
+
+
+def modded(mod: str | None, candidates: list[Stretch], now: Now) -> Stretch | None:
+    """Pick among yearly candidates by "last", "this", "next", else by tense and nearness."""
+    word = (mod or "").lower()
+    if word in ("last", "past", "previous") or word.endswith("past"):
+        return next((c for c in reversed(candidates) if c.stop <= now.moment), None)
+    if word in ("next", "following", "coming", "upcoming") or word.endswith("coming"):
+        return next((c for c in candidates if c.start > now.moment), None)
+    if word in ("this", "current"):
+        return next((c for c in candidates if c.start.year == now.moment.year), None)
+    return nearest(candidates, now)
+
+
+def weekend(moment: datetime, step: int, mod: str) -> Stretch:
+    """ "Last weekend" is over, "this weekend" is on or coming, "next" is the one after."""
+    here = cal.unit_span(moment, "weekend")
+    if mod.endswith("coming") or mod == "upcoming":
+        step = 0 if moment < here.start else 1
+    return cal.unit_span(here.start + timedelta(weeks=step), "weekend")

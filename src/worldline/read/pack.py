@@ -1,0 +1,93 @@
+"""Packing evidence into a budget of tokens: dated, in context, verbatim, and never above it.
+
+The best evidence is chosen first and shown in the order of time, session by session, because a
+reader who sees what came before what makes fewer mistakes. The footer is part of the budget.
+
+>>> pack([], 100, 0)[0]
+'(nothing remembered)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from worldline.clock import Instant, to_datetime
+from worldline.model import Hit
+from worldline.text import estimate_tokens, passages, words
+
+FOOTER_ROOM = 24
+SHORTEST = 40
+_ALIKE = 0.9
+
+
+def pack(hits: Sequence[Hit], budget: int, found: int, opening: str = "") -> tuple[str, list[Hit]]:
+    """The text to show and the hits that are in it; the text never estimates above the budget."""
+    room = budget - FOOTER_ROOM - estimate_tokens(opening) - 1
+    chosen: dict[int, str] = {}
+    seen: list[frozenset[str]] = []
+    for place, hit in enumerate(hits):
+        if _is_repeated(hit, seen):
+            continue
+        line = _fitted(hit, room)
+        if line is not None:
+            chosen[place] = line
+            room -= estimate_tokens(line) + 2
+    while True:
+        text = _shown([(hits[p], line) for p, line in chosen.items()], found, opening, budget)
+        if estimate_tokens(text) <= budget:
+            return text, [hits[place] for place in chosen]
+        if not chosen:
+            return "", []
+        del chosen[max(chosen)]
+
+
+def _is_repeated(hit: Hit, seen: list[frozenset[str]]) -> bool:
+    """Whether nearly the same words are in the pack already; if not, they are from now on."""
+    mine = frozenset(words(hit.node.content[:2000])) | {hit.speaker}
+    if any(len(mine & other) >= _ALIKE * len(mine | other) for other in seen):
+        return True
+    seen.append(mine)
+    return False
+
+
+def _fitted(hit: Hit, room: int) -> str | None:
+    """The hit as a line, cut to its beginning where it is too long; None where nothing fits."""
+    line = render(hit)
+    if estimate_tokens(line) + 2 <= room:
+        return line
+    if room < SHORTEST:
+        return None
+    for start, end in passages(hit.node.content)[:1]:
+        line = render(hit, hit.node.content[start:end].rstrip() + " …")
+        if estimate_tokens(line) + 2 <= room:
+            return line
+    cut = hit.node.content[: max(0, 2 * (room - SHORTEST))]
+    line = render(hit, cut + " …")
+    return line if cut and estimate_tokens(line) + 2 <= room else None
+
+
+def render(hit: Hit, text: str | None = None) -> str:
+    """One hit as it is shown: when, who, the question before it, the words, and what to know."""
+    node = hit.node
+    said = node.content if text is None else text
+    if node.type == "Turn":
+        who = f"{hit.speaker}: " if hit.speaker else ""
+        asked = f"(asked: {hit.before}) " if hit.before else ""
+        line = f"[{_day(hit.said_at, hit.utc_offset)}] {asked}{who}{said}"
+    else:
+        line = f"[{node.type}, since {_day(node.valid.start, 0)}] {node.name}: {said}".rstrip(": ")
+    return line + "".join(f"\n  ({note})" for note in node.notes)
+
+
+def _day(at: Instant | None, offset: int) -> str:
+    return "undated" if at is None else to_datetime(at, offset).strftime("%Y-%m-%d %a %H:%M")
+
+
+def _shown(lines: Sequence[tuple[Hit, str]], found: int, opening: str, budget: int) -> str:
+    ordered = sorted(lines, key=lambda pair: (pair[0].said_at or pair[0].node.valid.start, pair[0].node.key))
+    body = "\n".join(line for _, line in ordered)
+    if not body and not opening:
+        return "(nothing remembered)" if budget >= 8 else ""
+    parts = [part for part in (opening, body) if part]
+    used = estimate_tokens("\n".join(parts))
+    return "\n".join([*parts, f"(returned {len(lines)}/{found}, ~{used}/{budget} tokens)"])

@@ -1,0 +1,282 @@
+"""How well a chain of relations answers the words of a question.
+
+Decides similarity of words and relations (stems, near spellings, meanings when an embedder is
+given) and combines it with shape: hops, direction, what is left unanswered.  No graph access.
+
+    Matcher(embedder).careful(question, chains) gives one score per chain.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from worldline.claims import LIGHT, stem
+from worldline.read.question import Question, Word
+from worldline.read.synonyms import same_idea
+from worldline.wordlists import word_set
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from worldline.read.walk import Hop
+
+    Vector = NDArray[np.float32]
+
+Embed = Callable[[Sequence[str]], Any]
+Ranges = Callable[[Collection[str]], dict[str, dict[str, float]]]
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """The score's weights; fitted on questions over synthetic and public facts, then rounded."""
+
+    coverage: float = 1.7
+    focus: float = 0.35
+    hop: float = -0.13
+    inverse: float = -0.85
+    link: float = -0.3
+    meaning: float = 2.6
+    who: float = 0.6
+    where: float = 0.7
+    dangling: float = -0.7
+    bare: float = 0.0
+    synonym: float = 0.8
+
+
+PLACE = word_set("city country continent place town state capital location nation region")
+AGENT = re.compile(r"(?:\|by$)|(?:er|or|person|head|officer|author|spouse|chief)\b")
+
+
+class Matcher:
+    """Word and relation similarities, cached; one per store and embedder."""
+
+    def __init__(self, embed: Embed | None = None, weights: Weights | None = None) -> None:
+        self.embed = embed
+        self.weights = weights or Weights()
+        self.relations: dict[str, int] = {}
+        self.phrases: list[str] = []
+        self.stems: list[frozenset[str]] = []
+        self.kinds: list[dict[str, float]] = []
+        self.vectors: dict[str, Vector] = {}
+        self.rows: dict[str, list[float]] = {}
+
+    def learn(self, relations: Collection[tuple[str, str]], ranges: Ranges) -> None:
+        """Meet relations for the first time; the longest wording stands for a relation."""
+        wordings: dict[str, str] = {}
+        for relation, phrase in sorted(relations):
+            if relation not in self.relations and len(phrase) >= len(wordings.get(relation, "")):
+                wordings[relation] = phrase
+        kinds = ranges(sorted(wordings)) if wordings else {}
+        for relation, phrase in wordings.items():
+            self.relations[relation] = len(self.phrases)
+            self.phrases.append(phrase)
+            self.stems.append(relation_stems(relation, phrase))
+            shares = kinds.get(relation, {})
+            self.kinds.append({k: v for k, v in shares.items() if v >= RANGE_SHARE})
+
+    def vector(self, text: str) -> Vector:
+        """The embedding of a text, once."""
+        found = self.vectors.get(text)
+        if found is None:
+            assert self.embed is not None
+            found = np.asarray(self.embed([text])[0], np.float32)
+            self.vectors[text] = found
+        return found
+
+    def similarity(self, word: Word) -> list[float]:
+        """The word against every relation met so far."""
+        row = self.rows.setdefault(word.text, [])
+        for index in range(len(row), len(self.phrases)):
+            row.append(self._one(word, index))
+        return row
+
+    def _one(self, word: Word, index: int) -> float:
+        stems = self.stems[index]
+        if word.stem in stems:
+            return 1.0
+        if any(_typo(word.stem, s) for s in stems):
+            return 0.95
+        kind = 0.75 * self.kinds[index].get(word.stem, 0.0)
+        if any(same_idea(word.stem, s) for s in stems):
+            return max(self.weights.synonym, kind)
+        if any(_inside(word.stem, s) for s in stems):
+            return max(0.6, kind)
+        return max(kind, self._meaning(word, index))
+
+    def _meaning(self, word: Word, index: int) -> float:
+        if self.embed is None:
+            return 0.0
+        cosine = max(
+            float(self.vector(word.text) @ self.vector(text))
+            for text in (self.phrases[index], *self.content(index))
+        )
+        value = 0.9 * min(1.0, max(0.0, (cosine - 0.60) / 0.27))
+        return value if value >= 0.15 else 0.0
+
+    def content(self, index: int) -> list[str]:
+        """The relation's single words, for comparison word by word."""
+        return [w for w in self.phrases[index].lower().split() if w not in LIGHT and len(w) > 2]
+
+    def table(self, asked: Question) -> Any:
+        """words × relations."""
+        rows = [self.similarity(word)[: len(self.phrases)] for word in asked.words]
+        return np.array(rows, np.float32).reshape(len(asked.words), len(self.phrases))
+
+    def quick(self, asked: Question, hops: Sequence[Hop], start: int) -> float:
+        """The score without embeddings of whole chains."""
+        return self.shape(asked, hops, start, self._cached_table(asked))
+
+    def _cached_table(self, asked: Question) -> tuple[Any, Any]:
+        key = (asked.text, len(self.phrases))
+        if getattr(self, "_key", None) != key:
+            table = self.table(asked)
+            mass = table.sum(axis=1)
+            idf = np.maximum(0.15, np.log((len(self.phrases) + 1) / (0.5 + mass)))
+            self._key, self._table = key, (table, idf)
+        return self._table
+
+    def shape(
+        self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
+    ) -> float:
+        """Coverage, focus, hops, direction, loose ends, weighed."""
+        return float(self.features(asked, hops, start, tables) @ self.vector_of_weights)
+
+    def features(
+        self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
+    ) -> Any:
+        """The features that need no embedding of the chain, in the order of `Weights`."""
+        table, idf = tables
+        inverse = sum(h.inverse for h in hops)
+        gap = _gap(asked, start)
+        if not asked.words:
+            return np.array([0, 0, len(hops), inverse, gap, 0, 0, 0, 0], np.float32)
+        sims = table[:, [self.relations[h.relation] for h in hops]]
+        best, last = sims.max(axis=1), sims[:, -1]
+        total = float(idf.sum())
+        parts = _FOCUS[: len(last)]
+        who, where = self._asked_kind(asked, hops[-1])
+        bare = float((sims.max(axis=0) < 0.3).sum())
+        loose = _dangling(asked, sims, idf, start) / total
+        covered = float((idf * best).sum()) / total
+        focus = float((parts * last[:3]).sum() / parts.sum())
+        return np.array(
+            [covered, focus, len(hops), inverse, gap, who, where, loose, bare], np.float32
+        )
+
+    @property
+    def vector_of_weights(self) -> Any:
+        w = self.weights
+        return np.array(
+            [
+                w.coverage,
+                w.focus,
+                w.hop,
+                w.inverse,
+                w.link,
+                w.who,
+                w.where,
+                w.dangling,
+                w.bare,
+            ],
+            np.float32,
+        )
+
+    def _asked_kind(self, asked: Question, last: Hop) -> tuple[bool, bool]:
+        opening = asked.text.lower().split()[:3]
+        key, _, kind = last.relation.partition("#")
+        agent = AGENT.search(key) or AGENT.search(self.phrases[self.relations[last.relation]])
+        who = ("who" in opening or "whom" in opening) and bool(agent) and not last.inverse
+        where = "where" in opening and (kind in PLACE_STEMS or key.endswith("|in"))
+        return who, where
+
+    def careful(self, asked: Question, chains: Sequence[tuple[Sequence[Hop], int]]) -> list[float]:
+        """The full score: shape, and what whole chains mean."""
+        tables = self._cached_table(asked)
+        scores = [self.shape(asked, hops, start, tables) for hops, start in chains]
+        if self.embed is None or not chains:
+            return scores
+        return self._with_meaning(asked, chains, scores)
+
+    def _with_meaning(
+        self, asked: Question, chains: Sequence[tuple[Sequence[Hop], int]], scores: list[float]
+    ) -> list[float]:
+        described = [self.describe(hops) for hops, _ in chains]
+        order = sorted(range(len(chains)), key=lambda i: -scores[i])
+        wanted = list(dict.fromkeys(described[i] for i in order))[:RERANK]
+        question = self.vector(asked.masked)
+        meaning = {text: float(question @ self.vector(text)) for text in wanted}
+        floor = min(meaning.values()) - 0.05
+        return [
+            score + self.weights.meaning * meaning.get(text, floor)
+            for score, text in zip(scores, described, strict=True)
+        ]
+
+    def describe(self, hops: Sequence[Hop]) -> str:
+        """A chain as one nested noun phrase: "the capital of the country of citizenship of X"."""
+        text = "X"
+        for hop in hops:
+            text = nested(self.phrases[self.relations[hop.relation]], text, hop.inverse)
+        return text
+
+
+RERANK = 8
+_FOCUS = np.array([1.0, 0.5, 0.33], np.float32)
+RANGE_SHARE = 0.3
+PLACE_STEMS = frozenset(stem(w) for w in PLACE)
+
+
+def _typo(a: str, b: str) -> bool:
+    return min(len(a), len(b)) >= 5 and Levenshtein.distance(a, b, score_cutoff=1) <= 1
+
+
+def _inside(a: str, b: str) -> bool:
+    short, long = sorted((a, b), key=len)
+    return len(short) >= 4 and short in long
+
+
+def relation_stems(relation: str, phrase: str) -> frozenset[str]:
+    """Stems that a relation answers to: its key's and its type's."""
+    key, _, kind = relation.partition("#")
+    own = set(key.partition("|")[0].split()) | {kind} - {""}
+    return frozenset(own | {stem(w) for w in phrase.lower().split() if w not in LIGHT})
+
+
+def nested(phrase: str, inner: str, inverse: bool) -> str:
+    """One more relation around a noun phrase."""
+    words = phrase.split()
+    while words and words[0] in ("is", "was", "are", "were", "the", "a", "an"):
+        words = words[1:]
+    plain = " ".join(words)
+    if inverse:
+        return f"the one that {phrase} {inner}"
+    if plain.endswith((" of", " in", " for", " by", " with", " to")):
+        return f"the {plain.rsplit(' ', 1)[0]} of {inner}"
+    return f"the {plain} of {inner}"
+
+
+def _gap(asked: Question, start: int) -> float:
+    """How much weaker the chain's mention is than the strongest one."""
+    top = asked.mentions[0].weight
+    return (top - asked.mentions[start].weight) / max(1.0, math.sqrt(top))
+
+
+def _dangling(asked: Question, sims: Any, idf: Any, start: int) -> float:
+    """Unanswered words on the far side of the last hop's word, seen from the mention."""
+    last = sims[:, -1]
+    best = int(last.argmax())
+    if float(last[best]) < 0.3:
+        return float((idf * (1 - sims.max(axis=1))).sum()) * 0.5
+    place, here = asked.words[best].place, asked.places[start]
+    loose = 1 - sims.max(axis=1)
+    total = 0.0
+    for i, word in enumerate(asked.words):
+        outside = word.place < place if place < here else word.place > place
+        if outside:
+            total += float(idf[i] * loose[i])
+    return total

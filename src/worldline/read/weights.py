@@ -1,0 +1,67 @@
+"""What each feature is worth: one table for every store, language and kind of conversation.
+
+How it was fitted: listwise softmax (`bench/fit.py`) over the pools of three public development
+sets, with and without vectors (the latter at half weight), each set counting the same; checked by
+five-fold cross-validation over conversations; rounded to .05.  ``EVIDENCE`` is a logistic fit,
+classes balanced, of answerable against unanswerable questions of the same sets.  To change a
+number, change the fit (`worldline bench fit`), not the number.
+"""
+
+WEIGHTS: dict[str, float] = {
+    "words": 0.25,
+    "meaning": 0.35,
+    "stated": 0.7,
+    "lead": 1.4,
+    "around": 0.8,
+    "kind": 5.5,
+    "session best": 0.3,
+    "session cover": 0.8,
+    "people: before": 0.1,
+    "people: after": 0.15,
+    "people: answers it": 0.35,
+    "people: before that": 0.35,
+    "people: own": 0.55,
+    "people: to them": -0.5,
+    "user: own": 0.8,
+    "people: length": 0.5,
+    "people: names": 0.45,
+    "people: time": 0.5,
+    "people: reacts": -0.4,
+    "user: after": 0.25,
+    "user: length": -0.35,
+    "user: opens": 1.0,
+    "user: reacts": -0.65,
+    "user: asked of me": 1.85,
+    "assistant: before": 0.35,
+    "assistant: after": -0.25,
+    "assistant: length": -0.6,
+    "assistant: asked of it": 3.4,
+    "summary: assistant": 3.6,
+    "speaker": 1.2,
+    "window": 3.7,
+    "when": 1.05,
+    "how many": 0.6,
+    "name": 0.55,
+    "strict": 0.75,
+    "instruction": 3.8,
+    "preference": 1.9,
+}
+
+KIND_SHARE = 0.4
+"""What a kind counts in the word lane, beside a word (1.0)."""
+
+FEW, MANY = 10, 20
+"""How many turns are returned when the caller names no limit; MANY when several are asked for."""
+
+EVIDENCE: dict[str, float] = {
+    "met": -0.65,
+    "met together": -0.35,
+    "rare": 1.65,
+    "own": 3.8,
+    "lead": 0.2,
+    "meaning": 3.6,
+    "request": 1.5,
+    "several": 0.8,
+}
+THRESHOLD = 0.6
+"""Below this, recall says that it does not know; see docs for the measured operating point."""

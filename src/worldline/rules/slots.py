@@ -1,0 +1,282 @@
+"""What a new claim does to what is already believed: repeats, adds, continues a series, closes, contradicts.
+
+Decides from the wording, the slot and the authority of both sides, and says why in words.  Closing a
+fact that still holds is the worst error, so without a reason to close both are kept.  It neither
+stores nor dates anything: the engine places the fact in its slot by valid time.
+
+    "I live in Porto" then "I live in Lisbon": closes; "I visited Rome", "I visited Oslo": adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+from worldline.claims import Claim, stem
+from worldline.rules.vocabulary import FUNCTIONAL_KEYS, MANY, ONE_AT_A_TIME, PASSIVE_MAKING
+from worldline.text import fold
+from worldline.wordlists import word_set
+
+Verb = Literal["opens", "repeats", "adds", "series", "closes", "contradicts", "ends"]
+MEASURES = word_set(
+    "count times money duration frequency clock weekday percent distance weight age "
+    "page level ordinal "
+    "score size rate temperature version"
+)
+RANKS = {"given": 3, "user": 2, "other": 1, "inferred": 0}
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A currently believed fact of the same subject, as far as this decision needs it."""
+
+    id: str
+    slot: str
+    object: str
+    kind: str = "entity"
+    one: bool = False  # its slot was decided to hold one value at a time
+    rank: str = "other"
+    valid_from: int | None = None
+    dated: bool = False  # the date was stated, not taken from the time said
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What to do, under which slot to store, and which facts end."""
+
+    verb: Verb
+    slot: str
+    one: bool = False
+    closes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Known(Protocol):
+    """What the store knows about names and slots, for meeting of wordings."""
+
+    def kinds(self, name: str) -> frozenset[str]:
+        """Stems of the type nouns a folded name was worded with ("the city of …"), not of its roles."""
+
+    def typed(self, key: str) -> frozenset[str]:
+        """Kinds with which a predicate key was ever worded."""
+
+
+class Nothing:
+    """Nothing is known yet."""
+
+    def kinds(self, name: str) -> frozenset[str]:
+        return frozenset()
+
+    def typed(self, key: str) -> frozenset[str]:
+        return frozenset()
+
+
+NOTHING = Nothing()
+
+
+def slot_of(claim: Claim) -> str:
+    """The slot's own name: predicate key, and what tells two slots of one predicate apart."""
+    if claim.kind in MEASURES:
+        return f"{claim.key}#{claim.kind}" + (f":{claim.unit}" if claim.unit else "")
+    words = claim.key.split("|")[0].split()
+    kind = claim.types[0] if claim.types else ""
+    return claim.key if not kind or stem(kind) in words else f"{claim.key}#{stem(kind)}"
+
+
+def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> Decision:
+    """The effect of a claim on the current facts of its subject."""
+    slot = join(claim, held, known)
+    mates = [h for h in held if h.slot == slot]
+    if claim.cue == "ends":
+        return _ending(claim, slot, mates, held)
+    named = _named(claim, held)
+    same = [h for h in mates if _same_object(claim, h)]
+    if same and not named:
+        return Decision("repeats", slot, same[0].one, (), "the same was already believed")
+    rivals = named or [h for h in mates if h not in same]
+    one, why = _one_at_a_time(claim, slot, rivals, mates)
+    if not rivals:
+        return Decision("opens", slot, one, (), "nothing was believed in this slot")
+    if not one and not named:
+        return Decision("adds", slot, False, (), why)
+    return _replace(claim, slot, rivals, why, one)
+
+
+def join(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> str:
+    """The slot that a claim belongs to: its own, or a held one that words the same thing otherwise."""
+    own = _completed(claim, slot_of(claim), known)
+    slots = list(dict.fromkeys(h.slot for h in held))
+    if own in slots:
+        return own
+    if claim.kind in MEASURES:
+        return _measure_slot(own, slots)
+    meeting = [s for s in slots if _meets(claim, own, s, held, known)]
+    return meeting[0] if len(meeting) == 1 else own
+
+
+def _measure_slot(own: str, slots: Sequence[str]) -> str:
+    """The held measure of the same kind and unit whose topic is nearest, if it is near enough."""
+    key, _, kind = own.partition("#")
+    stems = set(key.partition("|")[0].split())
+    best, score = own, 0.0
+    for slot in slots:
+        other, _, other_kind = slot.partition("#")
+        if other_kind.partition(":")[0] != kind.partition(":")[0]:
+            continue
+        unit, other_unit = kind.partition(":")[2], other_kind.partition(":")[2]
+        if unit != other_unit and not kind.startswith("duration"):
+            continue
+        theirs = set(other.partition("|")[0].split())
+        shared = len(stems & theirs)
+        near = shared / max(1, len(stems | theirs))
+        if shared >= 2 and near >= 0.6 and near > score:
+            best, score = slot, near
+    return best
+
+
+def _completed(claim: Claim, own: str, known: Known) -> str:
+    """A wording without a type noun takes the one that its object carries, if only one fits."""
+    if "#" in own or claim.kind != "entity":
+        return own
+    fitting = known.typed(own) & known.kinds(fold(claim.object))
+    return f"{own}#{next(iter(fitting))}" if len(fitting) == 1 else own
+
+
+def _meets(claim: Claim, own: str, slot: str, held: Sequence[Held], known: Known) -> bool:
+    """Whether two slot names differ only by a type noun, a possessive form or a related noun."""
+    key, _, kind = slot.partition("#")
+    if kind.partition(":")[0] in MEASURES:
+        return False
+    own_key, _, own_kind = own.partition("#")
+    stems, _, preposition = key.partition("|")
+    own_stems, _, own_preposition = own_key.partition("|")
+    if key == own_key or (stems == own_stems and {preposition, own_preposition} == {"of", "in"}):
+        if kind and own_kind:
+            return False
+        carried = known.kinds(fold(claim.object)) if kind else frozenset()
+        return not carried & (known.typed(key) - {kind, own_kind})
+    if own_key.endswith("|of") and (kind or _carried(slot, held, known)) and " " not in own_stems:
+        return own_stems == kind or own_stems in _carried(slot, held, known)
+    if key.endswith("|of") and (own_kind == stems or stems in known.kinds(fold(claim.object))):
+        return "#" in own or not own_key.endswith("|of")
+    if {preposition, own_preposition} == {"of", "by"}:
+        return _agent(stems) == _agent(own_stems)  # "its founder is …" and "was founded by …"
+    return bool(stems) and _related(stems, own_stems)
+
+
+def _agent(noun: str) -> str:
+    """The verb inside an agent noun, as a stem: founder → found, creator → creat."""
+    return noun[:-2] if len(noun) > 5 and noun.endswith(("er", "or")) else noun
+
+
+def _carried(slot: str, held: Sequence[Held], known: Known) -> frozenset[str]:
+    """What the objects of an untyped slot are known to be."""
+    if "#" in slot or "|of" in slot:
+        return frozenset()
+    return frozenset(k for h in held if h.slot == slot for k in known.kinds(fold(h.object)))
+
+
+def _related(a: str, b: str) -> bool:
+    """One noun derived from the other: citizen, citizenship."""
+    short, long = sorted((a, b), key=len)
+    return len(short) >= 6 and long.startswith(short) and " " not in long
+
+
+def _same_object(claim: Claim, held: Held) -> bool:
+    return fold(claim.object) == fold(held.object)
+
+
+def _named(claim: Claim, held: Sequence[Held]) -> list[Held]:
+    """The facts whose value the text itself says is over."""
+    if not claim.replaces:
+        return []
+    old = fold(claim.replaces)
+    own = set(claim.key.split("|")[0].split())
+    found = [h for h in held if fold(h.object) == old]
+    sharing = [h for h in found if own & set(h.slot.split("|")[0].split())]
+    return sharing or (found if len(found) == 1 else [])
+
+
+def _ending(claim: Claim, slot: str, mates: list[Held], held: Sequence[Held]) -> Decision:
+    """ "no longer", "not … any more": what is said to be over ends, and nothing begins."""
+    over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
+    over = over or _named(claim, held)
+    ids = tuple(h.id for h in over if not _outranked(claim, h))
+    reason = (
+        "the text says that it is over"
+        if ids
+        else "nothing believed matches what is said to be over"
+    )
+    return Decision("ends", slot, False, ids, reason)
+
+
+def _covers(said: str, known: str) -> bool:
+    a, b = fold(said).split(), fold(known).split()
+    return a == b or set(a) <= set(b) or set(b) <= set(a)
+
+
+def _one_at_a_time(
+    claim: Claim, slot: str, rivals: Sequence[Held], mates: Sequence[Held]
+) -> tuple[bool, str]:
+    """Whether the slot holds one value, and the reason."""
+    if claim.cue in ("closes", "correction"):
+        return (
+            True,
+            f"the wording marks a {'correction' if claim.cue == 'correction' else 'change'}",
+        )
+    if claim.cue == "adds":
+        return False, "the wording says that it comes on top"
+    if claim.event:
+        return False, "something that happened does not end something else that happened"
+    if claim.kind in MEASURES:
+        return (
+            claim.cue == "series" or claim.definite,
+            "a measure of the same thing: the latest is current",
+        )
+    key = slot.partition("#")[0]
+    stems = set(key.partition("|")[0].split())
+    single = claim.definite or claim.record
+    if single and any(h.one for h in mates) and not stems & MANY:
+        return True, "this slot holds one value at a time"
+    if single and key in FUNCTIONAL_KEYS:
+        return True, "such a thing holds of one at a time"
+    if claim.definite and stems & ONE_AT_A_TIME:
+        return True, "there is one of it at a time"
+    if claim.record and (claim.definite or "#" in slot or not stems & MANY):
+        return True, "a bare record states the current value"
+    return False, "nothing says that the old one is over"
+
+
+def _replace(claim: Claim, slot: str, rivals: Sequence[Held], why: str, one: bool) -> Decision:
+    outranked = [h for h in rivals if _outranked(claim, h)]
+    if outranked:
+        return Decision("contradicts", slot, one, (), "what was believed has the higher authority")
+    equal = [
+        h
+        for h in rivals
+        if claim.valid_from is not None and h.dated and h.valid_from == claim.valid_from
+    ]
+    if equal and claim.cue != "correction":
+        return Decision("contradicts", slot, one, (), "both are dated to the same moment")
+    verb: Verb = "series" if claim.kind in MEASURES and claim.cue != "correction" else "closes"
+    return Decision(verb, slot, one, tuple(h.id for h in rivals), why)
+
+
+def _outranked(claim: Claim, held: Held) -> bool:
+    """A lower rank closes no higher one, except the user's own later, dated words."""
+    if RANKS[claim.rank] >= RANKS[held.rank]:
+        return False
+    later = claim.valid_from is not None and (held.valid_from or 0) < claim.valid_from
+    return not (claim.rank == "user" and later)
+
+
+def oriented(claim: Claim, seen: Callable[[str], int]) -> Claim:
+    """Turn "Y founded X" into what "X was founded by Y" says, where that is how the slot is known."""
+    if not claim.active or claim.kind != "entity":
+        return claim
+    passive = claim.key.partition("|")[0] + "|by"
+    if claim.key.partition("|")[0] not in PASSIVE_MAKING and not seen(passive):
+        return claim
+    return msgspec.structs.replace(
+        claim, subject=claim.object, object=claim.subject, key=passive, active=False, definite=True
+    )

@@ -1,0 +1,1 @@
+"""Where people and programs meet the memory; nothing below knows about these."""

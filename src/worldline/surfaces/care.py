@@ -1,0 +1,212 @@
+"""The verbs that look after a store: making, proving, counting, copying, diagnosing it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import apsw
+import click
+from msgspec import Struct
+
+from worldline import __version__
+from worldline.config import load
+from worldline.errors import Refused, WorldlineError
+from worldline.memory import Memory
+from worldline.store.schema import FORMAT
+from worldline.surfaces import render
+from worldline.surfaces.options import Bound, Verb, tends
+
+_PATIENCE = 2.0
+_EXTRAS = {"semantic": "onnxruntime", "progress": "rich"}
+
+
+@click.command(cls=Verb)
+@tends
+def init(bound: Bound) -> None:
+    """Make a new, empty store.
+
+    Other verbs that write do this by themselves; a store that is there already is left alone.
+
+    \b
+    Example:
+      worldline init --db me.db
+    """
+    new = not bound.path.exists()
+    with bound._replace(creates=True).memory():
+        done = {"path": str(bound.path), "created": new, "format": FORMAT}
+    state = "made" if new else "was there already"
+    bound.answer(done, [f"{bound.path}  {state} (format {FORMAT})"])
+
+
+@click.command(cls=Verb)
+@tends
+def verify(bound: Bound) -> None:
+    """Prove every hash and every logged row.
+
+    Recomputes ids, edges, worlds and the chain of changesets, and names whatever does not fit.
+    Exit code 1 means damage.
+
+    \b
+    Example:
+      worldline verify
+    """
+    with bound.memory() as memory, _Progress() as progress:
+        found = memory.verify(progress)
+    bound.answer({"ok": found.ok, **render.plain(found)}, render.verification(found))
+    if not found.ok:
+        click.get_current_context().exit(1)
+
+
+@click.command(cls=Verb)
+@tends
+def stats(bound: Bound) -> None:
+    """How much is stored.
+
+    \b
+    Example:
+      worldline stats --json
+    """
+    with bound.memory() as memory:
+        found = memory.stats()
+        bound.answer(found, _counts(found))
+
+
+def _counts(found: dict[str, Any]) -> Iterator[str]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield f"{name}: {', '.join(f'{n:,} {kind}' for kind, n in value.items()) or 'none'}"
+        else:
+            yield f"{name.replace('_', ' ')}: {value:,}" if isinstance(value, int) else f"{name}: {value}"
+
+
+@click.command(cls=Verb)
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@tends
+def backup(bound: Bound, path: Path, force: bool) -> None:
+    """Copy the store while others go on writing.
+
+    \b
+    Example:
+      worldline backup memory-backup.db
+    """
+    if path.exists() and (not force or path.resolve() == bound.path.resolve()):
+        raise Refused(f"{path} exists already; name another file{'' if force else ', or use --force'}")
+    with bound.memory() as memory:
+        memory.backup(path)
+    size = path.stat().st_size
+    bound.answer({"path": str(path), "bytes": size}, [f"{path}  {size:,} bytes"])
+
+
+class Finding(Struct, frozen=True):
+    """One line of the doctor's report."""
+
+    state: str
+    about: str
+    told: str
+
+
+@click.command(cls=Verb)
+@tends
+def doctor(bound: Bound) -> None:
+    """Look at this installation and its store.
+
+    Settings, versions, the file and its rights, what waits to be finished. Changes nothing. Exit
+    code 1 means that something must be mended.
+
+    \b
+    Example:
+      worldline doctor
+    """
+    found = [*_installation(), *_settings(), *_store(bound)]
+    bound.answer(found, [f"{item.state:<4} {item.about:<9} {item.told}" for item in found])
+    if any(item.state == "bad" for item in found):
+        click.get_current_context().exit(1)
+
+
+def _installation() -> Iterator[Finding]:
+    yield Finding(
+        "ok",
+        "version",
+        f"worldline {__version__}, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}",
+    )
+    for extra, module in _EXTRAS.items():
+        there = find_spec(module) is not None
+        told = "installed" if there else f"not installed (optional: pip install 'worldline[{extra}]')"
+        yield Finding("ok" if there else "note", extra, told)
+
+
+def _settings() -> Iterator[Finding]:
+    try:
+        load()
+    except WorldlineError as error:
+        yield Finding("bad", "settings", str(error))
+    else:
+        source = os.environ.get("WORLDLINE_CONFIG", "defaults and environment")
+        yield Finding("ok", "settings", f"read from {source}")
+
+
+def _store(bound: Bound) -> Iterator[Finding]:
+    path = bound.path
+    if not path.exists():
+        yield Finding("note", "store", f"none yet at {path}; `worldline init` makes one")
+        return
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        yield Finding("bad", "store", f"{path} or its folder is not writable")
+    try:
+        with Memory.open(path, tenant=bound.tenant) as memory:
+            found = memory.stats()
+    except WorldlineError as error:
+        yield Finding("bad", "store", str(error))
+        return
+    yield Finding("ok", "store", f"{path}, format {FORMAT}, {found['bytes']:,} bytes")
+    yield Finding("ok", "contents", f"{found['versions']:,} versions in {found['changesets']:,} changesets")
+    if found["pending_events"]:
+        yield Finding("note", "pending", f"{found['pending_events']:,} events wait for Memory.resume()")
+    if found["pending_merges"]:
+        yield Finding("note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges")
+
+
+class _Progress:
+    """Says on a terminal how far long work has come, once it has taken two seconds."""
+
+    def __init__(self) -> None:
+        self._began, self._shown = time.monotonic(), False
+        self._status: Any = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __call__(self, stage: str, done: int) -> None:
+        if not sys.stderr.isatty() or time.monotonic() - self._began < _PATIENCE:
+            return
+        text = f"{stage}: {done:,}"
+        if not self._shown:
+            self._shown, self._status = True, _spinner(text)
+        if self._status is not None:
+            self._status.update(text)
+        else:
+            click.echo(f"\r{text:<60}", nl=False, err=True)
+
+    def __exit__(self, *exc: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+        elif self._shown:
+            click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+
+
+def _spinner(text: str) -> Any:
+    try:
+        from rich.console import Console
+    except ImportError:
+        return None
+    status = Console(stderr=True).status(text)
+    status.start()
+    return status

@@ -1,0 +1,130 @@
+"""`worldline`: the same words as in Python, from the shell.
+
+This module only lists the verbs, loads the one that is called, and turns errors into one line and
+an exit code: 0 done, 1 refused or damaged, 2 wrong usage, 130 interrupted, 141 nobody reads on.
+The verbs are in `writing.py`, `reading.py` and `care.py`; they are not imported for `--help`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from worldline.errors import WorldlineError
+
+VERBS: dict[str, dict[str, tuple[str, str]]] = {
+    "Write": {
+        "add": ("writing:add", "Remember what was said, word for word (also: remember)."),
+        "note": ("writing:note", "Store a note: something to know."),
+        "link": ("writing:link", "Join two memories by a typed edge."),
+        "amend": ("writing:amend", "It changed: a new version holds from now on."),
+        "correct": ("writing:correct", "It was wrong: it was never true."),
+        "retire": ("writing:retire", "It is over: no longer true."),
+        "confirm": ("writing:confirm", "Vouch for a memory, or release it from quarantine."),
+        "merges": ("writing:merges", "List, accept, reject or undo merge proposals."),
+        "undo": ("writing:undo", "Take a whole write back."),
+    },
+    "Read": {
+        "get": ("reading:get", "Show one memory."),
+        "list": ("reading:listing", "List memories, newest first."),
+        "history": ("reading:history", "Every belief ever held in a memory."),
+        "diff": ("reading:diff", "What changed between two moments."),
+        "why": ("reading:why", "Why something is believed, down to the words."),
+        "walk": ("reading:walk", "What lies around a memory."),
+        "changes": ("reading:changes", "The feed of everything learned and given up."),
+        "worlds": ("reading:worlds", "Worlds and their hashes."),
+    },
+    "Care": {
+        "init": ("care:init", "Make a new, empty store."),
+        "verify": ("care:verify", "Prove every hash and every logged row."),
+        "stats": ("care:stats", "How much is stored."),
+        "backup": ("care:backup", "Copy the store while others go on writing."),
+        "doctor": ("care:doctor", "Look at this installation and its store."),
+    },
+}
+ALIASES = {"remember": "add"}
+
+HELP = """The memory of long-running AI agents, in one file.
+
+It remembers what was said, what was true when, and when it learned that.
+
+\b
+  worldline note context "Acme contract" "tier: silver" --valid-from 2026-01-01
+  worldline list
+  worldline list --valid-at 2026-03-03 --known-at 2026-03-03
+
+Every verb has --help with an example, and --json for programs. TIME is ISO text such as
+2026-03-05 or 2026-03-05T14:30+01:00 (without an offset: UTC). REF is an id or its first
+8 or more digits.
+
+\b
+Completion: eval "$(_WORLDLINE_COMPLETE=bash_source worldline)"   (or zsh_source, fish_source)
+"""
+
+
+class Shell(click.Group):
+    """Finds verbs by name, loads them when they are called, and ends with a proper exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every verb, in the order of the help."""
+        return [name for verbs in VERBS.values() for name in verbs]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb, from the module that holds it."""
+        name = ALIASES.get(cmd_name, cmd_name)
+        for verbs in VERBS.values():
+            if name in verbs:
+                module, _, attribute = verbs[name][0].partition(":")
+                found: click.Command = getattr(import_module(f"worldline.surfaces.{module}"), attribute)
+                return found
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs in their groups, without loading them."""
+        for heading, verbs in VERBS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, summary) for name, (_, summary) in verbs.items()])
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Runs a command line and exits; never a traceback for what the caller can mend."""
+        extra["standalone_mode"] = False
+        sys.exit(_guarded(super().main, *args, **extra))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the verb; a reader that went away is not an error of ours."""
+        ctx.color = False if os.environ.get("NO_COLOR") else ctx.color
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+            return done
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(141)
+
+
+def _guarded(run: Any, *args: Any, **extra: Any) -> int:
+    try:
+        code = run(*args, **extra)
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("worldline: interrupted; nothing was half-written", err=True)
+        return 130
+    except (WorldlineError, OSError) as error:
+        click.echo(f"worldline: {' '.join(str(error).split())}", err=True)
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+@click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(None, "-V", "--version", package_name="worldline", message="worldline %(version)s")
+def main() -> None:
+    """The group itself does nothing."""

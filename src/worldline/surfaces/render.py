@@ -1,0 +1,205 @@
+"""How answers look: one JSON document for programs, compact lines for people.
+
+Row numbers never leave the store. Times are ISO text in JSON (an open end is null) and dates in
+text; ids are whole in JSON and their first twelve digits in text, which is enough to use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+import orjson
+from msgspec import Struct
+
+from worldline.clock import EARLIEST, LATEST, Instant, Interval, show
+from worldline.model import Change, Diff, Edge, Node, Proposal, Receipt, Subgraph, Verification, Version, Why
+
+_ROW_NUMBERS = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
+_TIMES = frozenset({"known_at", "also", "dated"})
+
+
+# For programs ------------------------------------------------------------------------------------
+
+
+def plain(value: Any, name: str = "") -> Any:
+    """Any result as JSON values, without row numbers."""
+    if isinstance(value, Interval):
+        return {"from": _iso(value.start), "to": _iso(value.end)}
+    if isinstance(value, Struct):
+        fields = [f for f in value.__struct_fields__ if f not in _ROW_NUMBERS]
+        return {field: plain(getattr(value, field), field) for field in fields}
+    if isinstance(value, tuple | list):
+        return [plain(item, name) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()} if name != "metadata" else value
+    return _iso(value) if name in _TIMES and isinstance(value, int) else value
+
+
+def _iso(at: Instant) -> str | None:
+    return None if at >= LATEST or at <= EARLIEST else show(at)
+
+
+def emit_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(orjson.dumps(plain(value)).decode())
+
+
+# For people --------------------------------------------------------------------------------------
+
+
+def printable(text: str) -> str:
+    """Stored text with control characters made visible, so that it cannot drive the terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+
+
+def one_line(text: str, width: int = 72) -> str:
+    """The beginning of a text on one line."""
+    flat = " ".join(printable(text).split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def short(id_: str) -> str:
+    """Twelve digits of an id, in colour on a terminal."""
+    return click.style(id_[:12], fg="yellow")
+
+
+def date(at: Instant) -> str:
+    """A date, with the time (UTC) where it is not midnight."""
+    if at >= LATEST:
+        return "forever"
+    if at <= EARLIEST:
+        return "always"
+    day, _, clock = show(at).removesuffix("Z").partition("T")
+    return day if clock == "00:00:00" else f"{day} {clock[:8]}"
+
+
+def span(interval: Interval) -> str:
+    """`[from, to)` in words."""
+    if interval.start <= EARLIEST and interval.end >= LATEST:
+        return "always"
+    if interval.end >= LATEST:
+        return f"since {date(interval.start)}"
+    return f"{date(interval.start)} → {date(interval.end)}"
+
+
+def title(node: Node) -> str:
+    """What a memory is called; what was said, for an event."""
+    if node.type == "Turn":
+        said = one_line(node.content)
+        return f"{printable(node.name)}: {said}" if node.name else said
+    if node.type == "Fact":
+        return one_line(node.content)
+    content = f"  {one_line(node.content)}" if node.content else ""
+    return click.style(printable(node.name), bold=True) + content
+
+
+def line(node: Node) -> str:
+    """A memory on one line."""
+    status = f"  ({node.status})" if node.status != "believed" else ""
+    notes = "".join("  ! " + click.style(printable(note), fg="red") for note in node.notes)
+    return f"{short(node.id)}  {node.type:<9} {title(node)}  [{span(node.valid)}]{status}{notes}"
+
+
+def whole(node: Node) -> Iterable[str]:
+    """A memory with everything that is known about it."""
+    yield line(node) if node.type not in ("Turn", "Fact") else f"{short(node.id)}  {node.type} {node.name}"
+    yield f"  valid {span(node.valid)}; known {span(node.known)}"
+    if node.lineage != node.id:
+        yield f"  a later version of {node.lineage[:12]}"
+    if node.world:
+        yield f"  in world {node.world[:12]}"
+    if node.confidence is not None:
+        yield f"  confidence {node.confidence:g}"
+    if node.reason:
+        yield f"  because: {one_line(node.reason)}"
+    if node.metadata:
+        yield f"  {orjson.dumps(node.metadata).decode()}"
+    if node.content:
+        yield printable(node.content)
+
+
+def edge_line(edge: Edge, names: dict[str, str]) -> str:
+    """An edge on one line, ends by name where they are known."""
+    label = edge.metadata.get("predicate") or edge.type
+    ends = [printable(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
+    return f"  {ends[0]} —{label}→ {ends[1]}  [{span(edge.valid)}]"
+
+
+def receipt(done: Receipt) -> Iterable[str]:
+    """What a write did."""
+    state = "done" if done.changed else "was so already; nothing changed"
+    if done.dry_run:
+        state = "dry run: it would be done" if done.changed else "dry run: nothing would change"
+    yield f"{done.verb} {short(done.id)}  {state}" if done.id else f"{done.verb}  {state}"
+    yield from (f"  {printable(change)}" for change in done.changes)
+    yield from (f"  merge proposal {short(id_)}: accept or reject it with `merges`" for id_ in done.proposals)
+    if done.changed and not done.dry_run:
+        stamps = " ".join(show(at) for at in (done.known_at, *done.also))
+        yield click.style(f"  undo with: worldline undo {stamps}", dim=True)
+
+
+def history(versions: Iterable[Version]) -> Iterable[str]:
+    """Every belief, oldest first."""
+    for version in versions:
+        node = version.node
+        by = f"  by {short(version.closed_by)}" if version.closed_by else ""
+        yield f"{date(node.known.start):<19}  {version.change:<11} {short(node.id)}  {title(node)}"
+        yield f"{'':<19}  held {span(node.valid)}; believed {span(node.known)}{by}"
+
+
+def diff(found: Diff) -> Iterable[str]:
+    """What came, went and changed."""
+    names = {n.lineage: n.name for n in (*found.added, *found.removed)}
+    names |= {new.lineage: new.name for _, new in found.changed}
+    yield from (click.style("+ ", fg="green") + line(node) for node in found.added if node.type != "Scope")
+    yield from (click.style("- ", fg="red") + line(node) for node in found.removed)
+    for old, new in found.changed:
+        yield f"~ {line(old)}"
+        yield f"→ {line(new)}"
+    yield from (click.style("+", fg="green") + edge_line(edge, names) for edge in found.linked)
+    yield from (click.style("-", fg="red") + edge_line(edge, names) for edge in found.unlinked)
+
+
+def why(found: Why) -> Iterable[str]:
+    """The path from a belief to the words it rests on."""
+    yield line(found.node)
+    for reason in found.reasons:
+        words = ""
+        if reason.span:
+            words = f"  “{one_line(reason.node.content[slice(*reason.span)])}”"
+        yield f"{'  ' * reason.depth}{reason.via}: {line(reason.node)}{words}"
+    if not found.events:
+        yield "  no verbatim event: it was written directly"
+
+
+def subgraph(found: Subgraph) -> Iterable[str]:
+    """Nodes, then the edges among them."""
+    yield from (line(node) for node in found.nodes)
+    names = {node.lineage: node.name or one_line(node.content, 30) for node in found.nodes}
+    yield from (edge_line(edge, names) for edge in found.edges)
+
+
+def change(item: Change) -> str:
+    """One line of the feed."""
+    sign = "+" if item.action == "believed" else "-"
+    told = line(item.item) if isinstance(item.item, Node) else edge_line(item.item, {}).strip()
+    return f"{date(item.known_at):<19} {sign} {told}"
+
+
+def proposal(item: Proposal, names: dict[str, str]) -> str:
+    """A staged merge on one line."""
+    a, b = (f"{short(end)} {printable(names.get(end, ''))}".rstrip() for end in (item.a, item.b))
+    reason = f"  ({printable(item.reason)})" if item.reason else ""
+    return f"{short(item.id)}  {item.status:<8}  {a}  =  {b}  {item.tier} {item.score:g}{reason}"
+
+
+def verification(found: Verification) -> Iterable[str]:
+    """What was checked, and what is wrong."""
+    counts = (
+        f"{found.nodes:,} memories, {found.edges:,} edges, {found.worlds:,} worlds, "
+        f"{found.changesets:,} changesets"
+    )
+    yield f"{'ok' if found.ok else 'DAMAGED'}: {counts}"
+    yield from (f"  {item.where}: {item.what}" for item in found.damage)

@@ -1,0 +1,111 @@
+"""Vectors come after the words: what has none yet is embedded outside any transaction.
+
+The queue is what the store itself says is missing, so it survives a crash. The first embedder that
+a store sees is written into it; another one is refused until everything is embedded anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from worldline.errors import Conflict
+from worldline.handle import Handle
+from worldline.ports import Embedder
+from worldline.rules.describe import role_of
+from worldline.store.schema import WORDS_PER_NODE
+from worldline.text import PASSAGE, passages
+
+_BATCH = 64
+_UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
+Progress = Callable[[int, int], None]
+
+
+def embed_new(handle: Handle, nodes: Iterable[int]) -> int:
+    """Embeds these nodes; the first time in a process, everything else that is still missing too."""
+    embedder = handle.embedder()
+    if embedder is None:
+        return 0
+    if handle.tenant not in handle.store.swept:
+        handle.store.swept.add(handle.tenant)
+        return embed_pending(handle, embedder)
+    chosen = ",".join(map(str, nodes))
+    return _embed(handle, embedder, f"n.id IN ({chosen})", None) if chosen else 0
+
+
+def embed_pending(handle: Handle, embedder: Embedder, progress: Progress | None = None) -> int:
+    """Embeds everything that has no vector yet."""
+    return _embed(handle, embedder, "1", progress)
+
+
+def _embed(handle: Handle, embedder: Embedder, where: str, progress: Progress | None) -> int:
+    require_same(handle, embedder)
+    rows = handle.read(
+        lambda view: view.query(
+            f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND {where}"
+            f" AND n.type NOT IN {_UNEMBEDDED} AND NOT EXISTS (SELECT 1 FROM embeddings e"
+            f" WHERE e.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id"
+        )
+    )
+    texts = [
+        (row[0] * WORDS_PER_NODE + at, text) for row in rows for at, text in enumerate(_texts(row))
+    ]
+    for start in range(0, len(texts), _BATCH):
+        batch = texts[start : start + _BATCH]
+        vectors = embedder.embed([text for _, text in batch])
+        _store(handle, embedder, [passage for passage, _ in batch], vectors)
+        if progress:
+            progress(min(start + _BATCH, len(texts)), len(texts))
+    return len(texts)
+
+
+def _texts(row: Sequence[Any]) -> list[str]:
+    """What is embedded of a memory, passage by passage: who speaks or what it is called, and the words."""
+    _, type_, name, content, metadata = row
+    caption = orjson.loads(metadata).get("caption") if metadata else None
+    tail = f" [image: {caption}]" if isinstance(caption, str) else ""
+    opening = f"{name}: " if name and not (type_ == "Turn" and role_of(name) != "people") else ""
+    if len(content) <= PASSAGE:
+        return [f"{opening}{content}{tail}"]
+    parts = [opening + content[start:end] for start, end in passages(content)]
+    return [parts[0] + tail, *parts[1:]]
+
+
+def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any) -> None:
+    import numpy as np
+
+    with handle.store.writing():
+        tenant = handle.tenant_row()[0]
+        handle.store.execute(
+            "INSERT INTO meta VALUES ('embedder', ?) ON CONFLICT (key) DO NOTHING",
+            (embedder.identity,),
+        )
+        rows = [
+            (tenant, passage, np.asarray(vector, np.float16).tobytes())
+            for passage, vector in zip(ids, vectors, strict=True)
+        ]
+        handle.store.insert(
+            "INSERT INTO embeddings (tenant, passage, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            rows,
+        )
+
+
+def require_same(handle: Handle, embedder: Embedder) -> None:
+    """Refuses another embedder than the one whose vectors are stored."""
+    rows = handle.store.query("SELECT value FROM meta WHERE key = 'embedder'")
+    if rows and rows[0][0] != embedder.identity:
+        raise Conflict(
+            f"the stored vectors were made by {rows[0][0]}, not by {embedder.identity}; "
+            "open the store with that embedder, or make all vectors anew with reembed"
+        )
+
+
+def forget_vectors(handle: Handle) -> None:
+    """Drops every vector of the store and the memory of who made them."""
+    with handle.store.writing():
+        handle.store.execute("DELETE FROM embeddings")
+        handle.store.execute("DELETE FROM meta WHERE key = 'embedder'")
+    handle.store.vectors.clear()
+    handle.store.swept.clear()

@@ -1,0 +1,182 @@
+"""The documents: their code runs, their names exist, their generated parts are up to date."""
+
+import doctest
+import importlib
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from worldline.store import schema
+from worldline.surfaces.cli import ALIASES, VERBS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
+DOCTESTED = (
+    "clock", "config", "hashing", "rules.bitemporal", "rules.handlers", "rules.ontology", "text",
+    "write.check",
+)  # fmt: skip
+
+
+def page_name(path: Path) -> str:
+    """A page's path inside the project."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The code blocks of one language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", path.read_text("utf-8"), re.S | re.M)
+
+
+def generator() -> ModuleType:
+    """The program that writes the generated pages."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if blocks(p, "python")], ids=page_name)
+def test_python_blocks_run(path: Path) -> None:
+    """Every Python block of a page runs, one after the other."""
+    names: dict[str, object] = {"__name__": "docs"}
+    for number, block in enumerate(blocks(path, "python"), 1):
+        exec(compile(block, f"{path.name}, block {number}", "exec"), names)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_links_lead_somewhere(path: Path) -> None:
+    """Every relative link on a page leads to a file."""
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8"))
+
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_shell_examples_use_real_verbs(path: Path) -> None:
+    """Every `worldline VERB` in an example exists."""
+    verbs = {name for group in VERBS.values() for name in group} | set(ALIASES)
+    examples = "\n".join([*blocks(path, "sh"), *blocks(path, "console")])
+
+    assert set(re.findall(r"\bworldline ([a-z]+)", examples)) <= verbs
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    """The reference, the coverage table and the test vectors are what the program says today."""
+    assert generator().stale() == [], "run: python docs/generate.py"
+
+
+def test_every_table_is_documented() -> None:
+    """The page about the format names every table of the schema."""
+    page = (DOCS / "format.md").read_text("utf-8")
+    tables = re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", schema.TABLES)
+
+    assert [table for table in tables if f"`{table}`" not in page] == []
+
+
+def test_every_command_and_option_is_documented() -> None:
+    """The shell's reference has a heading for every verb."""
+    page = (DOCS / "reference" / "cli.md").read_text("utf-8")
+
+    assert [name for group in VERBS.values() for name in group if f"### worldline {name}" not in page] == []
+
+
+def test_every_dependency_has_its_reason() -> None:
+    """Each dependency of the project is named on a page of decisions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = [item for items in project["optional-dependencies"].values() for item in items]
+    names = {re.split(r"[<>=\[ ]", item)[0].lower() for item in [*project["dependencies"], *extras]}
+    told = "\n".join(p.read_text("utf-8") for p in (DOCS / "decisions").glob("*.md")).lower()
+
+    assert [name for name in sorted(names - {"worldline"}) if name not in told] == []
+
+
+def test_all_extras_are_in_all() -> None:
+    """The extra `all` has every extra for users."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+
+    assert set(everything.split("[")[1].rstrip("]").split(",")) == set(extras) - {"all", "dev"}
+
+
+def test_every_decision_is_listed() -> None:
+    """The index of decisions links every page."""
+    index = (DOCS / "decisions" / "README.md").read_text("utf-8")
+
+    assert [
+        p.name for p in (DOCS / "decisions").glob("*.md") if p.name != "README.md" and p.name not in index
+    ] == []
+
+
+def test_the_tour_names_real_things() -> None:
+    """Every dotted name on the tour can be imported."""
+    for name in sorted(set(re.findall(r"`(worldline(?:\.\w+)+)`", (DOCS / "tour.md").read_text("utf-8")))):
+        assert _exists(name), name
+
+
+def _exists(name: str) -> bool:
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            item = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            item = getattr(item, part, None)  # type: ignore[assignment]
+        return item is not None
+    return False
+
+
+def test_the_glossary_is_in_order() -> None:
+    """Terms are in alphabetical order, each once."""
+    terms = re.findall(r"^- \*\*([^*]+)\*\*", (DOCS / "glossary.md").read_text("utf-8"), re.M)
+
+    assert terms == sorted(set(terms))
+
+
+@pytest.mark.parametrize("name", DOCTESTED)
+def test_examples_in_docstrings(name: str) -> None:
+    """The examples in module docstrings are true."""
+    assert doctest.testmod(importlib.import_module(f"worldline.{name}")).failed == 0
+
+
+def test_the_demo_tells_the_same_story_every_time() -> None:
+    """The demo runs, answers both questions about the 3rd, and is deterministic."""
+    runs = [
+        subprocess.run(
+            [sys.executable, ROOT / "examples" / "demo.py"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        for _ in range(2)
+    ]
+
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].stderr == ""
+    assert re.search(r"believe on the 3rd\?\s+tier: silver", runs[0].stdout)
+    assert re.search(r"true on the 3rd, .*\s+tier: gold", runs[0].stdout)
+    assert "verify: ok" in runs[0].stdout
+
+
+def test_documents_name_no_machine() -> None:
+    """No page has a path of somebody's machine."""
+    for path in PAGES:
+        assert not re.search(r"(?:^|[\s`(\"])/(?:home|root|tmp|work|Users)/", path.read_text("utf-8")), path
+
+
+def test_ci_runs_make_test() -> None:
+    """Continuous integration runs `make test`, and nothing else."""
+    script = ROOT / ".ci" / "run"
+
+    assert script.stat().st_mode & 0o111
+    assert script.read_text("utf-8").strip().endswith("exec make test")

@@ -1,0 +1,119 @@
+"""The pure part of recall: cues, described texts, kinds, features, score, evidence."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from worldline.read.cues import ask
+from worldline.read.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
+from worldline.read.features import Corpus, Turn, measure
+from worldline.read.kinds import asked_kinds, tags_of
+from worldline.read.score import how_many, judge, rank, total
+from worldline.read.weights import WEIGHTS
+from worldline.text import words
+
+DAY = 86_400_000_000
+SAID = 1_700_000_000_000_000
+
+
+def pool(*said, role="people", cosine=None):
+    """Turns of one session from (speaker, text) pairs, and counts over them."""
+    turns = [
+        Turn(n, "s", n, describe(text, who, SAID), who, role, SAID, cosine)
+        for n, (who, text) in enumerate(said)
+    ]
+    tokens = [set((t.described.words + t.described.kinds).split()) for t in turns]
+    counts = {token: sum(token in seen for seen in tokens) for seen in tokens for token in seen}
+    return turns, Corpus(len(turns), 8.0, counts)
+
+
+def test_described_text_marks_what_is_only_asked():
+    """Questions are bracketed, statements are not, and flags say what could be answered."""
+    seen = describe("I paid $40 at Ikea. And you?", "Ana")
+
+    assert seen.words == " ana . i pay 40 at ikea . ( and you ) "
+    assert seen.flags & (MONEY | NUMBER | NAME | ASKS) == MONEY | NUMBER | NAME | ASKS
+
+
+def test_described_text_survives_storage():
+    """A described text is the same after it was stored as MessagePack."""
+    seen = describe("We met last Friday in Porto.", "Ana", SAID)
+
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(seen), type=Described) == seen
+    assert len(seen.dates) == 1
+
+
+@pytest.mark.parametrize("text", ["", "\0", "\ud800", "😀", "?" * 50, "我喜欢游泳。你呢？"])
+def test_any_text_can_be_described(text):
+    """No text makes describing or asking fail."""
+    turns, corpus = pool(("ana", text), ("ben", "hello"))
+
+    assert len(rank(ask(text), turns, corpus)) == 2
+
+
+def test_kinds_bridge_words_that_share_nothing():
+    """A question about activities asks for the kind that swimming is of."""
+    assert set(asked_kinds(words("activities")[0])) & set(tags_of(words("swimming")))
+
+
+def test_kind_puts_the_right_turn_first():
+    """A turn of the asked kind comes first although no word is shared."""
+    turns, corpus = pool(("ana", "The weather was dull."), ("ana", "Off to go swimming."))
+
+    assert rank(ask("What activities does Ana do?", people=["ana"]), turns, corpus)[0].key == 1
+
+
+def test_speaker_decides_between_equal_words():
+    """The person named in the question is preferred as the one who said it."""
+    turns, corpus = pool(("ben", "I bought a red bike."), ("ana", "I bought a red bike."))
+
+    assert rank(ask("What did Ana buy?", people=["ana", "ben"]), turns, corpus)[0].key == 1
+
+
+def test_cues_of_a_question():
+    """Terms leave out names and stop words; list, summary and advice cues are seen."""
+    asked = ask("When did Ana buy the red bike?", people=["Ana"])
+
+    assert (asked.terms, asked.people) == (("buy", "red", "bike"), ("ana",))
+    assert how_many(asked) < how_many(ask("How many bikes do I have?"))
+    assert ask("Can you suggest a good book?").advice
+    assert ask("What did you recommend last time?").to_assistant
+
+
+def test_every_feature_has_a_weight_and_the_reverse():
+    """The table of weights and the measured features have the same names."""
+    turns, corpus = pool(("ana", "hello there"), ("ben", "hi"))
+
+    assert set(measure(ask("hello"), turns, corpus)) == set(WEIGHTS)
+
+
+def test_factors_add_up_to_the_score():
+    """What explain shows is the whole score."""
+    turns, corpus = pool(("ana", "We swam in the lake."), ("ben", "Where did you swim?"), cosine=0.5)
+
+    for hit in rank(ask("Where did Ana swim?", people=["ana", "ben"]), turns, corpus):
+        assert sum(hit.factors.values()) == pytest.approx(hit.score)
+
+
+def test_ranking_does_not_depend_on_the_order_of_the_pool():
+    """Shuffling the pool changes neither scores nor order."""
+    turns, corpus = pool(("ana", "We swam."), ("ben", "Nice!"), ("ana", "The lake was cold."))
+    asked = ask("Who swam in the lake?")
+
+    assert [h.key for h in rank(asked, turns, corpus)] == [h.key for h in rank(asked, turns[::-1], corpus)]
+
+
+def test_evidence_of_the_wrong_person_is_weak():
+    """The same words count for less when the other person said them of themself."""
+    turns, corpus = pool(("ana", "I adopted a puppy in May."), ("ben", "Great news for you!"))
+    verdicts = []
+    for name in ("Ana", "Ben"):
+        asked = ask(f"When did {name} adopt a puppy?", people=["ana", "ben"])
+        verdicts.append(judge(asked, turns, corpus, total(measure(asked, turns, corpus))).sure)
+
+    assert verdicts[0] > verdicts[1]
+
+
+def test_an_empty_pool_is_no_evidence():
+    """Nothing found is not enough."""
+    assert not judge(ask("anything?"), [], Corpus(0, 1.0, {}), np.zeros(0)).enough
