@@ -3,8 +3,8 @@
 Settings come from the defaults below, then a TOML file, then `WORLDLINE_*` variables, then
 arguments. An unknown setting is an error: a typo must not silently change nothing.
 
->>> Config().max_depth
-64
+>>> Config().prefix_length
+8
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """How long a write waits for other writers before StoreBusy."""
     max_text: int = 16 * 1024 * 1024
     """Longest text of one memory, in bytes of UTF-8."""
-    max_depth: int = 64
-    """How deep worlds may be nested."""
     prefix_length: int = 8
     """Shortest prefix of a hash that fetches a memory, in hex digits."""
     default_confidence: float = 0.6

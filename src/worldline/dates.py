@@ -53,9 +53,7 @@ _PAST = re.compile(
 )
 
 
-def find_dates(
-    text: str, base: datetime, *, clocks: bool = False, day_first: bool = False
-) -> list[DateSpan]:
+def find_dates(text: str, base: datetime, *, clocks: bool = False, day_first: bool = False) -> list[DateSpan]:
     """All dates of a text, in order of writing; `base` is when, and at which offset, it was said.
 
     A clock time without a day ("at 6 pm") is a habit as often as a date, so it counts (as of the
@@ -126,9 +124,7 @@ def _with_part(text: str, item: Found) -> Found:
     match = _PART_AFTER.match(text, item.end)
     if match is None or item.span.precision != "day" or item.span.stop - item.span.start != cal.DAY:
         return item
-    return Found(
-        item.begin, match.end(), cal.part_of(item.span.start, match["p"].lower()), item.kind
-    )
+    return Found(item.begin, match.end(), cal.part_of(item.span.start, match["p"].lower()), item.kind)
 
 
 def _leaning(text: str, item: Found, now: Now) -> Found:
@@ -151,11 +147,7 @@ def _relative(match: re.Match[str], target: Stretch) -> Stretch | None:
     if unit in WEEKDAYS and word != "of":
         before = sign < 0
         day = target.start if before else target.stop - cal.DAY
-        return (
-            cal.weekday_before(day, WEEKDAYS[unit])
-            if before
-            else cal.weekday_after(day, WEEKDAYS[unit])
-        )
+        return cal.weekday_before(day, WEEKDAYS[unit]) if before else cal.weekday_after(day, WEEKDAYS[unit])
     unit = dates_words.unit_of(unit) if unit not in WEEKDAYS else unit
     if word == "of":
         return cal.unit_span(target.start, unit) if unit in ("week", "weekend", "month") else None
@@ -176,9 +168,7 @@ def _adjacent(target: Stretch, unit: str, sign: int) -> Stretch | None:
         return Stretch(stop, stop + size, unit)
     if unit == "weekend":
         saturday = (
-            cal.weekday_before(target.start, 5)
-            if sign < 0
-            else cal.weekday_after(target.stop - cal.DAY, 5)
+            cal.weekday_before(target.start, 5) if sign < 0 else cal.weekday_after(target.stop - cal.DAY, 5)
         )
         if sign < 0 and saturday.start + cal.DAY * 2 > target.start:
             saturday = cal.weekday_before(saturday.start, 5)

@@ -81,9 +81,9 @@ def unit_span(moment: datetime, unit: str) -> Stretch:
         return Stretch(start, start + DAY * 2, "weekend")
     if unit in ("hour", "minute", "second"):
         size = {"hour": 3600, "minute": 60, "second": 1}[unit]
-        zero = {"minute": 0} if unit == "hour" else {}
-        start = moment.replace(microsecond=0, **zero)
+        start = moment.replace(microsecond=0)
         start = start if unit == "second" else start.replace(second=0)
+        start = start.replace(minute=0) if unit == "hour" else start
         return Stretch(start, start + timedelta(seconds=size), unit)
     return _months_span(moment, unit)
 

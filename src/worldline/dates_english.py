@@ -146,9 +146,7 @@ def _holiday(match: re.Match[str], now: Now) -> Stretch | None:
     name = re.sub(r"^(?:the )?(?:4th|fourth) of july$", "independence day", name)
     name = re.sub(r"^(mother|father|valentine)s", r"\1's", name).removesuffix("'")
     name = re.sub(r"^new years", "new year's", name).replace("new year eve", "new year's eve")
-    name = {"valentine's": "valentine's day", "st patrick's day": "st. patrick's day"}.get(
-        name, name
-    )
+    name = {"valentine's": "valentine's day", "st patrick's day": "st. patrick's day"}.get(name, name)
     if match["y"]:
         return cal.holiday_of(year_of(match["y"]) or 1, name)
     return modded(match["mod"], over_years(lambda y: cal.holiday_of(y, name), now), now)
@@ -266,9 +264,7 @@ def _mod_unit(match: re.Match[str], now: Now) -> Stretch | None:
     return thirded(match["t"], cal.unit_span(cal.shift(start, step, unit), unit))
 
 
-@form(
-    "mod-weekday", rf"(?:on\s+)?(?:the\s+)?(?P<mod>{MOD})\s+(?P<d>{WEEKDAY})(?:\s+(?P<p>{PART}))?\b"
-)
+@form("mod-weekday", rf"(?:on\s+)?(?:the\s+)?(?P<mod>{MOD})\s+(?P<d>{WEEKDAY})(?:\s+(?P<p>{PART}))?\b")
 def _mod_weekday(match: re.Match[str], now: Now) -> Stretch | None:
     weekday, mod = WEEKDAYS[match["d"].lower()], match["mod"].lower()
     if mod in ("last", "past", "previous") or mod.endswith("past"):
@@ -294,9 +290,7 @@ def _weekday_week(match: re.Match[str], now: Now) -> Stretch | None:
     return cal.part_of(day, match["p"].lower()) if match["p"] else cal.unit_span(day, "day")
 
 
-@form(
-    "mod-month", rf"(?P<t>{THIRD})?(?P<mod>{MOD})\s+(?:year\s+in\s+)?(?P<m>{LONG_MONTH})\b(?!\s+\d)"
-)
+@form("mod-month", rf"(?P<t>{THIRD})?(?P<mod>{MOD})\s+(?:year\s+in\s+)?(?P<m>{LONG_MONTH})\b(?!\s+\d)")
 def _mod_month(match: re.Match[str], now: Now) -> Stretch | None:
     number = MONTHS[match["m"].lower()]
     found = modded(match["mod"], over_years(lambda y: cal.month_of(y, number), now), now)
@@ -507,9 +501,7 @@ _STARTERS = (
 
 def might_hold(text: str) -> bool:
     """A quick look that spares most sentences the grammar."""
-    return _DIGIT.search(text) is not None or not TRIGGERS.isdisjoint(
-        _LETTERS.findall(text.lower())
-    )
+    return _DIGIT.search(text) is not None or not TRIGGERS.isdisjoint(_LETTERS.findall(text.lower()))
 
 
 def candidates(text: str) -> list[int]:

@@ -75,9 +75,7 @@ HOLIDAY = (
     r"(?:the\s+)?(?:4th|fourth)\s+of\s+july|mother[’']?s\s+day|father[’']?s\s+day|labor\s+day|"
     r"memorial\s+day|st\.?\s+patrick[’']?s\s+day)"
 )
-MOD = (
-    "(?:last|this|next|past|previous|coming|following|current|upcoming|this\\s+past|this\\s+coming)"
-)
+MOD = "(?:last|this|next|past|previous|coming|following|current|upcoming|this\\s+past|this\\s+coming)"
 THIRD = r"(?:(?:early|mid|late)[\s-]+(?:in\s+)?|(?:the\s+)?(?:beginning|start|middle|end)\s+of\s+)"
 CLOCK = (
     r"(?:\d{1,2}(?::\d{2})(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?|"
@@ -180,9 +178,7 @@ def month_day(year: str | None, month: int, first: int, last: int | None, now: N
 def backwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
     """The calendar unit (or run of units, when vague) a number of units ago."""
     if low == 0.5:
-        low, high, unit = {"year": (6, 6, "month"), "hour": (30, 30, "minute")}.get(
-            unit, (1, 1, unit)
-        )
+        low, high, unit = {"year": (6, 6, "month"), "hour": (30, 30, "minute")}.get(unit, (1, 1, unit))
     if low == high and low != int(low):
         low, high, unit = {
             "year": (low * 12, high * 12, "month"),

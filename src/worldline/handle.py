@@ -32,8 +32,8 @@ def _no_embedder() -> None:
     return None
 
 
-def _nothing_more(handle: Handle, nodes: Sequence[int]) -> None:
-    return None
+def _nothing_more(handle: Handle, nodes: Sequence[int]) -> int:
+    return 0
 
 
 class Place(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Handle(Struct, frozen=True):
     agent: bool = False
     embedder: Callable[[], Embedder | None] = _no_embedder
     """Opened when it is first needed."""
-    after_write: Callable[[Handle, Sequence[int]], None] = _nothing_more
+    after_write: Callable[[Handle, Sequence[int]], int] = _nothing_more
     """What happens to new texts once they are safe: vectors come after the words."""
 
     @property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from worldline.clock import LATEST, AsOf, Clock, When, instant, system_clock
+from worldline.clock import FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
@@ -305,7 +305,7 @@ class Memory:
         revision = _revision(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            if isinstance(ref, Edge):
+            if isinstance(ref, Edge) and ref.type != "fact":
                 return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), None, wrong=True)
             target = self._h.target(tx, ref)
             if revision == change.Revision(reason=reason):
@@ -322,7 +322,7 @@ class Memory:
         at = None if when is None else instant(when)
 
         def work(tx: Tx, place: Place) -> Done:
-            if isinstance(ref, Edge):
+            if isinstance(ref, Edge) and ref.type != "fact":
                 return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), at, wrong=False)
             target = self._h.target(tx, ref)
             return tx.id_of(target.line), change.retire(tx, target.line, at, reason)
@@ -331,7 +331,7 @@ class Memory:
 
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
-        return tx.edge_rows(
+        rows = tx.as_view(world=self._h.world).edge_rows(
             "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
             id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
         )  # fmt: skip

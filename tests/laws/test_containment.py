@@ -68,7 +68,7 @@ class Forest:
 
 
 @given(st.lists(st.integers(0, 9), min_size=10, max_size=10), moves, links, st.integers(0, 9))
-@settings(max_examples=25)
+@settings(max_examples=40)
 def test_no_read_inside_a_world_leaves_it(parents, moves, links, world):
     """Lists, queries, walks, history, changes, why and diff stay inside; refers_to gives one step."""
     forest = Forest(parents, moves, links)

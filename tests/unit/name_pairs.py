@@ -41,9 +41,7 @@ STEMS = word_list(
     "Juniper Kestrel Lumina Meridian Nimbus Orchard Pinnacle Quillon Riverstone Solstice "
     "Tamarack Umbra Vanguard Wexford Zephyr"
 )
-FIELDS = word_list(
-    "Logistics Foods Systems Bank Motors Media Energy Consulting Insurance Software Robotics"
-)
+FIELDS = word_list("Logistics Foods Systems Bank Motors Media Energy Consulting Insurance Software Robotics")
 LEGAL = word_list("Inc. Incorporated Corp. Corporation Ltd Limited LLC GmbH Co. PLC")
 
 

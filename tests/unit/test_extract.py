@@ -192,9 +192,7 @@ def test_strange_input() -> None:
 
 def test_cost() -> None:
     """A fact sentence costs at most 1.5 ms of CPU."""
-    text = (
-        "By the way, I've been using my watch for 9 months now, and my sister Ana lives in Lisbon."
-    )
+    text = "By the way, I've been using my watch for 9 months now, and my sister Ana lives in Lisbon."
     began = time.process_time()
     for _ in range(100):
         extract(text, "Sam", said_at=SAID)

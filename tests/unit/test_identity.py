@@ -139,12 +139,7 @@ def test_cost_at_100_000_entities() -> None:
     index: dict[str, list[int]] = defaultdict(list)
     names = []
     for number in range(100_000):
-        last = (
-            rng.choice(SURNAMES)[:5]
-            + rng.choice("aeiou")
-            + rng.choice("bdklmnrst")
-            + rng.choice(endings)
-        )
+        last = rng.choice(SURNAMES)[:5] + rng.choice("aeiou") + rng.choice("bdklmnrst") + rng.choice(endings)
         names.append(f"{rng.choice(list(GIVEN))} {last}")
         for key in block_keys(names[-1]):
             index[key].append(number)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from worldline.read.cues import ask
-from worldline.read.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
+from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.read.features import Corpus, Turn, measure
-from worldline.read.kinds import asked_kinds, tags_of
+from worldline.rules.kinds import asked_kinds, tags_of
 from worldline.read.score import how_many, judge, rank, total
 from worldline.read.weights import WEIGHTS
 from worldline.text import words

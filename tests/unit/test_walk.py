@@ -52,8 +52,7 @@ def told(text: str) -> FactGraph:
             "Klingon",
         ),
         (
-            "What is the capital of the country of citizenship of the founder of the producer of "
-            "Zephyr?",
+            "What is the capital of the country of citizenship of the founder of the producer of Zephyr?",
             "Marxville",
         ),
     ],
@@ -104,9 +103,7 @@ def test_wordings_meet_in_one_slot(wording: str) -> None:
     assert sum(h.slot == "capit|of" for h, _ in graph.about["freedonia"].values()) == 1
 
 
-@pytest.mark.parametrize(
-    "wording", ["Rui Costa founded Acme Works.", "Acme Works's founder is Rui Costa."]
-)
+@pytest.mark.parametrize("wording", ["Rui Costa founded Acme Works.", "Acme Works's founder is Rui Costa."])
 def test_active_and_passive(wording: str) -> None:
     """Who founded a firm is answered by the latest statement, whatever its voice."""
     graph = told(FACTS + "\n" + wording)

@@ -18,7 +18,7 @@ from functools import cache
 import msgspec
 
 from worldline.dates import find_dates
-from worldline.read.describe import (
+from worldline.rules.describe import (
     CLOCK,
     DATE,
     DURATION,
@@ -29,7 +29,7 @@ from worldline.read.describe import (
     QUOTED,
     TIME,
 )
-from worldline.read.kinds import asked_kinds
+from worldline.rules.kinds import asked_kinds
 from worldline.text import content_words, fold, words
 
 

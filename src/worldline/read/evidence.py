@@ -3,7 +3,7 @@
 Ranks always have a first place; this looks at how much of the question is really met, and whether
 what meets it belongs to the person asked about.  Pure; the weights are in `weights.py`.
 
->>> weigh_evidence({"met": 1.0, "own": 0.0}) > weigh_evidence({"met": 0.1, "own": 0.0})
+>>> weigh_evidence({"own": 0.5}) > weigh_evidence({"own": -0.5})
 True
 """
 

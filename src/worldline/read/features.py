@@ -5,7 +5,7 @@ evidence from its neighbours and from the session that contains it.  Pure: the p
 counts come from the caller; a lane that was not searched (no embedder) leaves its features at rest.
 
 >>> from worldline.read.cues import ask
->>> from worldline.read.describe import describe
+>>> from worldline.rules.describe import describe
 >>> pool = [Turn(1, "s", 0, describe("We swam in the lake"))]
 >>> measure(ask("Where did they swim?"), pool, Corpus(1, 5.0, {"swim": 1}))["lead"]
 array([1.])
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldline.read.cues import Asked
-from worldline.read.describe import (
+from worldline.rules.describe import (
     ASKS,
     INSTRUCTS,
     NAME,

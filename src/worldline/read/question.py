@@ -62,9 +62,7 @@ Linker = Callable[[Collection[str]], dict[str, str]]
 
 def read_question(text: str, link: Linker) -> Question:
     """Mentions, strongest first, and the content words outside the strongest one."""
-    tokens = [
-        (m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text) if m.group() not in '"“”'
-    ]
+    tokens = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text) if m.group() not in '"“”']
     mentions = _mentions(text, tokens, link)
     inside = mentions[0] if mentions else None
     words, places = [], []
@@ -98,9 +96,7 @@ def _mentions(text: str, tokens: list[tuple[int, int, str]], link: Linker) -> li
     found.sort(key=lambda m: (-m.weight, m.begin))
     kept: list[Mention] = []
     for mention in found:
-        if mention.weight > 0 and not any(
-            k.begin < mention.end and mention.begin < k.end for k in kept
-        ):
+        if mention.weight > 0 and not any(k.begin < mention.end and mention.begin < k.end for k in kept):
             kept.append(mention)
     return kept
 

@@ -141,15 +141,11 @@ class Matcher:
             self._key, self._table = key, (table, idf)
         return self._table
 
-    def shape(
-        self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
-    ) -> float:
+    def shape(self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]) -> float:
         """Coverage, focus, hops, direction, loose ends, weighed."""
         return float(self.features(asked, hops, start, tables) @ self.vector_of_weights)
 
-    def features(
-        self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
-    ) -> Any:
+    def features(self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]) -> Any:
         """The features that need no embedding of the chain, in the order of `Weights`."""
         table, idf = tables
         inverse = sum(h.inverse for h in hops)
@@ -165,9 +161,7 @@ class Matcher:
         loose = _dangling(asked, sims, idf, start) / total
         covered = float((idf * best).sum()) / total
         focus = float((parts * last[:3]).sum() / parts.sum())
-        return np.array(
-            [covered, focus, len(hops), inverse, gap, who, where, loose, bare], np.float32
-        )
+        return np.array([covered, focus, len(hops), inverse, gap, who, where, loose, bare], np.float32)
 
     @property
     def vector_of_weights(self) -> Any:

@@ -4,7 +4,7 @@ It decides the order of a pool and how many turns a question needs; the features
 `features.py`, what they are worth in `weights.py`.  Deterministic: equal pool, equal order.
 
 >>> from worldline.read.cues import ask
->>> from worldline.read.describe import describe
+>>> from worldline.rules.describe import describe
 >>> pool = [Turn(1, "s", 0, describe("We swam in the lake")), Turn(2, "s", 1, describe("Nice!"))]
 >>> [hit.key for hit in rank(ask("Who swam?"), pool, Corpus(2, 3.0, {"swim": 1}))]
 [1, 2]

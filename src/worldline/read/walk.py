@@ -24,9 +24,7 @@ BEAM = 150
 FAN_IN = 20
 FAN_OUT = 60
 STARTS = 4
-SURE_WITH_MEANING = (
-    2.9  # keeps 99 of 100 right answers of one hop and 86 of several, see the benchmarks
-)
+SURE_WITH_MEANING = 2.9  # keeps 99 of 100 right answers of one hop and 86 of several, see the benchmarks
 SURE_WITHOUT = 0.65
 SLOPE = 0.25
 

@@ -1,5 +1,166 @@
-from worldline.read.describe import Described, describe
-from worldline.text import fold
+"""What is worth knowing about a text before anybody asks: computed once, when it is written.
+
+It decides which words are stated and which are only asked or wished, and which kinds of answer a
+text could give (a number, a date, a name, money …).  It does not know any question.  The result is
+small, is stored beside the event, and is all that scoring reads of a text.
+
+>>> describe("I paid $40 at Ikea. And you?", "Ana").words
+' ana . i pay 40 at ikea . ( and you ) '
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import msgspec
+
+from worldline.dates import find_dates
+from worldline.rules.kinds import tags_of
+from worldline.text import fold, words
+
+NUMBER, MONEY, DURATION, CLOCK, PERCENT, DATE, QUOTED, NAME, TIME = (1 << n for n in range(9))
+ASKS, REACTS, INSTRUCTS, PREFERS, PLANS, OF_ME, OF_YOU = (1 << n for n in range(9, 16))
+
+LONGEST_SCAN = 6000
+MAX_DATES = 6
+
+
+class Described(msgspec.Struct, frozen=True, array_like=True):
+    """A text as scoring sees it; ``words`` has a stop after each sentence and
+    brackets around those that ask, wish or thank.
+    """
+
+    words: str
+    length: int
+    flags: int
+    names: int = 0
+    kinds: str = " "
+    dates: tuple[tuple[int, int], ...] = ()
+
+
+_SENTENCE = re.compile(r"[^.!?\n。！？]*(?:[.!?。！？]+(?=\s|$|[^\x00-\x7f])|\n|$|[.!?。！？]+)")
+_OPENER = re.compile(
+    r"\s*(?:(?:and|so|but|oh|ok|okay|well|also|hey|hi|yes|yeah|please)[, ]+)*"
+    r"(?:can you|could you|would you|will you|do you|please|thanks|thank you|i'd (?:love|like) to|"
+    r"let me know|let's|i hope|good luck|tell me|how about|what about|i was wondering|wondering)\b",
+    re.I,
+)
+_REACTION = re.compile(
+    r"\W*(?:thanks|thank you|wow|that'?s|that is|that sounds|sounds|awesome|great|cool|nice|congrat\w*|"
+    r"glad|good to|so happy|amazing|absolutely|totally|i agree|no worries|no problem|aw+|ha(?:ha)+|"
+    r"you'?re (?:right|welcome)|sure|exactly|definitely|woohoo|yay|sorry to hear|got it|i see|perfect)\b",
+    re.I,
+)
+_PATTERNS = (
+    (
+        NUMBER,
+        r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|"
+        r"thousands?|once|twice|thrice|couple|several|half|first|second|third|[一二三四五六七八九十百千万两]+)\b"
+        r"|[一二三四五六七八九十两]",
+    ),
+    (MONEY, r"[$€£¥]\s?\d|\d\s?(?:dollars?|euros?|pounds?|bucks|usd|eur|元)\b"),
+    (
+        DURATION,
+        r"\b(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|few|couple of|several|half an)"
+        r"[- ](?:\w+[- ])?(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|yrs?|"
+        r"decades?)\b"
+        r"|[\d一二三四五六七八九十两]+个?(?:小时|天|周|月|年|分钟)",
+    ),
+    (CLOCK, r"\b\d{1,2}:\d\d\b|\b\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)\b|\b(?:noon|midnight)\b"),
+    (PERCENT, r"\d\s?%|\bper ?cent\b"),
+    (
+        DATE,
+        r"\b(?:january|february|march|april|june|july|august|september|october|november|december|"
+        r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?\s*\d|\bin may\b|\bmay \d|\d{4}-\d\d"
+        r"|\b\d{1,2}/\d{1,2}\b|\b(?:19|20)\d\d\b|\d月|\d(?:st|nd|rd|th)\b",
+    ),
+    (QUOTED, r"[\"“«《][^\"”»》]{2,80}[\"”»》]"),
+    (
+        TIME,
+        r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|lately|this (?:week|month|year|"
+        r"morning|weekend|summer|spring|fall|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
+        r"weekend|january|february|march|april|june|july|august|september|october|november|december|"
+        r"(?:19|20)\d\d|since|when i was|years?|months?|weeks?|days?|soon)\b|昨天|今天|明天|上周|下周|月|日",
+    ),
+    (
+        OF_ME,
+        r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|we|we're|we've|our|us)\b|我",
+    ),
+    (OF_YOU, r"\b(?:you|you're|you've|your|yours)\b|你"),
+    (
+        INSTRUCTS,
+        r"(?:^|[.!?\n]\s*)(?:please |so |and |also )*(?:always|never|from now on|whenever|make sure)\b"
+        r"|\bwhen(?:ever)? i (?:ask|mention|request|need)\b"
+        r"|\b(?:from now on|going forward|each time i|every time i)\b",
+    ),
+    (
+        PREFERS,
+        r"\b(?:prefer\w*|favou?rites?|rather than|instead of|i(?:'d| would)? (?:really |also |"
+        r"usually |much )?"
+        r"(?:like|love|enjoy|hate|dislike|tend to|value|avoid|can't stand|don't like)|"
+        r"i'm (?:a fan|into|allergic|vegetarian|vegan|hesitant))\b"
+        r"|喜欢|偏好|讨厌",
+    ),
+    (
+        PLANS,
+        r"\b(?:i'm (?:going|planning|thinking)|i plan|i'll|i will|we'll|going to|can't wait|"
+        r"looking forward)\b",
+    ),
+)
+_FLAGS = [(bit, re.compile(pattern, re.I)) for bit, pattern in _PATTERNS]
+_INNER_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
+
+
+def describe(text: str, speaker: str = "", said_at: int | None = None, caption: str = "") -> Described:
+    """The stored view of one text; ``speaker`` only when it is a person's name."""
+    tokens = [*_ended(words(speaker)), *_marked(text), *_ended(words(caption))]
+    plain = [token for token in tokens if token not in "(.)"]
+    names = len(set(_INNER_NAME.findall(text[:LONGEST_SCAN])))
+    return Described(
+        words=f" {' '.join(tokens)} ",
+        length=len(plain),
+        flags=_flags(text) | (NAME if names else 0),
+        names=names,
+        kinds=f" {' '.join(tags_of(plain))} ",
+        dates=_dates(text, said_at),
+    )
+
+
+def _marked(text: str) -> list[str]:
+    """The tokens in order, with brackets around sentences that ask, wish or thank."""
+    tokens: list[str] = []
+    for sentence in _SENTENCE.findall(text):
+        found = words(sentence)
+        if found:
+            tokens += ["(", *found, ")"] if _is_aside(sentence) else [*found, "."]
+    return tokens
+
+
+def _ended(tokens: list[str]) -> list[str]:
+    return [*tokens, "."] if tokens else []
+
+
+def _is_aside(sentence: str) -> bool:
+    return "?" in sentence[-3:] or "？" in sentence[-2:] or bool(_OPENER.match(sentence))
+
+
+def _flags(text: str) -> int:
+    head = text[:LONGEST_SCAN]
+    flags = sum(bit for bit, pattern in _FLAGS if pattern.search(head))
+    if text.rstrip().endswith(("?", "？")):
+        flags |= ASKS
+    return flags | (REACTS if _REACTION.match(text) else 0)
+
+
+def _dates(text: str, said_at: int | None) -> tuple[tuple[int, int], ...]:
+    """The stretches of time that the text names, resolved against when it was said."""
+    if said_at is None:
+        return ()
+    base = datetime.fromtimestamp(said_at / 1e6, UTC)
+    spans = find_dates(text[:LONGEST_SCAN], base)
+    return tuple(dict.fromkeys((span.start, span.end) for span in spans))[:MAX_DATES]
+
 
 _USER = frozenset({"user", "human", "me", "customer"})
 _MACHINE = frozenset({"assistant", "ai", "bot", "agent", "model", "system", "tool", "chatbot"})
@@ -9,6 +170,3 @@ def role_of(speaker: str) -> str:
     """Who speaks: a person by name, the user of an assistant, or the assistant."""
     name = fold(speaker)
     return "user" if name in _USER else "assistant" if name in _MACHINE else "people"
-
-
-__all__ = ["Described", "describe", "role_of"]

@@ -291,9 +291,7 @@ _SOUNDS = (
     ("tz", "c"),
     ("ts", "c"),
 )
-_CLASSES = {
-    c: n for n, group in enumerate(("bpfv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for c in group
-}
+_CLASSES = {c: n for n, group in enumerate(("bpfv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for c in group}
 
 
 @lru_cache(maxsize=50_000)

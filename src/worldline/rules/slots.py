@@ -183,6 +183,8 @@ def _related(a: str, b: str) -> bool:
 
 
 def _same_object(claim: Claim, held: Held) -> bool:
+    if claim.kind == "weekday":
+        return fold(claim.object).rstrip("s") == fold(held.object).rstrip("s")
     return fold(claim.object) == fold(held.object)
 
 
@@ -202,11 +204,7 @@ def _ending(claim: Claim, slot: str, mates: list[Held], held: Sequence[Held]) ->
     over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
     over = over or _named(claim, held)
     ids = tuple(h.id for h in over if not _outranked(claim, h))
-    reason = (
-        "the text says that it is over"
-        if ids
-        else "nothing believed matches what is said to be over"
-    )
+    reason = "the text says that it is over" if ids else "nothing believed matches what is said to be over"
     return Decision("ends", slot, False, ids, reason)
 
 
@@ -252,9 +250,7 @@ def _replace(claim: Claim, slot: str, rivals: Sequence[Held], why: str, one: boo
     if outranked:
         return Decision("contradicts", slot, one, (), "what was believed has the higher authority")
     equal = [
-        h
-        for h in rivals
-        if claim.valid_from is not None and h.dated and h.valid_from == claim.valid_from
+        h for h in rivals if claim.valid_from is not None and h.dated and h.valid_from == claim.valid_from
     ]
     if equal and claim.cue != "correction":
         return Decision("contradicts", slot, one, (), "both are dated to the same moment")

@@ -13,7 +13,7 @@ from msgspec import Struct
 from worldline.clock import LATEST, Instant, show
 from worldline.errors import Ambiguous, InvalidInput, NotFound
 from worldline.hashing import world_hash
-from worldline.model import Node, Receipt
+from worldline.model import Edge, Node, Receipt
 from worldline.store.view import SqlView
 
 _HEX = re.compile(r"[0-9a-f]+")
@@ -32,7 +32,7 @@ def resolve(view: SqlView, ref: Any, shortest: int = 8) -> Target:
     if isinstance(ref, Node):
         _require_visible(view, ref)
         return Target(ref.line, ref.key)
-    if isinstance(ref, Receipt):
+    if isinstance(ref, Receipt) or (isinstance(ref, Edge) and ref.type == "fact"):
         ref = ref.id
     if not isinstance(ref, str):
         raise InvalidInput(f"name a memory by its id, a prefix of it, or the memory itself, not {ref!r}")

@@ -326,7 +326,9 @@ class Tx(SqlView):
             end, first = min([end, *(r.valid.start for r in mine if r.valid.start > start)]), not rows
         ops = self.types[type_].on_insert(edge, self)
         if ops and any(isinstance(op, Propose) for op in ops):
-            return id_, self.apply(ops, type_)
+            told = len(self.changes)
+            self.apply(ops, type_)
+            return id_, len(self.changes) > told
         self._insert_edge(edge, id_, end, first)
         if ops:
             self.apply(ops, type_)

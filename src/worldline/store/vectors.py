@@ -163,4 +163,4 @@ def _projection(width: int) -> Floats:
     import numpy as np
 
     random = np.random.Generator(np.random.PCG64(_SEED))
-    return (random.standard_normal((width, SKETCH)) / np.sqrt(SKETCH)).astype(np.float32)
+    return np.asarray(random.standard_normal((width, SKETCH)) / np.sqrt(SKETCH), np.float32)

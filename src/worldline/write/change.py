@@ -87,6 +87,7 @@ def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tupl
             continue
         if belief.current:
             tx.close(Close(belief, reason=revision.reason or "corrected"), "correct")
+        _make_room(tx, line, belief, draft.valid.start)
         if same:
             tx.believe(key, line, draft)
         else:
@@ -94,6 +95,15 @@ def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tupl
             tx.link(EdgeDraft(key, "derived_from", node.key, Interval(tx.stamp), belief.scope))
         changed = True
     return key, changed
+
+
+def _make_room(tx: Tx, line: int, corrected: Belief, start: Instant) -> None:
+    """What this memory was before `start` ends there, now that it is known to begin earlier."""
+    for _, other in held(tx, line):
+        if other.row == corrected.row or other.scope != corrected.scope or start not in other.valid:
+            continue
+        before = None if other.valid.start == start else start
+        tx.close(Close(other, valid_to=before, reason="corrected"), "correct")
 
 
 def _to_correct(tx: Tx, line: int, key: int) -> list[tuple[Node, Belief]]:

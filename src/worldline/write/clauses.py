@@ -16,7 +16,7 @@ import msgspec
 MAX_SENTENCE = 400
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=[\"'“‘(*]?[A-Z0-9#*-]|I\b)|\n+")
 _ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|Jr|Sr|Inc|No|a\.m|p\.m|U\.S)\.$"
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|Jr|Sr|Inc|No|a\.m|p\.m|U\.S)\.$|(?:^|\s)(?:[A-Z]\.)+$"
 )
 _CLAUSE_CUT = re.compile(
     r"\s*;\s+|\s+[–—]\s+|\s+-\s+|:\s+(?=I\b)|"
@@ -29,9 +29,7 @@ _CONTRACTIONS = (
     (re.compile(r"\b(I)['’]m\b"), r"\1 am"),
     (re.compile(r"\b(we|you|they)['’]re\b", re.I), r"\1 are"),
     (
-        re.compile(
-            r"\b(he|she|it|that|there|who|here)['’]s\b(?=\s+(?:been|got|had|gone|become))", re.I
-        ),
+        re.compile(r"\b(he|she|it|that|there|who|here)['’]s\b(?=\s+(?:been|got|had|gone|become))", re.I),
         r"\1 has",
     ),
     (re.compile(r"\b(he|she|it|that|there|who|here)['’]s\b", re.I), r"\1 is"),
@@ -41,9 +39,7 @@ _CONTRACTIONS = (
     (re.compile(r"\bcan['’]t\b", re.I), "can not"),
     (re.compile(r"\bwon['’]t\b", re.I), "will not"),
     (
-        re.compile(
-            r"\b(do|does|did|is|are|was|were|has|have|had|would|could|should)n['’]t\b", re.I
-        ),
+        re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|would|could|should)n['’]t\b", re.I),
         r"\1 not",
     ),
 )

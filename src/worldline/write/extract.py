@@ -16,8 +16,9 @@ import msgspec
 from worldline.claims import Claim, Rank
 from worldline.dates import DateSpan, find_dates
 from worldline.rules.names import GIVEN
+from worldline.rules.slots import slot_of
 from worldline.wordlists import word_set
-from worldline.write.clauses import Clause, clauses
+from worldline.write.clauses import Clause, clauses, sentences
 from worldline.write.relations import PERSONAL, relation
 from worldline.write.statements import statement
 
@@ -55,9 +56,10 @@ def extract(
 
 
 _NOT_A_RECORD = re.compile(
-    r"[?!\n;]|\b(?:i|we|you|he|she|they|my|our|your|me|us|him|them|that's|it's)\b"
-    r"|\bI (?:am|was|have|had|do|did|will|can|think|love|like|[a-z]+ed)\b|\bI['’]"
-    r"|^(?:My|Our|Your|His|Her|Their|It|This|That|There|He|She|They|We|You|What|How|So|Yes|No) [a-z]"
+    r"[?!\n;]|^i\b|\b(?:we|you|he|she|they|my|our|your|me|us|him|them|that's|it's)\b"
+    r"|\bI (?:am|was|have|had|do|did|will|can|think|love|like|[a-z]+ed)\b|\bI['’](?:m|ve|ll|d)\b"
+    r"|^(?:My|Our|Your|His|Her|Their|It|This|That|There|He|She|They|We|You|What|Who|Which|"
+    r"Where|When|How|So|Yes|No) [a-z]"
     r"|^(?:Hey|Hi|Hello|Oh|Wow|Thanks|Thank|Cool|Well|Okay|Ok)\b[^,]{0,20},"
 )
 
@@ -65,20 +67,28 @@ _NOT_A_RECORD = re.compile(
 def _whole_record(text: str, speaker: str, said_at: datetime | None, rank: Rank) -> Claim | None:
     """The claim of a message that is nothing but one relation sentence, titles and all."""
     line = text.strip()
-    if len(line) > 240 or _NOT_A_RECORD.search(line):
+    if len(line) > 240 or _NOT_A_RECORD.search(line) or len(list(sentences(line))) != 1:
         return None
     claim = relation(line)
     if claim is None or not claim.record or claim.key in ("|be", "|a", "|"):
         return None
-    solid = bool(claim.types) or claim.object[0].isupper() or claim.object[0].isdigit()
-    if not solid and speaker and not _looks_named(claim.subject):
-        return None
-    if not solid and (claim.confidence < 0.7 or len(claim.object.split()) > 5):
+    if _RUN_ON.search(claim.subject) or not (_is_solid(claim) or _is_plain(claim, speaker)):
         return None
     begin = text.find(line)
     claim = msgspec.structs.replace(claim, chars=(begin, begin + len(line)))
     dates = find_dates(claim.object, said_at) if said_at else []
     return _dated(claim, [d for d in dates if d.chars[0] > 0], rank)
+
+
+_RUN_ON = re.compile(r"\b(?:is|are|was|were|can|will)\s+[a-z]")
+_OPINION = re.compile(r"(?:ing|ful|ive|ous|able|ible|less)$|\b(?:so|very|really|just|what|how)\b")
+
+
+def _is_plain(claim: Claim, speaker: str) -> bool:
+    """A short lower-case value of something named: "Ana's sport is rugby", not "… is amazing"."""
+    named = not speaker or _looks_named(claim.subject)
+    short = len(claim.object.split()) <= 5 and claim.confidence >= 0.7
+    return named and short and not _OPINION.search(claim.object)
 
 
 _HABITUAL = re.compile(
@@ -110,7 +120,7 @@ def _third_person(clause: Clause, text: str, speaker: str, addressee: str) -> li
         return []
     if not _says_something(claim) or (speaker and not _is_about_a_name(claim, speaker, addressee)):
         return []
-    if not clause.alone and len(raw.split()) > 14:
+    if not clause.alone and (len(raw.split()) > 14 or not _is_solid(claim)):
         return []
     record = claim.record and clause.alone
     span = (clause.begin, clause.end)
@@ -121,9 +131,7 @@ def _third_person(clause: Clause, text: str, speaker: str, addressee: str) -> li
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|I|you|we|they|he|she|it|will|can|would)\b")
 
 
-_VOCATIVE = re.compile(
-    r"^\w+,\s|^(?:Hey|Hi|Oh|Wow|Thanks|Cool|Great|Nice|Sure|Yes|No|Well)\b[^,]*,"
-)
+_VOCATIVE = re.compile(r"^\w+,\s|^(?:Hey|Hi|Oh|Wow|Thanks|Cool|Great|Nice|Sure|Yes|No|Well)\b[^,]*,")
 
 
 def _says_something(claim: Claim) -> bool:
@@ -138,14 +146,17 @@ def _says_something(claim: Claim) -> bool:
 
 
 def _is_about_a_name(claim: Claim, speaker: str, addressee: str) -> bool:
-    """In conversation a sentence-initial capital proves nothing; a known or a longer name does."""
-    words = claim.subject.split()
-    if not _looks_named(claim.subject):
-        return bool(claim.types) and claim.record
-    known = {w.lower() for w in (*speaker.split(), *addressee.split())}
-    if words[0].lower() in GIVEN or words[0].lower() in known or len(words) > 1:
-        return True
-    return bool(claim.types) or bool(re.search(r"(?:^|\s)[A-Z\d]", claim.object))
+    """In conversation a sentence-initial capital proves nothing: both sides must be solid."""
+    if not _looks_named(claim.subject) or not (_is_solid(claim) or claim.record):
+        return False
+    words = claim.subject.lower().split()
+    known = {*speaker.lower().split(), *addressee.lower().split()}
+    return len(words) > 1 or words[0] in GIVEN or words[0] in known or _is_solid(claim)
+
+
+def _is_solid(claim: Claim) -> bool:
+    """The object is a name, a number, or worded with its type."""
+    return "#" in slot_of(claim) or claim.object[0].isupper() or claim.object[0].isdigit()
 
 
 _COMMON = word_set(
@@ -168,9 +179,7 @@ def _dated(claim: Claim, dates: list[DateSpan], rank: Rank) -> Claim:
     """The claim with the first date that its clause states."""
     if not dates:
         return msgspec.structs.replace(claim, rank=rank)
-    return msgspec.structs.replace(
-        claim, rank=rank, valid_from=dates[0].start, precision=dates[0].precision
-    )
+    return msgspec.structs.replace(claim, rank=rank, valid_from=dates[0].start, precision=dates[0].precision)
 
 
 _NAME = re.compile(

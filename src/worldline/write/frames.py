@@ -94,9 +94,7 @@ TAIL = re.compile(
     re.I,
 )
 PLACE_TO = re.compile(r"^(?:the\s+)?[A-Z][\w.'-]+(?:[\s,]+(?:of|de|the|and)?\s*[A-Z][\w.'-]+)*$")
-CHANGED = re.compile(
-    r"\b(?:now|instead|no longer|not .+ any ?more|these days|nowadays|new)\b", re.I
-)
+CHANGED = re.compile(r"\b(?:now|instead|no longer|not .+ any ?more|these days|nowadays|new)\b", re.I)
 ADDS = re.compile(
     r"\b(?:also|too|as well|another|in addition|besides|one of|an additional|a second|"
     r"both)\b",
@@ -108,9 +106,7 @@ ADJECTIVE_LIKE = re.compile(
     re.I,
 )
 BE = re.compile(r"(?:is|was|has|got)\b")
-NOT_VALUES = word_set(
-    "sure really a an the to so very only just too as that because if in even all quite"
-)
+NOT_VALUES = word_set("sure really a an the to so very only just too as that because if in even all quite")
 BOUND = frozenset(
     stem(w)
     for w in word_list(

@@ -61,7 +61,7 @@ def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Re
             tx.flush()
             if tx.fresh:
                 store.make_indexes()
-    return Receipt("load", None, bool(ids), tx.stamp, ids=tuple(id_.hex() for id_ in ids))
+    return Receipt("load", None, not tx.ledger.empty, tx.stamp, ids=tuple(id_.hex() for id_ in ids))
 
 
 @contextmanager

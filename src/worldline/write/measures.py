@@ -38,9 +38,7 @@ CUMULATIVE = re.compile(
     r"since)\b",
     re.I,
 )
-HABIT = re.compile(
-    r"\b(?:usually|always|normally|typically|generally|regularly|every|each)\b", re.I
-)
+HABIT = re.compile(r"\b(?:usually|always|normally|typically|generally|regularly|every|each)\b", re.I)
 GLUE = word_set(
     "for with at in on of to by from about around so far already now and the a an my "
     "our some any this that these "
@@ -62,16 +60,12 @@ def is_appointment(claim: Claim, verb: str, clause: Clause) -> bool:
     if claim.kind not in ("clock", "weekday") or HABIT.search(clause.text):
         return False
     plural = re.search(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days\b", clause.text, re.I)
-    lasting = re.search(
-        r"\b(?:class|classes|lesson|lessons|practice|training|course)\b", clause.text, re.I
-    )
+    lasting = re.search(r"\b(?:class|classes|lesson|lessons|practice|training|course)\b", clause.text, re.I)
     return verb in ("have", "has", "am", "meet", "meeting") and not plural and not lasting
 
 
 _FOR = re.compile(r"\bfor\s+(?:about |over |almost |the (?:past|last) )?$")
-_ONE_DAY = re.compile(
-    r"\b(?:today|yesterday|tomorrow|last|this (?:week|morning|month|weekend))\b", re.I
-)
+_ONE_DAY = re.compile(r"\b(?:today|yesterday|tomorrow|last|this (?:week|morning|month|weekend))\b", re.I)
 
 
 class Verb(msgspec.Struct, frozen=True):
@@ -144,9 +138,7 @@ def topic_words(text: str, values: list[Value]) -> list[str]:
     counted = [v for v in values if v.kind in ("count", "ordinal", "level")]
     inside = [w for v in counted for w in re.findall(r"[A-Za-z][\w'-]+", v.text)]
     modifiers = [
-        w
-        for w in inside
-        if w.lower() not in GLUE and w.lower() not in SMALL and w.lower() not in ORDINALS
+        w for w in inside if w.lower() not in GLUE and w.lower() not in SMALL and w.lower() not in ORDINALS
     ]
     return [*nouns[:5], *modifiers]
 
@@ -154,9 +146,7 @@ def topic_words(text: str, values: list[Value]) -> list[str]:
 def is_vague(topic: list[str], value: Value, near: str) -> bool:
     """Whether the clause needs the one before it to say what is measured."""
     nouns = [w for w in topic[1:] if w.lower() not in GLUE]
-    habit = (
-        value.kind in ("frequency", "weekday", "clock", "duration") and stem(topic[0]) not in SPENT
-    )
+    habit = value.kind in ("frequency", "weekday", "clock", "duration") and stem(topic[0]) not in SPENT
     if habit and topic[0] not in LIGHT_VERBS and not PRONOUN.search(near):
         return False
     return not nouns or (bool(PRONOUN.search(near)) and len(nouns) < 2)
@@ -168,11 +158,7 @@ def context_words(clause: Clause) -> list[str]:
     if title:
         return [w for w in re.findall(r"[A-Za-z][\w'-]+", title[1]) if w.lower() not in GLUE][:5]
     words = re.findall(r"[A-Za-z][\w'-]+", clause.context)
-    good = [
-        w
-        for w in words
-        if w.lower() not in GLUE and w.lower() not in LIGHT and w.lower() not in DULL
-    ]
+    good = [w for w in words if w.lower() not in GLUE and w.lower() not in LIGHT and w.lower() not in DULL]
     return [w for w in good if not w.endswith(("ly", "ing"))][-3:]
 
 
@@ -184,9 +170,7 @@ def is_past(verb: str) -> bool:
 def series_unit(value: Value, clause: Clause) -> str:
     """What must agree for two values to be of one series: the counted thing, the days of a clock time."""
     if value.kind == "clock":
-        days = re.findall(
-            r"(mon|tues|wednes|thurs|fri|satur|sun)day|(weekend|weekday)", clause.text.lower()
-        )
+        days = re.findall(r"(mon|tues|wednes|thurs|fri|satur|sun)day|(weekend|weekday)", clause.text.lower())
         return " ".join(sorted({a or b for a, b in days}))
     if value.kind == "count":
         words = [w for w in re.findall(r"[A-Za-z][\w'-]+", value.text) if w.lower() not in SMALL]

@@ -42,9 +42,11 @@ def append_event(tx: Tx, event: Event, place: Place, limit: int) -> tuple[int, b
     world = session_world(tx, session, place) if session else place.world
     dated = said_at if event.said_at is not None else None
     key = _event_key(event, place, world, sender, dated, text)
-    stored = tx.query("SELECT node FROM events WHERE tenant = :t AND key = :key", key=key)
-    if stored and tx.beliefs(int(stored[0][0])):
-        return _same_event(tx, int(stored[0][0]), text), False
+    stored = tx.query("SELECT node, said_at FROM events WHERE tenant = :t AND key = :key", key=key)
+    if stored:
+        row, said_at = _same_event(tx, int(stored[0][0]), text), int(stored[0][1])
+        if tx.beliefs(row):
+            return row, False  # otherwise it was taken back, and is said again
     world_id = tx.id_of(world) if world else None
     node = NodeDraft(
         "Turn", sender, text, valid=Interval(said_at), world=world, scope=place.scope,

@@ -19,6 +19,7 @@ COPULA = word_set("is are was were")
 AUXILIARY = COPULA | word_set(
     "am be been being has have had does do did will would can could may might shall should must"
 )
+NOT_FINITE = frozenset({"be", "been", "being"})
 PREPOSITIONS = word_set(
     "of in at on by for with to from as into about under over after before between against "
     "within near during through toward towards onto inside outside"
@@ -80,18 +81,12 @@ def relation(sentence: str) -> Claim | None:
 
 def _sound(name: str) -> bool:
     words = name.lower().split()
-    return (
-        bool(words)
-        and any(w not in LIGHT and w not in PERSONAL for w in words)
-        and len(words) <= 16
-    )
+    return bool(words) and any(w not in LIGHT and w not in PERSONAL for w in words) and len(words) <= 16
 
 
 def _is_record(split: Split) -> bool:
     """No side is the speaker's or somebody's own: "my sister", "she", "his car"."""
-    return not (
-        _personal(split.subject) or _personal(split.object) or _CATEGORY.match(split.object)
-    )
+    return not (_personal(split.subject) or _personal(split.object) or _CATEGORY.match(split.object))
 
 
 def _personal(name: str) -> bool:
@@ -109,11 +104,7 @@ def _verbal(token: str) -> bool:
         return False
     if token in IRREGULAR:
         return True
-    return (
-        len(token) > 3
-        and token.endswith(("ed", "es", "s"))
-        and not token.endswith(("ss", "us", "ics"))
-    )
+    return len(token) > 3 and token.endswith(("ed", "es", "s")) and not token.endswith(("ss", "us", "ics"))
 
 
 def _join(tokens: list[str]) -> str:
@@ -202,9 +193,7 @@ def _role(tokens: list[str]) -> Split | None:
 
 
 def _title(tokens: list[str], copula: int) -> Split | None:
-    if tokens[copula + 1] in DETERMINERS or (
-        _lower(tokens[copula + 1]) and _object(tokens[copula + 1 :])[2]
-    ):
+    if tokens[copula + 1] in DETERMINERS or (_lower(tokens[copula + 1]) and _object(tokens[copula + 1 :])[2]):
         return None
     link = next((i for i in range(2, copula - 1) if tokens[i] == "of"), 0)
     if not link:
@@ -213,9 +202,7 @@ def _title(tokens: list[str], copula: int) -> Split | None:
     subject = subject[1:] if subject[0] == "the" and len(subject) > 1 else subject
     nouns = tokens[1:link]
     value, types = _typed(tokens[copula + 1 :])
-    return Split(
-        _join(subject), " ".join(nouns) + " of", predicate_key(nouns, "of"), _join(value), types, 2
-    )
+    return Split(_join(subject), " ".join(nouns) + " of", predicate_key(nouns, "of"), _join(value), types, 2)
 
 
 def _tail(span: list[str], pre: list[str], before: str) -> tuple[list[str], list[str]]:
@@ -256,7 +243,9 @@ def _clause(tokens: list[str]) -> Split | None:
     """S V [PREP] [the N of] O: the reading that explains the most words, leftmost first."""
     best: Split | None = None
     for i in range(1, len(tokens) - 1):
-        if tokens[i] in AUXILIARY or (_verbal(tokens[i]) and _may_be_main(tokens, i)):
+        if (tokens[i] in AUXILIARY and tokens[i] not in NOT_FINITE) or (
+            _verbal(tokens[i]) and _may_be_main(tokens, i)
+        ):
             found = _reading(tokens, i)
             if found is not None and (best is None or found.weight > best.weight):
                 best = found
@@ -327,12 +316,7 @@ def _verb_phrase(subject: str, tokens: list[str], i: int, j: int, cost: float) -
         content, k = [tokens[i]], i + 1
     else:
         limit = k + 3
-        while (
-            k < len(tokens) - 1
-            and k < limit
-            and _lower(tokens[k])
-            and tokens[k] not in PREPOSITIONS
-        ):
+        while k < len(tokens) - 1 and k < limit and _lower(tokens[k]) and tokens[k] not in PREPOSITIONS:
             if tokens[k] in DETERMINERS:
                 break
             content.append(tokens[k])

@@ -215,9 +215,7 @@ def _is_noise(line: str) -> bool:
     if len(words) <= 2 and re.search(r"[bcdfghjklmnpqrstvwxz]{5,}", line.lower()):
         return True
     return bool(
-        re.fullmatch(
-            r"(?:test(?:ing)?|asdf\w*|qwer\w*|blah|foo|bar|lorem ipsum|[\s\d!.,])+", line.lower()
-        )
+        re.fullmatch(r"(?:test(?:ing)?|asdf\w*|qwer\w*|blah|foo|bar|lorem ipsum|[\s\d!.,])+", line.lower())
     )
 
 

@@ -93,13 +93,7 @@ def _correction(clause: Clause, name: str) -> Claim | None:
         return None
     new, old = _trim(match["new"]), _trim(match["old"])
     words = len(old.split())
-    if (
-        not new
-        or not old
-        or words > 4
-        or old.split()[0].lower() in NOT_VALUES
-        or "not" in new.split()
-    ):
+    if not new or not old or words > 4 or old.split()[0].lower() in NOT_VALUES or "not" in new.split():
         return None
     if not _same_shape(new, old):
         return None
@@ -219,15 +213,11 @@ def _being(name: str, after: str, adverbs: str, cue: Cue, clause: Clause) -> lis
         return [_measured(clause, name, "is on", predicate_key(topic, "on"), values[0], True, cue)]
     if first in ("a", "an"):
         value = _trim(after)
-        good = len(value.split()) <= 6 and not re.match(
-            r"an?\s+(?:bit|lot|little|big|huge|fan|few)\b", value
-        )
+        good = len(value.split()) <= 6 and not re.match(r"an?\s+(?:bit|lot|little|big|huge|fan|few)\b", value)
         return [_simple(clause, name, "is", "|a", value, cue, "text")] if good else []
     if first == "from":
         place = _trim(after[5:])
-        return (
-            [_simple(clause, name, "is from", "|from", place, cue)] if PLACE_TO.match(place) else []
-        )
+        return [_simple(clause, name, "is from", "|from", place, cue)] if PLACE_TO.match(place) else []
     if first in ("married", "engaged", "allergic", "based", "employed"):
         words = after.split(maxsplit=2)
         if len(words) == 3:
@@ -270,9 +260,7 @@ def _having(name: str, after: str, adverbs: str, cue: Cue, clause: Clause) -> li
     return _verb_claim(name, "have", after, adverbs, cue, clause)
 
 
-def _verb_claim(
-    subject: str, verb: str, rest: str, adverbs: str, cue: Cue, clause: Clause
-) -> list[Claim]:
+def _verb_claim(subject: str, verb: str, rest: str, adverbs: str, cue: Cue, clause: Clause) -> list[Claim]:
     """S V [PREP] O, with typed values first."""
     managed = re.match(r"to\s+(\w+)\s+(.+)$", rest) if verb.lower() == "managed" else None
     if managed:
@@ -342,9 +330,7 @@ def _object_claim(
         or value.split()[0].lower() in ("it", "them", "that", "this", "so", "to")
     ):
         return []
-    if value.split()[0].lower() in VAGUE_OBJECT or value.lower().startswith(
-        ("a lot", "a bit", "a few")
-    ):
+    if value.split()[0].lower() in VAGUE_OBJECT or value.lower().startswith(("a lot", "a bit", "a few")):
         return []
     key = predicate_key([verb], preposition)
     if key.startswith("|"):
@@ -356,11 +342,7 @@ def _object_claim(
         key = "live|in"
     if works:
         key = "work|as" if preposition == "as" else "work|for"
-    single = (
-        (lives or works)
-        and not past
-        and (named or (preposition == "as" and value[:2] in ("a ", "an")))
-    )
+    single = (lives or works) and not past and (named or (preposition == "as" and value[:2] in ("a ", "an")))
     fixed: Cue = "" if single and cue == "adds" and not ADDS.search(clause.text) else cue
     return [
         _claim(

@@ -28,18 +28,14 @@ SMALL |= {"hundred": 100, "dozen": 12}
 ORDINALS = {
     word: number
     for number, word in enumerate(
-        word_list(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-        ),
+        word_list("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"),
         1,
     )
 }
 _N = r"(?:\d[\d,]*(?:\.\d+)?|" + "|".join(SMALL) + r")(?:\s*(?:-|–|to)\s*\d+)?"
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _UNIT = r"(?:second|minute|hour|day|week|month|year|decade)s?"
-_APPROX = (
-    r"(?:about|around|almost|nearly|over|roughly|only|just|approximately|at least|more than)?\s*"
-)
+_APPROX = r"(?:about|around|almost|nearly|over|roughly|only|just|approximately|at least|more than)?\s*"
 
 
 class Value(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
-"""What the fuzz found about facts: doubt closes nothing, and nobody closes what is shared with others."""
+"""What the fuzz found: doubt closes nothing, shared stays shared, stays never overlap."""
 
 import pytest
 
+from worldline.clock import FOREVER, show
 from worldline.memory import Memory
 from worldline.model import Fact, Predicate, Scope
 
@@ -39,4 +40,18 @@ def test_a_revised_start_leaves_what_is_shared(memory: Memory) -> None:
     assert _homes(memory.scoped(user="bob").at(valid="2026-03-01")) == ["shop sells tea"]
     assert _homes(memory.scoped(user="bob").at(valid="2026-01-15")) == ["shop sells tea"]
     assert not memory.scoped(user="ann").fact(Fact("shop", "sells", "tea")).changed
+    assert memory.verify().ok
+
+
+def test_a_corrected_start_ends_what_was_before(memory: Memory) -> None:
+    """Beginning earlier than believed, a stay ends the one before it there; they never overlap."""
+    note = memory.note("context", "tier", "gold", valid_from="2026-01-01")
+    memory.retire(note, "2026-03-01")
+    memory.note("context", "tier", "gold", valid_from="2026-05-01")
+    memory.correct(note, valid_from="2026-02-01")
+    held = sorted(v.node.valid for v in memory.history(note) if v.node.known.end == FOREVER)
+    assert [(show(i.start)[:10], show(i.end)[:10]) for i in held] == [
+        ("2026-01-01", "2026-02-01"),
+        ("2026-02-01", "forever"),
+    ]
     assert memory.verify().ok

@@ -1,0 +1,1 @@
+"""Optional parts behind one-method ports, imported when they are used."""
