@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from worldline.errors import InvalidInput, UnknownType
 
-_NOT_SETTINGS = frozenset({"WORLDLINE_DB", "WORLDLINE_CONFIG", "WORLDLINE_TENANT"})
+_NOT_SETTINGS = frozenset({"WORLDLINE_DB", "WORLDLINE_CONFIG", "WORLDLINE_TENANT", "WORLDLINE_TOKEN"})
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +41,12 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """Longest text of one memory, in bytes of UTF-8."""
     prefix_length: int = 8
     """Shortest prefix of a hash that fetches a memory, in hex digits."""
+    understand: Literal["rules", "off"] = "rules"
+    """Whether facts are drawn from what is remembered, by rules and without a model."""
+    gate: Literal["normal", "strict", "off"] = "normal"
+    """What is not worth understanding is only stored (normal), not even that (strict), or judged never (off)."""
+    redact: bool = True
+    """Take known shapes of secrets out before storing."""
     default_confidence: float = 0.6
     """A fact below its predicate's threshold is quarantined; this one serves unknown predicates."""
     thresholds: dict[str, float] = msgspec.field(

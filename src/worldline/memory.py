@@ -66,7 +66,11 @@ from worldline.write.embed import embed_new, embed_pending, forget_vectors, requ
 from worldline.write.ends import ends
 
 if TYPE_CHECKING:
+    from worldline.exchange.records import Report
+    from worldline.ports import Embedder
     from worldline.read.recall import Semantic
+    from worldline.read.relation_match import Matcher
+    from worldline.read.walk import Answer
 
 
 class Memory:
@@ -85,15 +89,19 @@ class Memory:
         tenant: str = "default",
         *,
         clock: Clock = system_clock,
+        embedder: Embedder | None = None,
     ) -> Memory:
-        """Opens a store, and makes it when it is not there. No path: the user's data folder."""
+        """Opens a store, and makes it when it is not there. No path: the user's data folder.
+
+        An `embedder` of your own stands in for the configured one.
+        """
         path = default_path() if path is None else path
         if str(path) != ":memory:":
             path = Path(path).expanduser()
             make_folder(path)
         config = load() if config is None else config
         store = SqliteStore(path, config)
-        opened = cache(lambda: open_embedder(config.embedder))
+        opened = cache(lambda: open_embedder(config.embedder) if embedder is None else embedder)
         handle = Handle(
             store,
             config,
@@ -146,7 +154,7 @@ class Memory:
         if as_of is not None:
             valid, known = as_of if valid is None else valid, as_of if known is None else known
         at_valid = self._h.moment.valid if valid is None else instant(valid)
-        at_known = self._h.moment.known if known is None else instant(known)
+        at_known = self._h.moment.known if known is None else min(instant(known), LATEST)
         return self._bind(moment=AsOf(at_valid, at_known))
 
     def enter(self, world: Any) -> Memory:
@@ -259,7 +267,7 @@ class Memory:
             joined = ends(tx, type, source, target)
             if type == "contains" and valid_to is not None:
                 raise Refused("a contains edge is open when it is made; retire it later")
-            valid = clean_interval(valid_from, valid_to, joined.since or tx.stamp)
+            valid = clean_interval(valid_from, valid_to, tx.stamp if joined.since is None else joined.since)
             draft = EdgeDraft(joined.src, type, joined.dst, valid, place.scope, clean_metadata(metadata))
             return tx.link(draft)
 
@@ -373,6 +381,8 @@ class Memory:
 
     def merges(self, status: str | None = "pending") -> tuple[Proposal, ...]:
         """Merge proposals of a status (None: all)."""
+        if status not in (None, "pending", "accepted", "rejected", "undone"):
+            raise InvalidInput(f"a merge is pending, accepted, rejected or undone, not {status!r}")
         where = "1" if status is None else "p.status = :status"
         return self._h.read(lambda view: tuple(view.proposals(where, status=status)))
 
@@ -389,6 +399,8 @@ class Memory:
         return self._decide(proposal, "undone", dry_run)
 
     def _decide(self, proposal: Proposal | str, status: str, dry_run: bool) -> Receipt:
+        if not isinstance(proposal, Proposal | str):
+            raise InvalidInput(f"name a merge proposal by its id, not {proposal!r}")
         wanted = proposal if isinstance(proposal, str) else proposal.id
 
         def work(tx: Tx, place: Place) -> Done:
@@ -439,8 +451,8 @@ class Memory:
 
         def work(tx: Tx, place: Place) -> Done:
             line = self._h.target(tx, entity).line
-            key = merge.split(tx, line, mentions, name, place, self._h.config.max_text)
-            return tx.id_of(key), True
+            key, changed = merge.split(tx, line, mentions, name, place, self._h.config.max_text)
+            return tx.id_of(key), changed
 
         return self._h.write("split", work)
 
@@ -450,6 +462,9 @@ class Memory:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
             raise Refused("agents cannot extend the ontology; an operator does")
+        name = getattr(item, "name", None)
+        if clean_name(name) != name:
+            raise InvalidInput(f"a name has no space around it and one line: {name!r}")
 
         def work(tx: Tx, place: Place) -> Done:
             return None, registry.register(tx, item, place.world)
@@ -509,6 +524,24 @@ class Memory:
         tenant = self._h.tenant_row()[0]
         index = self._h.store.vectors.setdefault(tenant, VectorIndex())
         return Semantic(embedder.embed([question])[0], index)
+
+    def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
+        """Answers a question of several hops by walking what is currently believed; the path is its proof."""
+        from worldline.read.facts import ViewGraph
+        from worldline.read.walk import walk
+
+        clean_text(question, "question", 65536)
+        matcher = self._matcher()
+        return self._h.read(lambda view: walk(question, ViewGraph(view), matcher, limit))
+
+    def _matcher(self) -> Matcher:
+        """Similarities of relations and words, kept for the life of the store."""
+        from worldline.read.relation_match import Matcher
+
+        if self._h.store.matcher is None:
+            embedder = self._h.embedder()
+            self._h.store.matcher = Matcher(embedder.embed if embedder else None)
+        return self._h.store.matcher
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""
@@ -677,6 +710,25 @@ class Memory:
             raise Refused(f"{target} is the store itself; back it up into another file")
         with translated():
             migrate.backup(self._h.store.connection(), str(target))
+
+    def export(self, path: str | Path, format: str = "jsonl") -> int:
+        """Writes jsonl (everything, exactly), markdown or graphml; how many lines or memories."""
+        from worldline.exchange import exporters
+
+        return exporters.export(self._h, path, format)
+
+    def import_(
+        self,
+        path: str | Path,
+        format: str = "auto",
+        *,
+        dry_run: bool = False,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> Report:
+        """Reads another memory's file, folder or archive; what it could not read is in the report."""
+        from worldline.exchange import importers
+
+        return importers.import_(self._h, path, format, dry_run=dry_run, progress=progress)
 
 
 def _revision(

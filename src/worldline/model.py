@@ -193,6 +193,8 @@ class FactDraft(Struct):
     confidence: float | None = None
     precision: str | None = None
     reason: str | None = None
+    rivals: tuple[FactRow, ...] | None = None
+    """The facts that this one was found to replace; None: whatever else its slot holds."""
 
 
 # What a handler may answer.

@@ -52,5 +52,5 @@ class View(Protocol):
     def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
         """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
 
-    def slot(self, subject: int, predicate: str, scope: int) -> Sequence[FactRow]:
-        """The currently believed facts of one subject and predicate, for this scope's owner."""
+    def slot(self, subject: int, predicate: str, scope: int, beside: int) -> Sequence[FactRow]:
+        """The currently believed facts of a subject and predicate: same owner, same world as `beside`."""

@@ -474,13 +474,17 @@ def no_empty_interval(memory: Memory) -> Iterator[str]:
 
 
 def no_overlap(memory: Memory) -> Iterator[str]:
-    """One version (or one edge) in one scope is believed at most once at any moment."""
+    """One version (or one edge) in one scope is believed at most once at any moment.
+
+    A supersedes edge marks the instant at which it closed its target, so the same two versions may
+    have several, each from another instant.
+    """
     for table, of in (("beliefs", "node"), ("edges", "hash")):
         held: dict[Any, list[tuple[int, int]]] = defaultdict(list)
-        for what, scope, start, end in memory._h.store.query(
-            f"SELECT {of}, scope, vf, vt FROM {table} WHERE kt = {FOREVER} ORDER BY vf"
+        for what, scope, type_, start, end in memory._h.store.query(
+            f"SELECT {of}, scope, type, vf, vt FROM {table} WHERE kt = {FOREVER} ORDER BY vf"
         ):
-            held[what, scope].append((start, end))
+            held[what, scope].append((start, start + 1 if type_ == "supersedes" else end))
         for what, spans in held.items():
             for (_, end), (start, _) in pairwise(spans):
                 if start < end:

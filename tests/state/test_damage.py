@@ -15,8 +15,8 @@ from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate
 from worldline.store.schema import COLUMNS, COVERED
 from worldline.write.load import Link, Note
 
-UNCOVERED = {("events", "state"), ("events", "draft")}
-"""What is still to be done about an event: it changes by itself, so no checksum covers it."""
+UNCOVERED = {("events", "state"), ("events", "draft"), ("events", "signals")}
+"""What is done about an event after it is stored: it changes, so no checksum covers it."""
 EXTRA = {
     "worlds": ("line", "head", "hash", "digest"),
     "log": ("sequence", "known", "kind", "body", "previous", "hash"),

@@ -23,7 +23,11 @@ def listing(
     view: SqlView, ask: Ask, type_: str | None, metadata: Metadata, limit: int, page: str | None
 ) -> Page:
     """Visible memories, newest first, and the mark of the next page."""
-    if not 1 <= limit <= 1000:
+    if not isinstance(type_, str | None) or not isinstance(page, str | None):
+        raise InvalidInput("the type and the page mark of a list are text")
+    if not isinstance(metadata, dict) or not all(isinstance(label, str) for label in metadata):
+        raise InvalidInput("metadata to look for is a dict whose keys are text")
+    if type(limit) is not int or not 1 <= limit <= 1000:
         raise InvalidInput(f"a page has 1 to 1000 items, not {limit}")
     where = [f"b.type NOT IN {_HIDDEN}" if type_ is None else "b.type = :type"]
     args: dict[str, Any] = {"type": type_}

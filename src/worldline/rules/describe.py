@@ -11,10 +11,10 @@ small, is stored beside the event, and is all that scoring reads of a text.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 import msgspec
 
+from worldline.clock import to_datetime
 from worldline.dates import find_dates
 from worldline.rules.kinds import tags_of
 from worldline.text import fold, words
@@ -157,7 +157,7 @@ def _dates(text: str, said_at: int | None) -> tuple[tuple[int, int], ...]:
     """The stretches of time that the text names, resolved against when it was said."""
     if said_at is None:
         return ()
-    base = datetime.fromtimestamp(said_at / 1e6, UTC)
+    base = to_datetime(said_at)
     spans = find_dates(text[:LONGEST_SCAN], base)
     return tuple(dict.fromkeys((span.start, span.end) for span in spans))[:MAX_DATES]
 

@@ -99,12 +99,13 @@ def fact(edge: EdgeDraft, view: View) -> list[Op]:
     new = edge.fact
     if new is None:
         return [Refuse("a fact needs a predicate; write it with remember(facts=…) or link(predicate=…)")]
-    slot = view.slot(edge.src, new.predicate, edge.scope)
+    slot = view.slot(edge.src, new.predicate, edge.scope, new.key)
     doubtful = new.status == "quarantined"
     same = [row.belief for row in slot if row.node == new.key and row.belief.scope == edge.scope]
     if not new.stated and any(row.node == new.key and edge.valid.start in row.belief.valid for row in slot):
         return []  # a repetition, perhaps of what is shared with others
-    others = [row for row in slot if row.node != new.key and row.belief.status != "quarantined"]
+    rivals = slot if new.rivals is None else new.rivals
+    others = [row for row in rivals if row.node != new.key and row.belief.status != "quarantined"]
     if new.correction and not doubtful:
         interval, ops, conflicts = _correct_fact(others, same, edge.valid, stated=new.stated)
     else:

@@ -124,14 +124,19 @@ def node_types(tx: Tx, world: int, *, agent: bool) -> tuple[str, ...]:
 
 def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
     """Refuses an edge type that this world does not know, or that this process cannot run."""
-    if name not in ontology.EDGE_TYPES:
+    if isinstance(name, str) and name not in ontology.EDGE_TYPES:
         rows = _here(tx, "edge", name, world)
         if rows:
-            return _require_handler(tx, name, rows[0][2])
+            _require_handler(tx, name, rows[0][2])
     allowed = ontology.AGENT_EDGES if agent else ontology.EDGE_TYPES
-    own = tuple(row[4] for row in _here(tx, "edge", None, world))
+    own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
     ontology.require(name, allowed + own, "edge type")
     return None
+
+
+def _for_agents(tx: Tx, name: str) -> bool:
+    held = tx.types.get(name)
+    return held is not None and held.agent_facing
 
 
 def _require_handler(tx: Tx, name: str, version: str) -> None:

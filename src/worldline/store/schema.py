@@ -27,9 +27,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "events": (
         *("node", "tenant", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
-        *("modality", "category", "source", "external_id", "state", "draft"),
+        *("modality", "category", "source", "external_id", "state", "draft", "signals"),
     ),
-    "facts": ("node", "tenant", "subject", "predicate", "object", "literal"),
+    "facts": (
+        *("node", "tenant", "subject", "predicate", "object", "literal"),
+        *("phrase", "key", "kind", "one", "rank", "dated"),
+    ),
+    "wordings": ("tenant", "object", "key", "kind", "placed"),
+    "blocks": ("tenant", "key", "line"),
     "aliases": ("id", "tenant", "key", "name", "line", "scope"),
     "labels": ("tenant", "label", "value", "node"),
     "texts": ("node", "tenant", "session", "position", "speaker", "role", "said_at", "described"),
@@ -52,14 +57,18 @@ COVERED: dict[str, tuple[str, ...]] = {
         *("node", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
         *("modality", "category", "source", "external_id"),
     ),
-    "facts": ("node", "subject", "predicate", "object", "literal"),
+    "facts": (
+        *("node", "subject", "predicate", "object", "literal"),
+        *("phrase", "key", "kind", "one", "rank", "dated"),
+    ),
     "aliases": ("id", "key", "name", "line", "scope"),
     "scopes": ("id", "key", "user", "agent", "app", "run", "part_of"),
     "proposals": ("id", "hash", "a", "b", "status", "tier", "score", "reason", "scope", "kf"),
     "ontology": ("id", "world", "kind", "name", "version", "spec", "kf"),
     "world_hashes": ("id", "line", "hash", "kf"),
 }
-"""Tables whose rows a changeset vouches for; `labels`, `texts`, the words and vectors follow from these."""
+"""Tables whose rows a changeset vouches for; `labels`, `texts`, `wordings`, `blocks`, the words and
+vectors follow from these."""
 
 KEYED = {"events": "node", "facts": "node", "texts": "node"}
 """Tables whose row number is another table's."""
@@ -85,9 +94,14 @@ CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB N
 CREATE TABLE events (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key BLOB NOT NULL,
   sender TEXT NOT NULL, recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL,
   session INTEGER, modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT,
-  state TEXT NOT NULL, draft TEXT);
+  state TEXT NOT NULL, draft TEXT, signals TEXT);
 CREATE TABLE facts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, subject INTEGER NOT NULL,
-  predicate TEXT NOT NULL, object INTEGER NOT NULL, literal TEXT);
+  predicate TEXT NOT NULL, object INTEGER NOT NULL, literal TEXT, phrase TEXT NOT NULL, key TEXT NOT NULL,
+  kind TEXT NOT NULL, one INTEGER NOT NULL, rank TEXT NOT NULL, dated INTEGER NOT NULL);
+CREATE TABLE wordings (tenant INTEGER NOT NULL, object INTEGER NOT NULL, key TEXT NOT NULL,
+  kind TEXT NOT NULL, placed INTEGER NOT NULL, PRIMARY KEY (tenant, object, key, kind)) WITHOUT ROWID;
+CREATE TABLE blocks (tenant INTEGER NOT NULL, key TEXT NOT NULL, line INTEGER NOT NULL,
+  PRIMARY KEY (tenant, key, line)) WITHOUT ROWID;
 CREATE TABLE aliases (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
   name TEXT NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL);
 CREATE TABLE labels (tenant INTEGER NOT NULL, label TEXT NOT NULL, value TEXT NOT NULL,
@@ -132,6 +146,9 @@ INDEXES: dict[str, str] = {
     "texts_session": "INDEX texts_session ON texts (tenant, session, position)",
     "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
+    "facts_key": "INDEX facts_key ON facts (tenant, key)",
+    "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
+    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",
     "aliases_line": "INDEX aliases_line ON aliases (tenant, line)",

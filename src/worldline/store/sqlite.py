@@ -45,6 +45,8 @@ class SqliteStore:
         self.in_memory = self.path == ":memory:"
         self.statements = 0
         self.vectors: dict[int, VectorIndex] = {}
+        self.matcher: Any = None
+        """What the walk has learned about similar words, kept between questions."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self._local = threading.local()

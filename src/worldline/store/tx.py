@@ -22,7 +22,6 @@ from worldline.model import (
     Edge,
     EdgeDraft,
     EdgeType,
-    FactDraft,
     Metadata,
     NodeDraft,
     Op,
@@ -42,8 +41,10 @@ _INSERT = {
     table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     for table, columns in COLUMNS.items()
 }
-_INSERT["labels"] = _INSERT["labels"].replace("INSERT", "INSERT OR IGNORE", 1)
-_NUMBERED = tuple(t for t in COLUMNS if t != "labels" and t not in KEYED)
+UNNUMBERED = ("labels", "wordings", "blocks")
+for _table in UNNUMBERED:
+    _INSERT[_table] = _INSERT[_table].replace("INSERT", "INSERT OR IGNORE", 1)
+_NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
 ALWAYS = Interval(EARLIEST)
 DESCRIBED = 24_000
@@ -474,17 +475,16 @@ class Tx(SqlView):
     # Other rows --------------------------------------------------------------------------------
 
     def add(self, table: str, *values: Any) -> int:
-        """A row of one of the side tables (events, facts, aliases, scopes, ontology)."""
+        """A row of one of the side tables (events, facts, aliases, scopes, ontology, …)."""
+        if table in UNNUMBERED:
+            self._add(table, (self.tenant, *values))
+            return 0
         row = values[0] if table in KEYED else self._row(table)
         self._add(table, (row, self.tenant, *(values[1:] if table in KEYED else values)))
         return int(row)
 
-    def add_fact(self, edge: EdgeDraft, key: int, literal: str | None) -> bool:
-        """The fact's own row, then its handler."""
-        fact = edge.fact
-        assert isinstance(fact, FactDraft)
-        if not self.query("SELECT 1 FROM facts WHERE node = :key", key=key):
-            self.add("facts", key, edge.src, fact.predicate, edge.dst, literal)
+    def place_fact(self, edge: EdgeDraft) -> bool:
+        """Runs the fact handler; whether anything was believed or ended by it."""
         before = len(self.changes), self._next["beliefs"]
         self.link(edge)
         return before != (len(self.changes), self._next["beliefs"])

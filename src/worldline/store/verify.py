@@ -98,7 +98,7 @@ def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | Non
 def _check_nodes(check: Checker) -> int:
     check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = ?"))
     events = {row[0]: row for row in check.scan("events", "sender, session, said_at, external_id")}
-    facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal")}
+    facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal, phrase")}
     told = {key: (row[1], None) for key, row in events.items()} | _fact_texts(check, facts)
     for row in check.scan("nodes", "hash, line, type, name, content, dated, world"):
         key, stored, line = row[:3]
@@ -122,7 +122,7 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
             _, sender, session, said_at, external = event
             expected = event_id(sender, check.ids.get(session), said_at, content, external)
         elif type_ == "Fact" and fact:
-            _, subject, predicate, object_, literal = fact
+            _, subject, predicate, object_, literal, _ = fact
             ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
             expected = fact_id(*ends, literal, within)
         else:
@@ -139,8 +139,8 @@ def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, s
     ends = "SELECT subject FROM facts WHERE tenant = ?1 UNION SELECT object FROM facts WHERE tenant = ?1"
     names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = ?1 AND id IN ({ends})"))
     return {
-        key: (predicate, f"{names.get(subject)} {predicate} {_value(object_, literal, names)}")
-        for key, subject, predicate, object_, literal in facts.values()
+        key: (phrase, f"{names.get(subject)} {phrase} {_value(object_, literal, names)}")
+        for key, subject, _, object_, literal, phrase in facts.values()
     }
 
 

@@ -31,6 +31,8 @@ EDGE = (
     "e.id, e.hash, e.type, e.src, e.dst, e.vf, e.vt, e.kf, e.kt, e.metadata, e.scope,"
     " (SELECT s.hash FROM nodes s WHERE s.id = e.src), (SELECT d.hash FROM nodes d WHERE d.id = e.dst)"
 )
+FOUND_APART = "('Fact', 'Entity')"
+"""Types that recall finds by name and by walking, not by their words."""
 LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
 
@@ -54,6 +56,7 @@ class SqlView:
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels = pierce, labels
+        self._merged: bool | None = None
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
             **{f"label{n}": label for n, label in enumerate(labels)},
@@ -270,25 +273,43 @@ class SqlView:
         )
         return [belief_from(row) for row in rows]
 
-    def slot(self, subject: int, predicate: str, scope: int) -> Sequence[FactRow]:
-        """The currently believed facts of one subject and predicate, for this scope's owner."""
-        owner = (
-            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o JOIN scopes s ON s.id = :scope"
-            " AND o.tenant = :t AND o.user IS s.user AND o.agent IS s.agent AND o.app IS s.app)"
-            if scope
-            else "b.scope = 0"
-        )
+    def slot(self, subject: int, predicate: str, scope: int, beside: int) -> Sequence[FactRow]:
+        """The currently believed facts of a subject and predicate: same owner, same world as `beside`."""
         rows = self.query(
             f"SELECT f.node, f.subject, f.predicate, f.object, f.literal, {BELIEF}"
             " FROM facts f JOIN nodes n ON n.id = f.node JOIN beliefs b ON b.tenant = :t"
             " AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             f" WHERE f.tenant = :t AND f.subject IN {LISTED}"
-            f" AND f.predicate = :predicate AND ({owner}) ORDER BY b.vf, b.id",
+            f" AND f.predicate = :predicate AND ({self._same_owner(scope)})"
+            " AND n.world = (SELECT w.world FROM nodes w WHERE w.id = :beside) ORDER BY b.vf, b.id",
+            beside=beside,
             predicate=predicate,
             scope=scope,
             among=listed(self.same_as(subject)),
         )
         return [fact_from(row) for row in rows]
+
+    def open_facts(self, subject: int, scope: int) -> list[tuple[Any, ...]]:
+        """What is believed of a subject and not over: fact columns, belief columns, the object's name."""
+        return self.query(
+            "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
+            f" {BELIEF}, o.name FROM facts f JOIN nodes n ON n.id = f.node JOIN beliefs b ON b.tenant = :t"
+            " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
+            " LEFT JOIN nodes o ON o.id = f.object"
+            f" WHERE f.tenant = :t AND f.subject IN {LISTED} AND b.status IS NOT 'quarantined'"
+            f" AND ({self._same_owner(scope)}) ORDER BY b.vf, b.id",
+            scope=scope,
+            among=listed(self.same_as(subject)),
+        )
+
+    def _same_owner(self, scope: int) -> str:
+        """Beliefs of the same owner: the same user, agent and app, whatever the run."""
+        if not scope:
+            return "b.scope = 0"
+        return (
+            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o JOIN scopes s ON s.id = :scope"
+            " AND o.tenant = :t AND o.user IS s.user AND o.agent IS s.agent AND o.app IS s.app)"
+        )
 
     # Edges ---------------------------------------------------------------------------------------
 
@@ -396,12 +417,22 @@ class SqlView:
         owner += [owner_token(kind, value) for kind, value in self.scope.bound().items()]
         return f"owner : ({' AND '.join(owner)})"
 
+    def contents(self, nodes: Collection[int]) -> dict[int, str]:
+        """The beginnings of these texts, where they may be seen."""
+        rows = self.query(
+            "SELECT n.id, substr(n.content, 1, 8000) FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t"
+            f" AND b.line = n.line AND b.node = n.id WHERE n.id IN {LISTED} AND {self.seen()}",
+            among=listed(nodes),
+        )
+        return dict(rows)
+
     def search_words(self, match: str, depth: int | None) -> list[int]:
         """Visible nodes whose text matches, best first."""
         rows = self.query(
             f"SELECT n.id FROM words CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-            f" WHERE words MATCH :match AND {self.seen()} ORDER BY words.rank LIMIT :depth",
+            f" WHERE words MATCH :match AND b.type NOT IN {FOUND_APART} AND {self.seen()}"
+            " ORDER BY words.rank LIMIT :depth",
             match=f"{self._owned()} AND {match}",
             depth=-1 if depth is None else 2 * depth,
         )
@@ -486,6 +517,15 @@ class SqlView:
             among=listed(lines),
         )
         return [row[0] for row in rows]
+
+    def has_merges(self) -> bool:
+        """Whether any merge was ever accepted here."""
+        if self._merged is None:
+            rows = self.query(
+                "SELECT 1 FROM proposals WHERE tenant = :t AND status = 'accepted' LIMIT 1"
+            )
+            self._merged = bool(rows)
+        return self._merged
 
     def proposals(self, where: str = "1", **args: Any) -> list[Proposal]:
         """Merge proposals as they stood at this known time."""

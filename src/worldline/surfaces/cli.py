@@ -38,12 +38,17 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "changes": ("reading:changes", "The feed of everything learned and given up."),
         "worlds": ("reading:worlds", "Worlds and their hashes."),
     },
+    "Serve": {
+        "mcp": ("serving:mcp", "Serve an agent over MCP (standard input and output)."),
+        "serve": ("serving:serve", "Serve REST, MCP and the explorer over HTTP."),
+    },
     "Care": {
         "init": ("care:init", "Make a new, empty store."),
         "verify": ("care:verify", "Prove every hash and every logged row."),
         "stats": ("care:stats", "How much is stored."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
+        "bench": ("benching:bench", "Measure recall on public files, beside the baselines."),
     },
 }
 ALIASES = {"remember": "add"}

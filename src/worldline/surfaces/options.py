@@ -145,6 +145,9 @@ reads = _with((*_STORE, *_WHOSE, *_WHEN), creates=False)
 writes = _with((*_STORE, *_WHOSE, *_DRY), creates=True)
 """A verb that changes something: store, scope, world and a dry run."""
 
+serves = _with((*_STORE, *_WHOSE), creates=True)
+"""A verb that lets others in: store, scope and world to fall back on."""
+
 tends = _with(_STORE, creates=False)
 """A verb about the store as a whole."""
 

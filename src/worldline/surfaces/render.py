@@ -16,8 +16,8 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, LATEST, Instant, Interval, show
 from worldline.model import Change, Diff, Edge, Node, Proposal, Receipt, Subgraph, Verification, Version, Why
 
-_ROW_NUMBERS = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
-_TIMES = frozenset({"known_at", "also", "dated"})
+HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
+TIMES = frozenset({"known_at", "also", "dated", "said_at"})
 
 
 # For programs ------------------------------------------------------------------------------------
@@ -28,13 +28,13 @@ def plain(value: Any, name: str = "") -> Any:
     if isinstance(value, Interval):
         return {"from": _iso(value.start), "to": _iso(value.end)}
     if isinstance(value, Struct):
-        fields = [f for f in value.__struct_fields__ if f not in _ROW_NUMBERS]
+        fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
         return {field: plain(getattr(value, field), field) for field in fields}
     if isinstance(value, tuple | list):
         return [plain(item, name) for item in value]
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()} if name != "metadata" else value
-    return _iso(value) if name in _TIMES and isinstance(value, int) else value
+    return _iso(value) if name in TIMES and isinstance(value, int) else value
 
 
 def _iso(at: Instant) -> str | None:

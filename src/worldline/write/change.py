@@ -217,6 +217,8 @@ def end_edge(tx: Tx, edges: Sequence[Edge], when: Instant | None, *, wrong: bool
                 edge.src_line, edge.type, edge.dst_line, edge.valid, edge.scope, edge.metadata,
                 put_at=edge.known.start,
             )  # fmt: skip
+            if edge.type not in tx.types:
+                raise Refused(f"this process has no handler for {edge.type!r}; register its EdgeType first")
             tx.apply(tx.types[edge.type].on_delete(draft, tx), edge.type)
         changed = True
     return changed

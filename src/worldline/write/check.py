@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import orjson
 
 from worldline.clock import FOREVER, Instant, Interval, When, interval
 from worldline.errors import InvalidInput, InvalidText
 from worldline.model import Metadata, Scope
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str:
@@ -60,6 +63,17 @@ def clean_metadata(value: Any) -> Metadata:
         raise InvalidText("metadata has a NUL character; remove it")
     decoded: Metadata = orjson.loads(encoded)
     return decoded
+
+
+def clean_struct(value: Any, kind: type[T]) -> T:
+    """A value of this kind whose fields have the types they should have."""
+    if not isinstance(value, kind):
+        raise InvalidInput(f"expected {kind.__name__}(…), not {value!r}")
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    try:
+        return msgspec.convert(fields, kind, from_attributes=True)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise InvalidInput(f"bad {kind.__name__}: {error}") from None
 
 
 def clean_interval(start: When | None, end: When | None, now: Instant) -> Interval:

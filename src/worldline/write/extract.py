@@ -60,6 +60,7 @@ _NOT_A_RECORD = re.compile(
     r"|\bI (?:am|was|have|had|do|did|will|can|think|love|like|[a-z]+ed)\b|\bI['’](?:m|ve|ll|d)\b"
     r"|^(?:My|Our|Your|His|Her|Their|It|This|That|There|He|She|They|We|You|What|Who|Which|"
     r"Where|When|How|So|Yes|No) [a-z]"
+    r"|^(?:Please|Let|Tell|Give|Write|Suggest|Help|Show|List)\b [a-z]"
     r"|^(?:Hey|Hi|Hello|Oh|Wow|Thanks|Thank|Cool|Well|Okay|Ok)\b[^,]{0,20},"
 )
 
@@ -86,9 +87,10 @@ _OPINION = re.compile(r"(?:ing|ful|ive|ous|able|ible|less)$|\b(?:so|very|really|
 
 def _is_plain(claim: Claim, speaker: str) -> bool:
     """A short lower-case value of something named: "Ana's sport is rugby", not "… is amazing"."""
-    named = not speaker or _looks_named(claim.subject)
-    short = len(claim.object.split()) <= 5 and claim.confidence >= 0.7
-    return named and short and not _OPINION.search(claim.object)
+    named = not speaker or re.search(r"(?:^|\s)[A-Z\d]", claim.subject)
+    size = len(claim.object.split())
+    short = claim.confidence >= 0.7 and (size <= 5 if named else size <= 3)
+    return short and not _OPINION.search(claim.object)
 
 
 _HABITUAL = re.compile(

@@ -19,10 +19,11 @@ from worldline.handle import Place
 from worldline.hashing import fact_id
 from worldline.model import EdgeDraft, Evidence, Fact, FactDraft, NodeDraft, Predicate, Status
 from worldline.store.tx import Tx
-from worldline.write.check import clean_name, clean_text
+from worldline.write.check import clean_name, clean_struct, clean_text
 from worldline.write.put import entity
 
 _ID = re.compile(r"[0-9a-f]{64}")
+_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 
 
 class Told(Struct, frozen=True):
@@ -32,36 +33,82 @@ class Told(Struct, frozen=True):
     said_at: Instant | None = None
 
 
+class Settled(Struct, frozen=True):
+    """A fact whose ends are known: what its row says."""
+
+    subject: int
+    object: int
+    literal: str | None
+    slot: str
+    phrase: str
+    key: str
+    kind: str = "entity"
+    one: bool = False
+    rank: str = "given"
+    dated: bool = False
+
+
 def assert_fact(
     tx: Tx, fact: Fact, place: Place, told: Told, predicate: Predicate, config: Config
 ) -> tuple[int, bool]:
-    """Believes one fact; (key of the Fact node, whether anything changed)."""
+    """Believes one fact that was given directly; (key of the Fact node, whether anything changed)."""
     subject = _end(tx, fact.subject, place)
     object_, literal = _object(tx, fact, place)
     valid, stated = _when(tx, fact, told)
-    status, confidence, precision, reason = _grounding(fact, predicate, config)
-    key, line = _fact_node(tx, fact, (subject, object_, literal), place, valid)
+    status, reason = grounding(fact.confidence, predicate, config)
+    functional = predicate.functional if fact.functional is None else fact.functional
+    settled = Settled(
+        subject, object_, literal, predicate.name, predicate.name, predicate.name,
+        one=functional, dated=stated,
+    )  # fmt: skip
     draft = FactDraft(
-        key,
+        put_fact(tx, settled, place, valid),
         predicate.name,
-        predicate.functional if fact.functional is None else fact.functional,
+        functional,
         stated,
         fact.correction,
         status,
-        confidence,
-        precision,
-        reason,
+        fact.confidence,
+        fact.precision,
+        reason or fact.reason,
     )
-    edge = EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft)
-    changed = tx.add_fact(edge, key, literal)
-    for evidence in _evidence(fact, told, tx):
-        _, new = tx.link(
-            EdgeDraft(
-                line, "derived_from", evidence[0], Interval(valid.start), place.scope, evidence[1]
-            )
-        )
-        changed = changed or new
-    return key, changed
+    changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
+    return draft.key, cite(tx, draft.key, _evidence(fact, told, tx), place, valid) or changed
+
+
+def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
+    """The Fact node and its row, not yet believed."""
+    subject, object_, literal = settled.subject, settled.object, settled.literal
+    id_ = fact_id(
+        tx.id_of(subject),
+        settled.slot,
+        tx.id_of(object_) if object_ else None,
+        literal,
+        tx.id_of(place.world) if place.world else None,
+    )
+    value = _called(tx, object_) if object_ else orjson.loads(literal or "null")
+    content = f"{_called(tx, subject)} {settled.phrase} {value}"
+    draft = NodeDraft(
+        "Fact", settled.phrase, content, valid=valid, world=place.world, scope=place.scope, id=id_
+    )
+    key, _, new = tx.payload_only(draft)
+    if new:
+        tx.add(
+            "facts", key, subject, settled.slot, object_, literal, settled.phrase, settled.key,
+            settled.kind, int(settled.one), settled.rank, int(settled.dated),
+        )  # fmt: skip
+    return key
+
+
+def cite(
+    tx: Tx, fact: int, evidence: Sequence[tuple[int, dict[str, int]]], place: Place, valid: Interval
+) -> bool:
+    """Joins a fact with the words it came from; whether any of them is new."""
+    added = [
+        tx.link(EdgeDraft(fact, "derived_from", event, Interval(valid.start), place.scope, span))[1]
+        for event, span in evidence
+    ]
+    return any(added)
 
 
 def _end(tx: Tx, name: str, place: Place) -> int:
@@ -96,40 +143,18 @@ def _when(tx: Tx, fact: Fact, told: Told) -> tuple[Interval, bool]:
     return interval(start, end), fact.valid_from is not None
 
 
-def _fact_node(
-    tx: Tx, fact: Fact, ends: tuple[int, int, str | None], place: Place, valid: Interval
-) -> tuple[int, int]:
-    subject, object_, literal = ends
-    predicate = clean_name(fact.predicate, "predicate")
-    world = tx.id_of(place.world) if place.world else None
-    id_ = fact_id(
-        tx.id_of(subject), predicate, tx.id_of(object_) if object_ else None, literal, world
-    )
-    content = (
-        f"{_called(tx, subject)} {predicate} {_called(tx, object_) if object_ else fact.literal}"
-    )
-    draft = NodeDraft(
-        "Fact", predicate, content, valid=valid, world=place.world, scope=place.scope, id=id_
-    )
-    key, line, _ = tx.payload_only(draft)
-    return key, line
-
-
 def _called(tx: Tx, line: int) -> str:
     return str(tx.query("SELECT name FROM nodes WHERE id = :line", line=line)[0][0])
 
 
-def _grounding(
-    fact: Fact, predicate: Predicate, config: Config
-) -> tuple[Status, float, str | None, str | None]:
-    """Status, confidence, precision and reason: below its class's threshold a fact is quarantined."""
-    if not 0 <= fact.confidence <= 1:
-        raise InvalidInput(f"confidence lies between 0 and 1, not at {fact.confidence}")
+def grounding(confidence: float, predicate: Predicate, config: Config) -> tuple[Status, str | None]:
+    """Status and reason: below its predicate class's threshold a fact is quarantined."""
+    if not 0 <= confidence <= 1:
+        raise InvalidInput(f"confidence lies between 0 and 1, not at {confidence}")
     threshold = config.thresholds.get(predicate.threshold_class, config.default_confidence)
-    if fact.confidence >= threshold:
-        return "believed", fact.confidence, fact.precision, fact.reason
-    reason = f"confidence {fact.confidence:g} is below {threshold:g}"
-    return "quarantined", fact.confidence, fact.precision, reason
+    if confidence >= threshold:
+        return "believed", None
+    return "quarantined", f"confidence {confidence:g} is below {threshold:g}"
 
 
 def _evidence(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, dict[str, int]]]:
@@ -138,7 +163,8 @@ def _evidence(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, dict[str, i
 
 
 def _event(tx: Tx, evidence: Evidence) -> int:
-    found = tx.named(evidence.event)
+    evidence = clean_struct(evidence, Evidence)
+    found = tx.named(evidence.event) if _PREFIX.fullmatch(evidence.event) else []
     if len(found) != 1:
         raise NotFound(f"no event {evidence.event[:12]}… here to cite")
     return found[0][1]

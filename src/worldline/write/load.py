@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -24,6 +25,7 @@ from worldline.write.put import note
 
 
 _BATCH = 20_000
+T = TypeVar("T")
 
 
 class Note(Struct, frozen=True):
@@ -114,9 +116,18 @@ class _Batch(Struct):
         return clean_interval(item.valid_from, item.valid_to, self.now.start)
 
     def at(self, place: int) -> int:
-        if 0 <= place < len(self.keys):
+        if type(place) is int and 0 <= place < len(self.keys):
             return self.keys[place]
         raise InvalidInput(f"there is no note at place {place} of this load")
+
+
+def _all(items: Iterable[T], kind: type[T]) -> Iterator[T]:
+    if not isinstance(items, Iterable):
+        raise InvalidInput(f"a load takes many {kind.__name__}(…), not {items!r}")
+    for item in items:
+        if type(item) is not kind:
+            raise InvalidInput(f"a load takes {kind.__name__}(…), not {item!r}")
+        yield item
 
 
 def load(
@@ -131,13 +142,13 @@ def load(
     """The ids of the notes, in order."""
     allowed = frozenset(registry.node_types(tx, place.world, agent=agent))
     batch = _Batch(tx, place, Interval(tx.stamp), config.max_text, allowed)
-    for number, item in enumerate(notes):
+    for number, item in enumerate(_all(notes, Note)):
         batch.keys.append(batch.put(item))
         if number % _BATCH == 0:
             tx.flush()
     tx.flush()
     known: set[str] = set()
-    for number, link in enumerate(links):
+    for number, link in enumerate(_all(links, Link)):
         if link.type not in known:
             _require_loadable(tx, link.type, place, agent)
             known.add(link.type)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from worldline.clock import EARLIEST, FOREVER, Interval
+from worldline.clock import EARLIEST, Interval
 from worldline.errors import Refused
 from worldline.handle import Place
 from worldline.model import Belief, Close, Edge, EdgeDraft, NodeDraft, Proposal
 from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.write.check import clean_name
-from worldline.write.put import add_alias, note
+from worldline.write.put import note
 
 _MAY = {
     "accepted": ("pending", "rejected", "undone"),
@@ -63,23 +63,27 @@ def _part(tx: Tx, proposal: Proposal) -> None:
         tx.close(Close(as_belief(edge), "edges", reason="undone"), "undo_merge")
 
 
-def split(tx: Tx, line: int, mentions: Sequence[Edge], name: str, place: Place, limit: int) -> int:
-    """Moves these mentions from an entity to a new one of the given name."""
+def split(
+    tx: Tx, line: int, mentions: Sequence[Edge], name: str, place: Place, limit: int
+) -> tuple[int, bool]:
+    """Moves these mentions from an entity to a new one of the given name; (key, whether any moved)."""
     clean = clean_name(name)
-    draft = NodeDraft(
-        "Entity", clean, f"split from {tx.id_of(line).hex()[:12]}", valid=Interval(EARLIEST)
-    )
-    key, new = note(tx, draft, place, limit, None)
-    if not new:
-        add_alias(tx, key, clean, place.scope)
+    origin = f"split from {tx.id_of(line).hex()[:12]}"
+    draft = NodeDraft("Entity", clean, origin, valid=Interval(EARLIEST))
+    key, changed = note(tx, draft, place, limit, None)
     for mention in mentions:
-        if mention.dst_line != line or mention.type != "refers_to":
+        if not isinstance(mention, Edge) or mention.dst_line != line or mention.type != "refers_to":
             raise Refused("only mentions (refers_to edges) of this very entity can be split off it")
-        if mention.known.end == FOREVER:
-            tx.close(Close(as_belief(mention), "edges", reason="split"), "split")
-        tx.link(
-            EdgeDraft(
-                mention.src_line, "refers_to", key, mention.valid, mention.scope, mention.metadata
-            )
-        )
-    return key
+        for edge in _believed(tx, mention):
+            tx.close(Close(as_belief(edge), "edges", reason="split"), "split")
+            tx.link(EdgeDraft(edge.src_line, "refers_to", key, edge.valid, edge.scope, edge.metadata))
+            changed = True
+    return key, changed
+
+
+def _believed(tx: Tx, edge: Edge) -> list[Edge]:
+    """The edge as it is believed now, whatever became of it since the caller read it."""
+    return tx.edge_rows(
+        "e.src = :src AND e.type = :type AND e.dst = :dst AND e.kt = :forever",
+        src=edge.src_line, type=edge.type, dst=edge.dst_line,
+    )  # fmt: skip

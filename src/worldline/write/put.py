@@ -31,11 +31,13 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
     return key
 
 
-def append_event(tx: Tx, event: Event, place: Place, limit: int) -> tuple[int, bool]:
-    """Stores a verbatim event; (key, whether it is new)."""
+def append_event(
+    tx: Tx, event: Event, place: Place, limit: int, undated: Instant | None = None
+) -> tuple[int, bool]:
+    """Stores a verbatim event; (key, whether it is new). `undated` is when it was said if nobody says."""
     text = clean_text(event.text, "text", limit)
     sender = clean_name(event.speaker, "speaker") if event.speaker else ""
-    said_at, offset = (tx.stamp, 0) if event.said_at is None else moment(event.said_at)
+    said_at, offset = (undated or tx.stamp, 0) if event.said_at is None else moment(event.said_at)
     if said_at == FOREVER:
         raise InvalidTime("nothing is said at the end of time; give the moment it was said")
     session = event.session or place.session
@@ -57,7 +59,7 @@ def append_event(tx: Tx, event: Event, place: Place, limit: int) -> tuple[int, b
     if not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
         tx.add(
             "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
-            event.category, event.source, event.external_id, "stored", None,
+            event.category, event.source, event.external_id, "stored", None, None,
         )  # fmt: skip
     return row, new
 

@@ -1,9 +1,9 @@
 """Remembering, straight through: the words first, then what they say.
 
-    event → append (durable) → facts → handlers → commit
+    redact → append (durable) → judge → extract → settle the facts → commit
 
-The first changeset makes the verbatim text safe; the second one settles the facts that came with
-it. A crash in between leaves the event pending, and `resume` goes on from there.
+The first changeset makes the verbatim text safe; the second one settles what the text claims and
+the facts that came with it. A crash in between leaves the event pending, and `resume` goes on.
 """
 
 from __future__ import annotations
@@ -21,89 +21,190 @@ from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, Receipt, Scope
 from worldline.store import registry
 from worldline.store.tx import Tx
+from worldline.store.view import SqlView
+from worldline.text import content_words
 from worldline.write import facts, put
-from worldline.write.check import clean_name
+from worldline.write.check import clean_name, clean_struct, clean_text
+from worldline.write.gate import FLOOR, Signals, echoes, judge
+from worldline.write.redact import redact
+from worldline.write.understand import claims_of, settle, stored_event
+
+_NEAREST = 5
+_GATED = 8000
+ECHO = "it repeats what this memory has handed out"
 
 
 class Pending(Struct, frozen=True):
-    """Facts that are still to be settled, and the binding of the handle that was given them."""
+    """What is still to be settled for an event, and the binding of the handle that was given it."""
 
     scopes: tuple[Scope, ...]
     world: int
-    facts: tuple[Fact, ...]
+    facts: tuple[Fact, ...] = ()
+    extract: bool = False
 
 
 _DRAFT = list[Pending]
 
 
-def remember(
-    handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False
-) -> Receipt:
-    """Stores an event verbatim, then believes the facts that were given with it."""
-    left = Pending(handle.scopes, handle.world, tuple(given)) if given else None
-    if left is not None:
-        _encoded(left)
+def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
+    """Stores an event verbatim, then believes what it claims and the facts given with it."""
+    event, given = _checked(event, handle), [clean_struct(fact, Fact) for fact in given]
+    event, secrets = _redacted(event, handle)
+    if (dropped := _too_dull(handle, event)) is not None and not given:
+        return replace(dropped, redacted=secrets)
+    left = _left(handle, given)
     stored = handle.write(
         "remember", lambda tx, place: _append(tx, event, place, handle, left), dry_run=dry_run
     )
-    if left is None or dry_run or stored.id is None:
+    stored = replace(stored, redacted=secrets)
+    if left is None or dry_run or stored.id is None or not (stored.changed or given):
         return stored
     return understand(handle, stored, left)
 
 
+def _checked(event: Event, handle: Handle) -> Event:
+    """An event whose every part can be stored."""
+    clean_text(event.text, "text", handle.config.max_text)
+    return clean_struct(event, Event)
+
+
+def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
+    """What is to be settled once the words are safe; None for nothing."""
+    extract = handle.config.understand == "rules"
+    if not (given or extract):
+        return None
+    left = Pending(handle.scopes, handle.world, tuple(given), extract)
+    _encoded(left)
+    return left
+
+
 def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
-    """A whole conversation as one changeset."""
+    """A whole conversation: one changeset for the words, one for what they say."""
+    cleaned = [_redacted(_checked(event, handle), handle) for event in events]
+    left = _left(handle, ())
     ids: list[str] = []
+    fresh: list[str] = []
 
     def work(tx: Tx, place: Place) -> Done:
-        changed, last = False, None
-        for event in events:
-            last, new = _append(tx, event, place, handle, None)
+        last = None
+        for number, (event, _) in enumerate(cleaned):
+            undated = tx.stamp - (len(cleaned) - 1 - number)
+            last, new = _append(tx, event, place, handle, left, undated)
             ids.append(last.hex() if last else "")
-            changed = changed or new
-        return last, changed
+            fresh.extend(ids[-1:] if new else [])
+        return last, bool(fresh)
 
-    return replace(handle.write("remember", work, dry_run=dry_run), ids=tuple(ids))
+    stored = handle.write("remember", work, dry_run=dry_run)
+    stored = replace(stored, ids=tuple(ids), redacted=tuple(name for _, found in cleaned for name in found))
+    if left is None or dry_run or not fresh:
+        return stored
+    return replace(_understand_all(handle, stored, fresh, left), ids=tuple(ids))
 
 
-def _append(tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None) -> Done:
-    key, new = put.append_event(tx, event, place, handle.config.max_text)
-    if left is not None:
+def _redacted(event: Event, handle: Handle) -> tuple[Event, tuple[str, ...]]:
+    if not handle.config.redact or not isinstance(event.text, str):
+        return event, ()
+    text, found = redact(event.text)
+    return (replace(event, text=text), found) if found else (event, ())
+
+
+def _too_dull(handle: Handle, event: Event) -> Receipt | None:
+    """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
+    if handle.config.gate != "strict" or not isinstance(event.text, str):
+        return None
+    signals = handle.read(lambda view: _judge(view, event.text, 0))
+    if signals.admitted:
+        return None
+    return Receipt("remember", None, False, handle.now(), (f"not stored: {signals.reason}",))
+
+
+def _append(
+    tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, undated: int | None = None
+) -> Done:
+    key, new = put.append_event(tx, event, place, handle.config.max_text, undated)
+    if left is not None and (new or left.facts):
         _leave(tx, key, [*_others(tx, key, left), left], "pending")
     return tx.id_of(key), new
 
 
-def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
-    """The second changeset: each fact through its handler, and the event is settled."""
-    event = stored.id or ""
+# Understanding ------------------------------------------------------------------------------------
 
+
+def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
+    """The second changeset: claims and facts through their handlers, and the event is settled."""
+    return _understand_all(handle, stored, [stored.id or ""], left)
+
+
+def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left: Pending) -> Receipt:
     def work(tx: Tx, place: Place) -> Done:
-        key, said_at = _stored_event(tx, event)
-        told = facts.Told(key, said_at)
-        changed = [believe(tx, fact, place, handle, told)[1] for fact in left.facts]
-        _settle(tx, key, left, "stored")
-        return bytes.fromhex(event), any(changed)
+        changed = [_understand_one(tx, event, place, handle, left) for event in events]
+        return bytes.fromhex(stored.id or ""), any(changed)
 
     try:
         receipt = handle.write("remember", work)
     except (InvalidInput, Refused, NotFound):
-        handle.write("remember", lambda tx, place: _reject(tx, event, left))
+        handle.write("remember", lambda tx, place: _reject(tx, events, left))
         raise
     if not receipt.changed:
-        return stored
-    return replace(receipt, also=(stored.known_at,) if stored.changed else ())
+        return replace(stored, changes=receipt.changes)
+    also = (stored.known_at,) if stored.changed else ()
+    return replace(receipt, also=also, redacted=stored.redacted)
+
+
+def _understand_one(tx: Tx, id_: str, place: Place, handle: Handle, left: Pending) -> bool:
+    event = stored_event(tx, id_)
+    told = facts.Told(event.key, event.said_at)
+    changed = [believe(tx, fact, place, handle, told)[1] for fact in left.facts]
+    if left.extract:
+        signals = _judge(tx, event.text, event.key) if handle.config.gate != "off" else None
+        if signals is None or _is_worth_reading(signals):
+            changed.append(settle(tx, claims_of(event), event, place, handle))
+        _keep_signals(tx, event.key, signals)
+    _settle(tx, event.key, left, "stored")
+    return any(changed)
+
+
+def _is_worth_reading(signals: Signals) -> bool:
+    """Rules cost next to nothing, so they read all but noise and echoes, admitted or not."""
+    return signals.salience >= FLOOR and signals.reason != ECHO
+
+
+def _judge(view: SqlView, text: str, own: int) -> Signals:
+    """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
+    nearest = [content for key, content in _nearest(view, text) if key != own][:_NEAREST]
+    signals = judge(text[:_GATED], nearest)
+    if echoes(text, nearest):
+        return replace(signals, admitted=False, reason=ECHO)
+    return signals
+
+
+def _nearest(view: SqlView, text: str) -> list[tuple[int, str]]:
+    frequency = view.frequencies(set(content_words(text[:_GATED])[:40]))
+    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:8]
+    found = [key for key, _ in view.matching(rare, _NEAREST + 1)]
+    contents = view.contents(found)
+    return [(key, contents[key]) for key in found if key in contents]
+
+
+def _keep_signals(tx: Tx, key: int, signals: Signals | None) -> None:
+    kept = None if signals is None else msgspec.json.encode(signals).decode()
+    tx.query("UPDATE events SET signals = :kept WHERE node = :key", kept=kept, key=key)
 
 
 def believe(
     tx: Tx, fact: Fact, place: Place, handle: Handle, told: facts.Told = facts.Told()
 ) -> tuple[int, bool]:
-    """One fact, by the rules that its predicate has in this world."""
+    """One fact given directly, by the rules that its predicate has in this world."""
+    fact = clean_struct(fact, Fact)
     predicate = registry.predicate(tx, clean_name(fact.predicate, "predicate"), place.world)
     return facts.assert_fact(tx, fact, place, told, predicate, handle.config)
 
 
+# What a crash leaves -------------------------------------------------------------------------------
+
+
 def resume(handle: Handle) -> tuple[Receipt, ...]:
-    """Continues every event whose facts were not settled when its process ended."""
+    """Continues every event that was not settled when its process ended."""
     rows = handle.read(
         lambda view: view.query(
             "SELECT n.hash, e.draft FROM events e JOIN nodes n ON n.id = e.node"
@@ -127,15 +228,6 @@ def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
         return understand(handle, stored, left)
     except (InvalidInput, Refused, NotFound) as error:
         return replace(stored, known_at=handle.now(), changes=(f"rejected: {error}",))
-
-
-def _stored_event(tx: Tx, event: str) -> tuple[int, int]:
-    rows = tx.query(
-        "SELECT e.node, e.said_at FROM events e JOIN nodes n ON n.id = e.node"
-        " WHERE n.tenant = :t AND n.hash = :hash",
-        hash=bytes.fromhex(event),
-    )
-    return int(rows[0][0]), int(rows[0][1])
 
 
 def _others(tx: Tx, key: int, one: Pending) -> list[Pending]:
@@ -163,9 +255,10 @@ def _settle(tx: Tx, key: int, done: Pending, state: str) -> None:
     _leave(tx, key, left, "pending" if left else state)
 
 
-def _reject(tx: Tx, event: str, left: Pending) -> Done:
+def _reject(tx: Tx, events: Sequence[str], left: Pending) -> Done:
     """Facts that can never be stored are not tried again; the words stay."""
-    _settle(tx, _stored_event(tx, event)[0], left, "rejected")
+    for event in events:
+        _settle(tx, stored_event(tx, event).key, left, "rejected")
     return None, False
 
 
@@ -175,14 +268,16 @@ def events_of(
     session: str | None = None,
     metadata: Metadata | None = None,
 ) -> list[Event]:
-    """Chat messages (role and content; name, said_at and id if they have them) as events."""
+    """Chat messages (role and content; name, said_at, id and metadata if they have them) as events."""
+    if not isinstance(messages, Sequence) or not all(isinstance(m, Mapping) for m in messages):
+        raise InvalidInput("messages are a list of dicts with role and content")
     return [
         Event(
             message.get("content") or "",
             message.get("name") or message.get("role") or "",
             message.get("said_at", said_at),
             session=session,
-            metadata=metadata or {},
+            metadata={**(metadata or {}), **(message.get("metadata") or {})},
             external_id=message.get("id"),
         )
         for message in messages

@@ -1,0 +1,148 @@
+"""The systems that a benchmark compares, over one conversation each: Worldline and the baselines.
+
+Worldline is used as a user would use it: `Memory.open`, `remember`, `recall`. It decides how a
+conversation is put into a memory (a session is a session; a question that may only look at some
+sessions is a run scope that those sessions are shared with) and nothing about scoring.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.bench import baselines
+from worldline.bench.datasets import Conversation, Message, Question
+from worldline.config import Config, load
+from worldline.memory import Memory
+from worldline.model import Scope
+
+if TYPE_CHECKING:
+    from worldline.ports import Embedder
+
+DEPTH = 50
+Tick = Callable[[int], None]
+
+
+class Ranking(Struct, frozen=True):
+    """What one system found for one question, best first; ``sure``: whether there is an answer."""
+
+    turns: tuple[str, ...]
+    ms: float
+    sure: float | None = None
+    tokens: int = 0
+
+
+class Worldline:
+    """The product, through its own front door."""
+
+    def __init__(self, talk: Conversation, store: Path, embedder: Embedder | None, tick: Tick) -> None:
+        settings: Config = replace(load(), embedder="none", durability="normal")
+        self._memory = Memory.open(store, settings, embedder=embedder)
+        self._last = max((m.said_at for m in talk.messages if m.said_at is not None), default=None)
+        self._whole = frozenset(m.session for m in talk.messages)
+        self._ids: dict[str, str] = {}
+        for session, messages in _by_session(talk.messages).items():
+            runs = [Scope(run=q.id) for q in talk.questions if self._limited(q) and session in q.sessions]  # type: ignore[operator]
+            self._remember(self._memory.shared_with(*runs) if runs else self._memory, session, messages)
+            tick(len(messages))
+
+    def _limited(self, question: Question) -> bool:
+        return question.sessions is not None and not self._whole <= set(question.sessions)
+
+    def _remember(self, memory: Memory, session: str, messages: Sequence[Message]) -> None:
+        said = [_chat(m) for m in messages if m.text.strip()]
+        if said:
+            receipt = memory.remember(messages=said, session=session)
+            self._ids.update(zip(receipt.ids, (str(m["id"]) for m in said), strict=True))
+
+    def rank(self, question: Question, without: Iterable[str] = ()) -> Ranking:
+        """Recall, as a caller who wants fifty memories would call it."""
+        memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
+        start = time.perf_counter()
+        found = memory.recall(
+            question.text, limit=DEPTH, asked_at=question.asked_at or self._last, without=frozenset(without)
+        )
+        taken = 1000 * (time.perf_counter() - start)
+        turns = tuple(self._ids[hit.node.id] for hit in found.hits if hit.node.id in self._ids)
+        return Ranking(turns, taken, found.sure, found.tokens)
+
+    def close(self) -> None:
+        """Closes the store."""
+        self._memory.close()
+
+
+def _by_session(messages: Sequence[Message]) -> dict[str, list[Message]]:
+    found: dict[str, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.session, []).append(message)
+    return found
+
+
+def _chat(message: Message) -> dict[str, Any]:
+    """A message as a chat program would hand it over."""
+    return {
+        "role": message.role,
+        "name": message.speaker,
+        "content": message.text,
+        "said_at": message.said_at,
+        "id": message.id,
+        "metadata": {"caption": message.caption} if message.caption else {},
+    }
+
+
+class Baselines:
+    """FTS5, cosine and their fusion, over the raw texts."""
+
+    def __init__(self, talk: Conversation, embedder: Embedder | None, tick: Tick) -> None:
+        self._sessions = [m.session for m in talk.messages]
+        self._ids = [m.id for m in talk.messages]
+        self._words = baselines.Fts5((m.id, m.session, m.text) for m in talk.messages)
+        self._embedder = embedder
+        self._vectors: Any = None
+        if embedder is not None:
+            self._vectors = _embedded(embedder, [m.text for m in talk.messages], tick)
+
+    def rank(self, question: Question) -> dict[str, Ranking]:
+        """Every baseline's answer."""
+        start = time.perf_counter()
+        words = self._words.search(question.text, question.sessions)
+        found = {"fts5": Ranking(tuple(words[:DEPTH]), _since(start))}
+        if self._embedder is None:
+            return found
+        query = self._embedder.embed([question.text])[0]
+        start = time.perf_counter()
+        near, best = self._near(question, query)
+        found["dense"] = Ranking(tuple(near[:DEPTH]), _since(start), best)
+        start = time.perf_counter()
+        fused = baselines.rrf([words, near])
+        taken = found["fts5"].ms + found["dense"].ms + _since(start)
+        return found | {"rrf": Ranking(tuple(fused[:DEPTH]), taken)}
+
+    def _near(self, question: Question, query: Any) -> tuple[list[str], float]:
+        if question.sessions is None:
+            rows, ids = self._vectors, self._ids
+        else:
+            wanted = set(question.sessions)
+            kept = [i for i, session in enumerate(self._sessions) if session in wanted]
+            rows, ids = self._vectors[kept], [self._ids[i] for i in kept]
+        best = float((rows @ query).max()) if len(ids) else 0.0
+        return baselines.dense(query, rows, ids), best
+
+
+def _since(start: float) -> float:
+    return 1000 * (time.perf_counter() - start)
+
+
+def _embedded(embedder: Embedder, texts: Sequence[str], tick: Tick) -> Any:
+    import numpy as np
+
+    parts = []
+    for start in range(0, len(texts), 64):
+        parts.append(embedder.embed(texts[start : start + 64]))
+        tick(len(texts[start : start + 64]))
+    return np.concatenate(parts)

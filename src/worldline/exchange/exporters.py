@@ -1,0 +1,173 @@
+"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people, GraphML for graph tools.
+
+JSON Lines hold the whole history. Markdown and GraphML show what is visible from the handle's
+moment, scope and world. A file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+import orjson
+
+from worldline.clock import EARLIEST, LATEST, Instant, show
+from worldline.errors import InvalidInput, Refused
+from worldline.exchange import jsonl
+from worldline.exchange.records import shortened
+from worldline.handle import Handle
+from worldline.model import Edge, Node
+from worldline.store.view import SqlView
+
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot hold."""
+_UNKNOWN = "\ufffd"
+
+
+def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
+    """Writes a file; how many memories (lines, for JSON Lines) it holds."""
+    if format not in FORMATS:
+        raise InvalidInput(f"unknown format {format!r}; the formats are: {', '.join(FORMATS)}")
+    target = Path(path).expanduser()
+    if not handle.store.in_memory and target.resolve() == Path(handle.store.path).resolve():
+        raise Refused(f"{target} is the store itself; export it into another file")
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            count = handle.read(lambda view: _written(FORMATS[format](view), file.write))
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> int:
+    total = 0
+    for text, counts in pieces:
+        write(text)
+        total += counts
+    return total
+
+
+def _jsonl(view: SqlView) -> Iterator[tuple[str, int]]:
+    for line in jsonl.lines(view):
+        yield orjson.dumps(line).decode() + "\n", 1
+
+
+# Markdown ------------------------------------------------------------------------------------------
+
+
+def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
+    yield "# Memory\n", 0
+    kinds: dict[str, list[Node]] = {}
+    for node in view.nodes("b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')", "ORDER BY b.type, n.name"):
+        kinds.setdefault(node.type, []).append(node)
+    for kind, nodes in kinds.items():
+        yield f"\n## {kind}\n", 0
+        for node in nodes:
+            yield _note(node), 1
+    facts = view.nodes("b.type = 'Fact'", "ORDER BY n.content")
+    if facts:
+        yield "\n## Facts\n\n", 0
+    for node in facts:
+        yield f"- {_flat(node.content)} ({_since(node)})\n", 1
+    yield from _talks(view)
+
+
+def _note(node: Node) -> str:
+    body = f"\n{node.content.strip()}\n" if node.content.strip() else ""
+    return f"\n### {_flat(node.name)}\n\n*{_since(node)}; {node.id[:12]}*\n{body}"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _since(node: Node) -> str:
+    start, end = node.valid.start, node.valid.end
+    began = "always" if start <= EARLIEST else f"since {show(start)}"
+    return began if end >= LATEST else f"{began}, until {show(end)}"
+
+
+def _talks(view: SqlView) -> Iterator[tuple[str, int]]:
+    rows = view.query(
+        "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
+        " coalesce((SELECT w.name FROM nodes w WHERE w.id = e.session), '') AS talk"
+        " FROM events e JOIN nodes n ON n.id = e.node"
+        " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node"
+    )
+    last = None
+    for text, sender, said_at, offset, talk in rows:
+        if talk != last:
+            last = talk
+            yield f"\n## {_flat(talk) or 'Said'}\n\n", 0
+        who = f"**{_flat(sender)}**: " if sender else ""
+        indented = text.replace("\n", "\n  ")
+        yield f"- {show(said_at, offset)} {who}{indented}\n", 1
+
+
+# GraphML -------------------------------------------------------------------------------------------
+
+_NODE_KEYS = ("type", "name", "content", "valid_from", "valid_to")
+_EDGE_KEYS = ("type", "predicate", "valid_from", "valid_to")
+_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"'
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+    ' xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns'
+    ' http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">\n'
+)
+
+
+def _graphml(view: SqlView) -> Iterator[tuple[str, int]]:
+    yield _HEAD, 0
+    for kind, names in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
+        for name in names:
+            yield f'  <key id="{kind[0]}_{name}" for="{kind}" attr.name="{name}" attr.type="string"/>\n', 0
+    yield '  <graph id="memory" edgedefault="directed">\n', 0
+    seen: dict[int, Node] = {}
+    for node in view.nodes("b.type != 'Scope'", "ORDER BY n.id"):
+        if node.line not in seen:
+            seen[node.line] = node
+            yield _graph_node(node), 1
+    for edge in view.edges(list(seen), None, "out"):
+        if edge.src_line in seen and edge.dst_line in seen:
+            ends = seen[edge.src_line].lineage, seen[edge.dst_line].lineage
+            yield _graph_edge(edge, *ends), 0
+    yield "  </graph>\n</graphml>\n", 0
+
+
+def _graph_node(node: Node) -> str:
+    name = node.name or shortened(node.content)
+    values = (node.type, name, node.content, *_bounds(node.valid.start, node.valid.end))
+    return f"    <node id={quoteattr(node.lineage)}>{_data('n', _NODE_KEYS, values)}</node>\n"
+
+
+def _graph_edge(edge: Edge, source: str, target: str) -> str:
+    predicate = edge.metadata.get("predicate", "")
+    values = (edge.type, str(predicate), *_bounds(edge.valid.start, edge.valid.end))
+    data = _data("e", _EDGE_KEYS, values)
+    return f"    <edge source={quoteattr(source)} target={quoteattr(target)}>{data}</edge>\n"
+
+
+def _bounds(start: Instant, end: Instant) -> tuple[str, str]:
+    return "" if start <= EARLIEST else show(start), "" if end >= LATEST else show(end)
+
+
+def _data(prefix: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    return "".join(
+        f'<data key="{prefix}_{name}">{escape(_FORBIDDEN.sub(_UNKNOWN, value))}</data>'
+        for name, value in zip(names, values, strict=True)
+        if value
+    )
+
+
+FORMATS: dict[str, Callable[[SqlView], Iterator[tuple[str, int]]]] = {
+    "jsonl": _jsonl,
+    "markdown": _markdown,
+    "graphml": _graphml,
+}

@@ -1,0 +1,222 @@
+"""Importing, straight through: find the format, read its records, store what is new, tell the rest.
+
+    path → format → records → items → changesets → Report
+
+Original dates become valid time. External ids make a second import change nothing. A record that
+cannot be read or stored is told with its position, and everything else goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from worldline.clock import Instant, When
+from worldline.errors import Conflict, InvalidInput, NotFound, Refused
+from worldline.exchange import restore, source
+from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
+from worldline.exchange.records import Bad, Item, Known, Record, Report, Said, Stated
+from worldline.handle import Done, Handle, Place
+from worldline.model import Event, NodeDraft, Scope
+from worldline.store.tx import Tx
+from worldline.store.view import SqlView
+from worldline.write import change, put
+from worldline.write import remember as remembering
+from worldline.write.check import clean_interval, clean_scope
+
+Progress: TypeAlias = Callable[[str, int], None]
+
+FORMATS: dict[str, ModuleType] = {
+    "chatgpt": chatgpt,
+    "claude": claude,
+    "claude-code": claude_code,
+    "server-memory": server_memory,
+    "mem0": mem0,
+    "chat": chat,
+}
+"""Formats made of JSON records, in the order in which they are tried."""
+NAMES = ("auto", "worldline", *FORMATS, "markdown")
+SOURCE = "source_id"
+"""The metadata under which an imported note is found again."""
+BATCH = 200
+_UNSTORABLE = (InvalidInput, Refused, Conflict, NotFound)
+
+
+def import_(
+    handle: Handle,
+    path: str | Path,
+    format: str = "auto",
+    *,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Reads a file, a folder or an archive of another memory into this one."""
+    place = Path(path).expanduser()
+    if format not in NAMES:
+        raise InvalidInput(f"unknown format {format!r}; the formats are: {', '.join(NAMES)}")
+    if not place.exists():
+        raise NotFound(f"there is no file or folder {place}")
+    chosen = detect(place) if format == "auto" else format
+    if chosen == "worldline":
+        return restore.restore(handle, source.records(place), dry_run=dry_run)
+    return _store(handle, _items(place, chosen), Report(chosen, dry_run=dry_run), progress)
+
+
+def detect(path: Path) -> str:
+    """The format of a file, by its first records; an error says which there are."""
+    if path.suffix.lower() in (".md", ".markdown"):
+        return "markdown"
+    for record in _some(source.records(path)):
+        if restore.fits(record.value):
+            return "worldline"
+        for name, module in FORMATS.items():
+            if module.fits(record.value):
+                return name
+    if path.is_dir() and markdown.files(path):
+        return "markdown"
+    raise InvalidInput(f"cannot tell the format of {path}; name one of: {', '.join(NAMES[1:])}")
+
+
+def _some(found: Iterator[Record | Bad], most: int = 20) -> Iterator[Record]:
+    for number, record in enumerate(found):
+        if number >= most:
+            return
+        if isinstance(record, Record):
+            yield record
+
+
+def _items(path: Path, format: str) -> Iterator[Item]:
+    if format == "markdown":
+        return markdown.read_folder(path)
+    found: Iterator[Item] = FORMATS[format].read(source.records(path))
+    return found
+
+
+# Storing -------------------------------------------------------------------------------------------
+
+
+def _store(handle: Handle, items: Iterator[Item], report: Report, progress: Progress | None) -> Report:
+    done = 0
+    for item in _batched(items):
+        if isinstance(item, Bad):
+            report = replace(report, skipped=(*report.skipped, item))
+        else:
+            report = _keep(handle, item, report)
+        done += len(item.events) if isinstance(item, Said) else 1
+        if progress is not None:
+            progress("import", done)
+    return report
+
+
+def _batched(items: Iterator[Item]) -> Iterator[Item]:
+    """Things said, gathered so that one changeset holds many and none holds too many."""
+    events: list[Event] = []
+    positions: list[str] = []
+    for item in chain(items, (None,)):
+        if isinstance(item, Said):
+            events += item.events
+            positions += item.positions
+        full = len(events) >= BATCH or not isinstance(item, Said)
+        while full and events:
+            yield Said(tuple(events[:BATCH]), tuple(positions[:BATCH]))
+            events, positions = events[BATCH:], positions[BATCH:]
+        if item is not None and not isinstance(item, Said):
+            yield item
+
+
+def _keep(handle: Handle, item: Said | Known | Stated, report: Report) -> Report:
+    if isinstance(item, Said):
+        return _keep_said(handle, item, report)
+    try:
+        new = _note(handle, item, report) if isinstance(item, Known) else _fact(handle, item, report)
+    except _UNSTORABLE as error:
+        return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
+    return _counted(report, int(new), int(not new))
+
+
+def _counted(report: Report, new: int, same: int) -> Report:
+    return replace(report, stored=report.stored + new, same=report.same + same)
+
+
+def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
+    """All in one changeset; where one of them cannot be stored, the others one by one."""
+    try:
+        new = _remember(handle, item.events, report.dry_run)
+        return _counted(report, new, len(item.events) - new)
+    except _UNSTORABLE as error:
+        if len(item.events) == 1:
+            return replace(report, skipped=(*report.skipped, Bad(item.positions[0], str(error))))
+    for event, position in zip(item.events, item.positions, strict=True):
+        report = _keep_said(handle, Said((event,), (position,)), report)
+    return report
+
+
+def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> int:
+    """How many of these are new."""
+    before = handle.now()
+    receipt = remembering.remember_all(handle, events, dry_run=dry_run)
+    ids = receipt.ids or ((receipt.id,) if receipt.id else ())
+    known = handle.read(lambda view: {id_ for id_ in ids if _known(view, id_, before)})
+    return len(set(ids) - known)
+
+
+def _known(view: SqlView, id_: str, before: Instant) -> bool:
+    rows = view.query(
+        "SELECT 1 FROM nodes n JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+        " WHERE n.tenant = :t AND n.hash = :id AND b.kf <= :before LIMIT 1",
+        id=bytes.fromhex(id_), before=before,
+    )  # fmt: skip
+    return bool(rows)
+
+
+def _fact(handle: Handle, item: Stated, report: Report) -> bool:
+    def work(tx: Tx, place: Place) -> Done:
+        key, changed = remembering.believe(tx, item.fact, place, handle)
+        return tx.id_of(key), changed
+
+    return handle.write("import", work, dry_run=report.dry_run).changed
+
+
+def _note(handle: Handle, item: Known, report: Report) -> bool:
+    """A new note; a new version of the one that was imported before; or nothing new."""
+    if item.scope.bound():
+        mine = handle.scopes[0] if handle.scopes else Scope()
+        wanted = Scope(**{**item.scope.bound(), **mine.bound()})
+        handle = replace(handle, scopes=(clean_scope(wanted), *handle.scopes[1:]))
+
+    def work(tx: Tx, place: Place) -> Done:
+        line = _imported(tx, item)
+        if line:
+            return None, _amend(tx, line, item, handle.config.max_text)
+        valid = clean_interval(item.valid_from, None, tx.stamp)
+        draft = NodeDraft(item.type, item.name, item.content, valid)
+        metadata = {**item.metadata, SOURCE: item.source_id}
+        key, new = put.note(tx, draft, place, handle.config.max_text, metadata)
+        return tx.id_of(key), new
+
+    return handle.write("import", work, dry_run=report.dry_run).changed
+
+
+def _imported(tx: Tx, item: Known) -> int:
+    """The lineage that holds this note now, if an earlier import made it."""
+    view = tx.as_view(labels={SOURCE: item.source_id})
+    nodes = view.nodes("b.type = :type", type=item.type)
+    return nodes[0].line if nodes else 0
+
+
+def _amend(tx: Tx, line: int, item: Known, limit: int) -> bool:
+    """As of when it changed at its origin; now, where that is no longer possible."""
+    moments: tuple[When | None, ...] = (item.changed_at, None)
+    for moment in moments:
+        start = clean_interval(moment, None, tx.stamp).start
+        try:
+            return change.amend(tx, line, change.Revision(item.name, item.content, start), limit)[1]
+        except Refused:
+            if moment is None:
+                raise
+    return False

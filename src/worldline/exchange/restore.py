@@ -1,0 +1,337 @@
+"""Reading Worldline's own JSON Lines back into an empty store, with the history in its order.
+
+The rows say what the handlers once decided, so they are put back as they were instead of being
+decided again. Ids are recomputed from the contents: a line that does not fit its id is skipped and
+told. Known times are those of this store; the origin's are kept in a belief's reason and in an
+edge's metadata. Everything happens in one transaction, in as few changesets as keep each belief
+that was given up later from being given up at once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import orjson
+from msgspec import Struct, field
+
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval, show
+from worldline.errors import InvalidInput, Refused, StoreError
+from worldline.exchange.jsonl import FORMAT, event_key
+from worldline.exchange.records import Bad, Record, Report
+from worldline.handle import Handle
+from worldline.hashing import edge_id, event_id, fact_id, node_id
+from worldline.model import NodeDraft, Scope
+from worldline.store import registry
+from worldline.store.schema import COLUMNS
+from worldline.store.tx import Tx
+
+ORIGIN = "origin known"
+_TIMELINE = ("belief", "edge", "merge")
+_TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals"}
+Line = dict[str, Any]
+
+
+def fits(record: Any) -> bool:
+    """Whether a record is the first line of such a file."""
+    return isinstance(record, dict) and record.get("kind") == "worldline"
+
+
+class _Copy(Struct):
+    """What a restoration knows while it runs."""
+
+    lines: dict[str, list[tuple[str, Line]]]
+    skipped: list[Bad] = field(default_factory=list)
+    keys: dict[str, int] = field(default_factory=dict)
+    """Row numbers here, by id."""
+    origin: dict[int, int] = field(default_factory=dict)
+    """Scope sets here, by their number at the origin."""
+    events: dict[str, Line] = field(default_factory=dict)
+    facts: dict[str, Line] = field(default_factory=dict)
+    first: dict[str, Line] = field(default_factory=dict)
+    """The first belief in each version."""
+    placed: dict[tuple[int, int], int] = field(default_factory=dict)
+    """The contains edges that came with their children: (world, child) to row."""
+    stored: int = 0
+
+    def scope(self, line: Line) -> int:
+        return self.origin.get(line.get("scope") or 0, 0)
+
+    def skip(self, position: str, why: str) -> None:
+        self.skipped.append(Bad(position, why))
+
+
+def restore(handle: Handle, records: Iterable[Record | Bad], *, dry_run: bool = False) -> Report:
+    """Puts a whole exported memory into this empty one; the same again changes nothing."""
+    copy = _gathered(records)
+    there = _there(handle, copy)
+    if there is not None:
+        return Report("worldline", same=there, skipped=tuple(copy.skipped), dry_run=dry_run)
+    put: list[int] = []
+    with handle.store.writing(keep=not dry_run):
+        put += _changeset(handle, lambda tx: _payloads(tx, copy))
+        _replay(handle, copy)
+    if put and not dry_run:
+        with suppress(StoreError):
+            handle.after_write(handle, put)
+    return Report("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
+
+
+def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
+    tx = handle._begin(False)
+    work(tx)
+    tx.finish("import")
+    return tx.indexed_nodes
+
+
+def _gathered(records: Iterable[Record | Bad]) -> _Copy:
+    lines: dict[str, list[tuple[str, Line]]] = defaultdict(list)
+    copy = _Copy(lines)
+    for record in records:
+        if isinstance(record, Bad):
+            copy.skipped.append(record)
+        elif not isinstance(record.value, dict) or "kind" not in record.value:
+            copy.skip(record.position, "it has no kind")
+        else:
+            lines[record.value["kind"]].append((record.position, record.value))
+    for _, head in lines["worldline"]:
+        if head.get("format", 0) > FORMAT:
+            raise InvalidInput(f"this export has format {head['format']}; upgrade Worldline to read it")
+    copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}
+    copy.facts = {line["id"]: line for _, line in lines["fact"] if "id" in line}
+    for _, line in lines["belief"]:
+        if "of" in line:
+            copy.first.setdefault(line["of"], line)
+    return copy
+
+
+def _there(handle: Handle, copy: _Copy) -> int | None:
+    """How many versions are here already, if all of them are; None for an empty store."""
+    if not handle.moment.is_now or handle.scopes or handle.world:
+        raise Refused("an exported memory is put back whole: use a handle without scope, world and moment")
+    tenant = handle.tenant_row()[0]
+    rows = handle.store.query("SELECT hash FROM nodes WHERE tenant = ? AND type != 'Scope'", (tenant,))
+    if not rows:
+        return None
+    held = {row[0].hex() for row in rows}
+    wanted = [line["id"] for _, line in copy.lines["node"] if line.get("type") != "Scope"]
+    if held.issuperset(wanted):
+        return len(wanted)
+    raise Refused("this memory is not empty; an exported one is put back into an empty store (another --db)")
+
+
+# Payloads ------------------------------------------------------------------------------------------
+
+
+def _payloads(tx: Tx, copy: _Copy) -> None:
+    for _, line in copy.lines["scope"]:
+        copy.origin[line["number"]] = registry.scope_set(tx, [Scope(**s) for s in line["scopes"]])
+    for position, line in copy.lines["node"]:
+        _guarded(copy, position, lambda line=line: _node(tx, copy, line))
+    for position, line in copy.lines["alias"]:
+        _guarded(copy, position, lambda line=line: _alias(tx, copy, line))
+    for position, line in copy.lines["type"]:
+        _guarded(copy, position, lambda line=line: _type(tx, copy, line))
+    for row, src, dst in tx.query("SELECT id, src, dst FROM edges WHERE tenant = :t AND type = 'contains'"):
+        copy.placed[src, dst] = row
+
+
+def _guarded(copy: _Copy, position: str, work: Callable[[], Any]) -> None:
+    try:
+        work()
+    except KeyError as error:
+        copy.skip(position, f"it needs {str(error.args[0])[:16]}, which is missing or was skipped")
+    except (TypeError, ValueError, AttributeError) as error:
+        copy.skip(position, f"it does not fit together ({error})")
+
+
+def _node(tx: Tx, copy: _Copy, line: Line) -> None:
+    if line["type"] == "Scope":
+        found = tx.find(bytes.fromhex(line["id"]))
+        if found:
+            copy.keys[line["id"]] = found[0]
+        return
+    world = copy.keys[line["world"]] if line.get("world") else 0
+    lineage = 0 if line["lineage"] == line["id"] else copy.keys[line["lineage"]]
+    id_ = _checked(tx, copy, line, world)
+    first = copy.first.get(line["id"], {})
+    valid = _interval(first["valid"]) if first else Interval(EARLIEST)
+    draft = NodeDraft(
+        line["type"], line["name"], line["content"], valid, line.get("dated"), world,
+        copy.scope(first), lineage, line.get("metadata") or {}, id=id_,
+    )  # fmt: skip
+    key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
+    if line["id"] in copy.events:
+        _event(tx, copy, line, key, world)
+    if line["id"] in copy.facts:
+        _fact(tx, copy, copy.facts[line["id"]], key)
+    copy.stored += 1
+
+
+def _checked(tx: Tx, copy: _Copy, line: Line, world: int) -> bytes:
+    """The id, recomputed from what the line says."""
+    inside = tx.id_of(world) if world else None
+    event, fact = copy.events.get(line["id"]), copy.facts.get(line["id"])
+    if event is not None:
+        made = event_id(
+            event["sender"], inside, event["said_at"], line["content"], event.get("external_id")
+        )
+    elif fact is not None:
+        made = fact_id(
+            bytes.fromhex(fact["subject"]), fact["predicate"],
+            bytes.fromhex(fact["object"]) if fact.get("object") else None, fact.get("literal"), inside,
+        )  # fmt: skip
+    else:
+        made = node_id(line["type"], line["name"], line["content"], line.get("dated"), inside)
+    if made.hex() != line["id"] and not _corrected_turn(line):
+        raise ValueError("its contents are not what its id was made from")
+    return bytes.fromhex(line["id"])
+
+
+def _corrected_turn(line: Line) -> bool:
+    """A later version of what was said is identified as a node, not as an event."""
+    made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
+    return line["lineage"] != line["id"] and made.hex() == line["id"]
+
+
+def _event(tx: Tx, copy: _Copy, line: Line, key: int, world: int) -> None:
+    event = copy.events[line["id"]]
+    scope = copy.scope(copy.first.get(line["id"], {}))
+    own = event_key(event, scope, world, line["content"], undated=bool(event.get("undated")))
+    row = {**event, "node": key, "key": own, "session": world or None, "draft": None}
+    row.setdefault("utc_offset", 0)
+    values = [row.get(column) for column in COLUMNS["events"] if column != "tenant"]
+    tx.add("events", *values)
+
+
+def _fact(tx: Tx, copy: _Copy, fact: Line, key: int) -> None:
+    object_ = copy.keys[fact["object"]] if fact.get("object") else 0
+    tx.add("facts", key, copy.keys[fact["subject"]], fact["predicate"], object_, fact.get("literal"))
+
+
+def _alias(tx: Tx, copy: _Copy, line: Line) -> None:
+    tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
+
+
+def _type(tx: Tx, copy: _Copy, line: Line) -> None:
+    world = copy.keys[line["world"]] if line.get("world") else 0
+    tx.add(
+        "ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER
+    )
+
+
+# History -------------------------------------------------------------------------------------------
+
+
+class _Step(Struct, frozen=True):
+    """One known time of the origin: what was given up then, and what was believed."""
+
+    closed: list[tuple[str, Line]] = field(default_factory=list)
+    put: list[tuple[str, str, Line]] = field(default_factory=list)
+
+
+def _replay(handle: Handle, copy: _Copy) -> None:
+    rows: dict[tuple[str, int], int] = {}
+    fresh: set[tuple[str, int]] = set()
+    seen: set[str] = set()
+    tx = handle._begin(False)
+    for step in _steps(copy):
+        if any((kind, line["row"]) in fresh for kind, line in step.closed):
+            tx.finish("import")
+            tx = handle._begin(False)
+            fresh.clear()
+        for kind, line in step.closed:
+            if (kind, line["row"]) in rows:
+                _close(tx, copy, kind, line, rows[kind, line["row"]])
+        for position, kind, line in step.put:
+            done: list[int] = []
+            _guarded(copy, position, lambda k=kind, li=line: done.append(_put(tx, copy, k, li, seen)))
+            if done:
+                rows[kind, line["row"]] = done[0]
+                fresh.add((kind, line["row"]))
+    tx.finish("import")
+
+
+def _steps(copy: _Copy) -> Iterator[_Step]:
+    """The origin's changes in the order of its known time; what lasted for no time is left out."""
+    steps: dict[Instant, _Step] = defaultdict(_Step)
+    for kind in _TIMELINE:
+        for position, line in copy.lines[kind]:
+            start, end = line["known"]
+            if start != end:
+                steps[start].put.append((position, kind, line))
+                if end is not None:
+                    steps[end].closed.append((kind, line))
+    for at in sorted(steps):
+        yield steps[at]
+
+
+def _close(tx: Tx, copy: _Copy, kind: str, line: Line, row: int) -> None:
+    tx.end_row(_TABLES[kind], row)
+    if kind == "edge" and line["type"] == "contains" and line["valid"][1] is None:
+        tx.worlds.move(copy.keys[line["dst"]], copy.keys[line["src"]], tx.root)
+
+
+def _put(tx: Tx, copy: _Copy, kind: str, line: Line, seen: set[str]) -> int:
+    if kind == "belief":
+        return _belief(tx, copy, line)
+    return _edge(tx, copy, line, seen) if kind == "edge" else _merge(tx, copy, line)
+
+
+def _belief(tx: Tx, copy: _Copy, line: Line) -> int:
+    key = copy.keys[line["of"]]
+    lineage, type_ = tx.query("SELECT line, type FROM nodes WHERE id = :key", key=key)[0]
+    if type_ == "Scope":
+        return 0
+    valid = _interval(line["valid"])
+    return tx.add(
+        "beliefs", lineage, key, type_, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
+        line.get("status"), line.get("confidence"), line.get("precision"), _reason(line),
+    )  # fmt: skip
+
+
+def _reason(line: Line) -> str:
+    """Why it is believed, and when the origin came to know it."""
+    own = line.get("reason")
+    if own and ORIGIN in own:
+        return str(own)
+    since = f"{ORIGIN} {show(line['known'][0])}"
+    return f"{own}; {since}" if own else since
+
+
+def _edge(tx: Tx, copy: _Copy, line: Line, seen: set[str]) -> int:
+    src, dst = copy.keys[line["src"]], copy.keys[line["dst"]]
+    valid, type_ = _interval(line["valid"]), line["type"]
+    id_ = edge_id(tx.id_of(src), type_, tx.id_of(dst))
+    if id_.hex() != line["id"]:
+        raise ValueError("its ends are not what its id was made from")
+    if type_ == "contains" and (src, dst) in copy.placed and valid == Interval(EARLIEST):
+        return copy.placed.pop((src, dst))
+    world = copy.keys[line["world"]] if line.get("world") else tx.root
+    metadata = {**(line.get("metadata") or {})}
+    metadata.setdefault(ORIGIN.replace(" ", "_"), show(line["known"][0]))
+    row = tx.add(
+        "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
+        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode(),
+    )  # fmt: skip
+    if type_ == "contains" and valid.end == FOREVER:
+        tx.worlds.move(dst, tx.root, src)
+    elif line["id"] not in seen:
+        tx.worlds.add(world, id_)
+    seen.add(line["id"])
+    return row
+
+
+def _merge(tx: Tx, copy: _Copy, line: Line) -> int:
+    row = tx.next_row("proposals")
+    tx.add_proposal(
+        bytes.fromhex(line["id"]), copy.keys[line["a"]], copy.keys[line["b"]], line["status"], line["tier"],
+        line["score"], line.get("reason"), copy.scope(line),
+    )  # fmt: skip
+    return row
+
+
+def _interval(pair: list[Any]) -> Interval:
+    return Interval(pair[0], FOREVER if pair[1] is None else pair[1])

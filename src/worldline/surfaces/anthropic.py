@@ -1,0 +1,294 @@
+"""Anthropic's memory tool over a world: files under /memories, each one a note with its history.
+
+`MemoryTool(memory).execute({"command": "view", "path": "/memories"})` answers with the strings of the
+tool's documentation. Editing and renaming amend a note, deleting retires it: nothing is lost.
+`tool(memory)` gives the same to the tool runner of the `anthropic` package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from worldline.errors import WorldlineError
+from worldline.memory import Memory
+from worldline.model import Node, Version
+from worldline.write.check import clean_name
+
+ROOT = "/memories"
+MOST_LINES = 999_999
+DEFINITION = {"type": "memory_20250818", "name": "memory"}
+"""What goes into `tools` of a request."""
+_WORLD = {"memory_tool": "root"}
+_FILE = {"memory_tool": "file"}
+_PAGE = 1000
+_MISSING = "The path {} does not exist. Please provide a valid path."
+
+
+class Failed(Exception):
+    """A command that could not be carried out; its text is the answer for the model."""
+
+
+class MemoryTool:
+    """The six commands over one memory; give it a scoped handle to keep users apart."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def execute(self, command: Mapping[str, Any]) -> str:
+        """The answer to a command, also where it failed."""
+        try:
+            return self.run(command)
+        except Failed as error:
+            return str(error)
+
+    def run(self, command: Mapping[str, Any]) -> str:
+        """The answer to a command; `Failed` where the tool result should say `is_error`."""
+        verbs: dict[str, Callable[[Mapping[str, Any]], str]] = {
+            "view": self._view,
+            "create": self._create,
+            "str_replace": self._replace,
+            "insert": self._insert,
+            "delete": self._delete,
+            "rename": self._rename,
+        }
+        verb = verbs.get(str(command.get("command")))
+        if verb is None:
+            raise Failed(f"Error: Unknown command: {command.get('command')}")
+        try:
+            return verb(command)
+        except KeyError as error:
+            raise Failed(f"Error: Missing parameter: {error.args[0]}") from None
+        except WorldlineError as error:
+            raise Failed(f"Error: {error}") from None
+
+    def history(self, path: str) -> tuple[Version, ...]:
+        """Every version of the file that lies at a path now."""
+        node = self._files().get(checked(path))
+        return () if node is None else self.memory.history(node)
+
+    # Commands ----------------------------------------------------------------------------------
+
+    def _view(self, command: Mapping[str, Any]) -> str:
+        path = checked(command["path"])
+        files = self._files()
+        if path in files:
+            return _numbered(path, files[path].content, command.get("view_range"))
+        below = {name: node for name, node in files.items() if name.startswith(path + "/")}
+        if not below and path != ROOT:
+            raise Failed(_MISSING.format(path))
+        return _listing(path, {name: _size(node.content) for name, node in below.items()})
+
+    def _create(self, command: Mapping[str, Any]) -> str:
+        path, text, files = checked(command["path"]), _text(command, "file_text"), self._files()
+        if _taken(path, files) or path == ROOT:
+            raise Failed(f"Error: File {path} already exists")
+        for above in _above(path):
+            if above in files:
+                raise Failed(f"Error: {above} is a file, not a directory")
+        self._inside().note("context", _stored(path), text, metadata=_FILE)
+        return f"File created successfully at: {path}"
+
+    def _replace(self, command: Mapping[str, Any]) -> str:
+        path, old = checked(command["path"]), _text(command, "old_str")
+        node = self._file(path, "Error: " + _MISSING)
+        text = node.content
+        places = _places(text, old)
+        if not places:
+            raise Failed(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+        if len(places) > 1:
+            lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places)
+            raise Failed(
+                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}."
+                " Please ensure it is unique"
+            )
+        changed = text.replace(old, str(command.get("new_str") or ""), 1)
+        self._amend(node, content=changed)
+        return "The memory file has been edited.\n" + _snippet(changed, text.count("\n", 0, places[0]))
+
+    def _insert(self, command: Mapping[str, Any]) -> str:
+        path, text = checked(command["path"]), _text(command, "insert_text")
+        node = self._file(path, "Error: The path {} does not exist")
+        lines = node.content.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        at = command["insert_line"]
+        if not isinstance(at, int) or not 0 <= at <= len(lines):
+            raise Failed(
+                f"Error: Invalid `insert_line` parameter: {at}. "
+                f"It should be within the range of lines of the file: [0, {len(lines)}]"
+            )
+        lines.insert(at, text.removesuffix("\n"))
+        self._amend(node, content="\n".join(lines) + "\n")
+        return f"The file {path} has been edited."
+
+    def _delete(self, command: Mapping[str, Any]) -> str:
+        path = checked(command["path"])
+        if path == ROOT:
+            raise Failed(f"Error: Cannot delete the {ROOT} directory itself")
+        found = self._under(path)
+        if not found:
+            raise Failed(f"Error: The path {path} does not exist")
+        for node in found.values():
+            self.memory.retire(node, reason=f"deleted: {path}")
+        return f"Successfully deleted {path}"
+
+    def _rename(self, command: Mapping[str, Any]) -> str:
+        old, new = checked(command["old_path"]), checked(command["new_path"])
+        if ROOT in (old, new):
+            raise Failed(f"Error: Cannot rename the {ROOT} directory itself")
+        found = self._under(old)
+        if not found:
+            raise Failed(f"Error: The path {old} does not exist")
+        files = self._files()
+        if _taken(new, files):
+            raise Failed(f"Error: The destination {new} already exists")
+        if new.startswith(old + "/") or any(above in files for above in _above(new)):
+            raise Failed(f"Error: Cannot move {old} to {new}")
+        for path, node in found.items():
+            self._amend(node, name=_stored(new + path.removeprefix(old)))
+        return f"Successfully renamed {old} to {new}"
+
+    # Notes -------------------------------------------------------------------------------------
+
+    def _inside(self) -> Memory:
+        """The world of /memories, made at the first write."""
+        return self.memory.enter(self.memory.note("context", ROOT, valid_from=0, metadata=_WORLD))
+
+    def _files(self) -> dict[str, Node]:
+        """The files that are there now, by their path."""
+        roots = self.memory.list("context", metadata=_WORLD, limit=1).items
+        if not roots:
+            return {}
+        inside, files, page = self.memory.enter(roots[0]), {}, None
+        while True:
+            found = inside.list("context", metadata=_FILE, limit=_PAGE, page=page)
+            files.update({unquote(node.name): node for node in found.items})
+            page = found.next
+            if page is None:
+                return files
+
+    def _file(self, path: str, missing: str) -> Node:
+        node = self._files().get(path)
+        if node is None:
+            raise Failed(missing.format(path))
+        return node
+
+    def _under(self, path: str) -> dict[str, Node]:
+        return {name: node for name, node in self._files().items() if (name + "/").startswith(path + "/")}
+
+    def _amend(self, node: Node, **changes: str) -> None:
+        self._inside().amend(node, reason="edited with the memory tool", **changes)
+
+
+# Paths ---------------------------------------------------------------------------------------------
+
+
+def checked(path: Any) -> str:
+    """A path inside /memories in its plain form; anything that could lead out of it is refused."""
+    if not isinstance(path, str) or not (path + "/").startswith(ROOT + "/"):
+        raise Failed(f"Error: Path must start with {ROOT}, got: {path}")
+    plain = unquote(unquote(path)).replace("\\", "/")
+    if ".." in plain.split("/") or any(ord(char) < 32 for char in plain):
+        raise Failed(f"Error: Path {path} would escape {ROOT} directory")
+    return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def _stored(path: str) -> str:
+    """The note's name for a path: itself, or an escaped form where a name could not hold it."""
+    escaped = path.replace("%", "%25")
+    return escaped if clean_name(escaped) == escaped else quote(path, safe="/")
+
+
+def _above(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(3, len(parts))]
+
+
+def _taken(path: str, files: Mapping[str, Node]) -> bool:
+    return any((name + "/").startswith(path + "/") for name in files)
+
+
+# Answers -------------------------------------------------------------------------------------------
+
+
+def _text(command: Mapping[str, Any], name: str) -> str:
+    value = command[name]
+    if not isinstance(value, str):
+        raise Failed(f"Error: {name} must be text")
+    return value
+
+
+def _places(text: str, part: str) -> list[int]:
+    found, at = [], text.find(part) if part else -1
+    while at >= 0:
+        found.append(at)
+        at = text.find(part, at + 1)
+    return found
+
+
+def _numbered(path: str, text: str, wanted: Any) -> str:
+    lines = text.split("\n")
+    if len(lines) > MOST_LINES:
+        raise Failed(f"File {path} exceeds maximum line limit of 999,999 lines.")
+    first, last = 1, len(lines)
+    if isinstance(wanted, list | tuple) and len(wanted) == 2:
+        first = max(1, int(wanted[0]))
+        last = len(lines) if wanted[1] == -1 else min(len(lines), int(wanted[1]))
+    shown = [f"{number:>6}\t{lines[number - 1]}" for number in range(first, last + 1)]
+    return f"Here's the content of {path} with line numbers:\n" + "\n".join(shown)
+
+
+def _snippet(text: str, changed: int) -> str:
+    lines = text.split("\n")
+    first, last = max(0, changed - 2), min(len(lines), changed + 3)
+    return "\n".join(f"{number + 1:>6}\t{lines[number]}" for number in range(first, last))
+
+
+def _listing(path: str, sizes: Mapping[str, int]) -> str:
+    """Two levels, folders with the sum of what lies in them; hidden items and node_modules left out."""
+    shown: dict[str, int] = {}
+    for name, size in sizes.items():
+        parts = name.removeprefix(path + "/").split("/")
+        if any(part.startswith(".") or part == "node_modules" for part in parts):
+            continue
+        for depth in range(1, min(2, len(parts)) + 1):
+            entry = "/".join([path, *parts[:depth]]) + ("/" if depth < len(parts) else "")
+            shown[entry] = shown.get(entry, 0) + size
+    total = sum(sizes.values())
+    head = f"Here're the files and directories up to 2 levels deep in {path}, "
+    lines = [f"{_human(total)}\t{path}", *(f"{_human(shown[name])}\t{name}" for name in sorted(shown))]
+    return head + "excluding hidden items and node_modules:\n" + "\n".join(lines)
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _human(size: int) -> str:
+    for unit in ("B", "K", "M"):
+        if size < 1024:
+            return f"{size}{unit}" if isinstance(size, int) else f"{size:.1f}{unit}"
+        size = size / 1024  # type: ignore[assignment]
+    return f"{size:.1f}G"
+
+
+def tool(memory: Memory) -> Any:
+    """The tool for `client.beta.messages.tool_runner(tools=[…])`; needs the `anthropic` package."""
+    from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+
+    files = MemoryTool(memory)
+
+    class WorldlineMemoryTool(BetaAbstractMemoryTool):
+        """Anthropic's interface; every command goes to the memory."""
+
+        def execute(self, command: Any) -> str:
+            try:
+                return files.run(command.to_dict() if hasattr(command, "to_dict") else dict(command))
+            except Failed as error:
+                raise ToolError(str(error)) from None
+
+        view = create = str_replace = insert = delete = rename = execute
+
+    return WorldlineMemoryTool()

@@ -1,0 +1,297 @@
+"""LangGraph's long-term memory over worlds: `WorldlineStore` is a `BaseStore`.
+
+A namespace is a world inside the world of the namespace above it, an item is a note in it. Putting
+over an existing key amends the note, so its history stays; deleting retires it. A search with a
+query is a recall inside the world of the prefix; what recall did not find follows without a score,
+as BaseStore's own stores do it. Items do not expire: a TTL is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
+
+from worldline.clock import to_datetime
+from worldline.errors import InvalidInput
+from worldline.memory import Memory
+from worldline.model import Hit, Node
+
+ROOT = "LangGraph store"
+_ITEM = {"langgraph": "item"}
+_PAGE = 1000
+_PLAIN = "$value"
+"""Wraps a value that is not to be found by its words."""
+
+Namespace = tuple[str, ...]
+
+
+class WorldlineStore(BaseStore):
+    """A memory as LangGraph's store. `store.memory` is the memory itself, with everything it can do."""
+
+    supports_ttl = False
+    __slots__ = ("_owned", "_worlds", "memory")
+
+    def __init__(self, memory: Memory | str | Path) -> None:
+        self._owned = not isinstance(memory, Memory)
+        self.memory = memory if isinstance(memory, Memory) else Memory.open(memory)
+        self._worlds: dict[Namespace, str] = {}
+
+    def close(self) -> None:
+        """Closes a memory that this store opened; one that was given stays open."""
+        if self._owned:
+            self.memory.close()
+
+    def __enter__(self) -> WorldlineStore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Reads see what was there before the batch; of several puts to one key the last one counts."""
+        results: list[Result] = []
+        puts: dict[tuple[Namespace, str], PutOp] = {}
+        for op in ops:
+            results.append(self._answer(op))
+            if isinstance(op, PutOp):
+                if op.ttl is not None:
+                    raise NotImplementedError("TTL is not supported by WorldlineStore: nothing expires here")
+                puts[op.namespace, op.key] = op
+        for op in puts.values():
+            self._put(op)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same, in a thread, so that the event loop goes on."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def history(self, namespace: Namespace, key: str) -> list[dict[str, Any]]:
+        """Every value that a key has had, oldest first, deleted or not; beyond what BaseStore asks for."""
+        world = self._world(namespace)
+        if world is None:
+            return []
+        inside = self.memory.enter(world)
+        lineages = {n.lineage: n for n in _pages(inside, _label(namespace, key), include_superseded=True)}
+        versions = [v for node in lineages.values() for v in inside.history(node)]
+        return [
+            {"change": v.change, "value": _value(v.node)[0], "valid": v.node.valid, "known": v.node.known}
+            for v in sorted(versions, key=lambda v: v.node.known)
+        ]
+
+    # Operations --------------------------------------------------------------------------------
+
+    def _answer(self, op: Op) -> Result:
+        if isinstance(op, GetOp):
+            node = self._find(op.namespace, op.key)
+            return None if node is None else self._item(node)
+        if isinstance(op, SearchOp):
+            return self._search(op)
+        if isinstance(op, ListNamespacesOp):
+            return self._namespaces(op)
+        if isinstance(op, PutOp):
+            return None
+        raise ValueError(f"unknown operation type: {type(op)}")
+
+    def _find(self, namespace: Namespace, key: str) -> Node | None:
+        world = self._world(namespace)
+        if world is None:
+            return None
+        found = self.memory.enter(world).list("context", metadata=_label(namespace, key), limit=1).items
+        return found[0] if found else None
+
+    def _put(self, op: PutOp) -> None:
+        node = self._find(op.namespace, op.key)
+        if op.value is None:
+            if node is not None:
+                self.memory.retire(node, reason="deleted from the LangGraph store")
+            return
+        content = _content(op.value, op.index)
+        inside = self.memory.enter(self._make_world(op.namespace))
+        if node is None:
+            inside.note("context", _name(op.key), content, metadata=_label(op.namespace, op.key))
+        else:
+            inside.amend(node, content)
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        world = self._world(op.namespace_prefix)
+        if world is None or op.limit <= 0:
+            return []
+        inside = self.memory.enter(world)
+        scored = self._scored(inside, op) if op.query else []
+        wanted = op.offset + op.limit
+        if len(scored) < wanted:
+            seen = {node.lineage for node, _ in scored}
+            rest = [n for n in _pages(inside, _ITEM) if n.lineage not in seen and _passes(n, op.filter)]
+            rest.sort(key=lambda node: node.key)
+            scored += [(node, None) for node in rest]
+        return [self._item(node, score) for node, score in scored[op.offset : wanted]]
+
+    def _scored(self, inside: Memory, op: SearchOp) -> list[tuple[Node, float | None]]:
+        """What recall finds, best first; it may look further when a filter takes some away."""
+        most = op.offset + op.limit if not op.filter else _PAGE
+        hits: tuple[Hit, ...] = inside.recall(op.query or "", limit=most, filters=_ITEM).hits
+        return [
+            (hit.node, hit.score)
+            for hit in hits
+            if "neighbour" not in hit.lanes and _value(hit.node)[1] and _passes(hit.node, op.filter)
+        ]
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+        found = {tuple(node.metadata["namespace"]) for node in _pages(self._root_handle(), _ITEM)}
+        for condition in op.match_conditions or ():
+            found = {namespace for namespace in found if _matches(condition, namespace)}
+        if op.max_depth is not None:
+            found = {namespace[: op.max_depth] for namespace in found}
+        return sorted(found)[op.offset : op.offset + op.limit]
+
+    def _root_handle(self) -> Memory | None:
+        world = self._world(())
+        return None if world is None else self.memory.enter(world)
+
+    # Worlds ------------------------------------------------------------------------------------
+
+    def _world(self, namespace: Namespace) -> str | None:
+        """The world of a namespace, if anything was ever put below it."""
+        if namespace not in self._worlds:
+            found = self.memory.list("context", metadata=_place(namespace), limit=1).items
+            if not found:
+                return None
+            self._worlds[namespace] = found[0].id
+        return self._worlds[namespace]
+
+    def _make_world(self, namespace: Namespace) -> str:
+        known = self._world(namespace)
+        if known is not None:
+            return known
+        within = self.memory.enter(self._make_world(namespace[:-1])) if namespace else self.memory
+        name = _name(namespace[-1]) if namespace else ROOT
+        made = within.note("context", name, valid_from=0, metadata=_place(namespace))
+        self._worlds[namespace] = made.id or ""
+        return self._worlds[namespace]
+
+    def _item(self, node: Node, score: float | None = None) -> SearchItem:
+        first = self.memory.history(node)[0].node if node.lineage != node.id else node
+        return SearchItem(
+            tuple(node.metadata["namespace"]),
+            node.metadata["key"],
+            _value(node)[0],
+            _moment(first),
+            _moment(node),
+            score,
+        )
+
+
+def _moment(node: Node) -> datetime:
+    return to_datetime(node.valid.start)
+
+
+def _label(namespace: Namespace, key: str) -> dict[str, Any]:
+    return {**_ITEM, "namespace": list(namespace), "key": key}
+
+
+def _place(namespace: Namespace) -> dict[str, Any]:
+    return {"langgraph": "namespace", "namespace": list(namespace)}
+
+
+def _name(text: str) -> str:
+    """A note's name for a key: the key itself, or an escaped form where a name could not hold it."""
+    if text and text == " ".join(text.split()) and text.isascii() and "%" not in text and len(text) < 1000:
+        return text
+    return quote(text, safe="")[:4000] or "%"
+
+
+def _content(value: Mapping[str, Any], index: Any) -> str:
+    stored = {_PLAIN: dict(value), "$index": False} if index is False else dict(value)
+    try:
+        return orjson.dumps(stored, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
+    except orjson.JSONEncodeError as error:
+        raise InvalidInput(f"a value must be plain JSON: {error}") from None
+
+
+def _value(node: Node) -> tuple[dict[str, Any], bool]:
+    """The value, and whether it may be found by its words."""
+    stored: dict[str, Any] = orjson.loads(node.content)
+    if stored.get("$index") is False and _PLAIN in stored:
+        return stored[_PLAIN], False
+    return stored, True
+
+
+def _pages(memory: Memory | None, metadata: dict[str, Any], **more: Any) -> Iterator[Node]:
+    page = None
+    while memory is not None:
+        found = memory.list("context", metadata=metadata, limit=_PAGE, page=page, **more)
+        yield from found.items
+        page = found.next
+        if page is None:
+            return
+
+
+# Filters -------------------------------------------------------------------------------------------
+
+
+def _passes(node: Node, wanted: dict[str, Any] | None) -> bool:
+    if not wanted:
+        return True
+    value = _value(node)[0]
+    return all(_equal(value.get(name), condition) for name, condition in wanted.items())
+
+
+def _equal(value: Any, wanted: Any) -> bool:
+    """Equal in the way of JSON documents; an object with `$…` keys holds comparisons."""
+    if isinstance(wanted, Mapping):
+        if any(str(name).startswith("$") for name in wanted):
+            return all(_compared(value, name, bound) for name, bound in wanted.items())
+        return isinstance(value, dict) and all(_equal(value.get(n), w) for n, w in wanted.items())
+    if isinstance(wanted, list | tuple):
+        alike = isinstance(value, list) and len(value) == len(wanted)
+        return alike and all(_equal(v, w) for v, w in zip(value, wanted, strict=True))
+    return bool(value == wanted)
+
+
+def _compared(value: Any, operator: str, bound: Any) -> bool:
+    if operator == "$eq":
+        return bool(value == bound)
+    if operator == "$ne":
+        return bool(value != bound)
+    compare = {
+        "$gt": lambda a, b: a > b,
+        "$gte": lambda a, b: a >= b,
+        "$lt": lambda a, b: a < b,
+        "$lte": lambda a, b: a <= b,
+    }.get(operator)
+    if compare is None:
+        raise ValueError(f"unsupported operator: {operator}")
+    return value is not None and bool(compare(float(value), float(bound)))
+
+
+def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
+    path = tuple(condition.path)
+    if len(namespace) < len(path):
+        return False
+    if condition.match_type == "prefix":
+        part = namespace[: len(path)]
+    elif condition.match_type == "suffix":
+        part = namespace[len(namespace) - len(path) :]
+    else:
+        raise ValueError(f"unsupported match type: {condition.match_type}")
+    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+
+

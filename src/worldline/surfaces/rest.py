@@ -1,0 +1,709 @@
+"""The REST routes: one table, from which the server, the OpenAPI document and the docs are made.
+
+A route is a path, a class of what it takes, and a function (memory, what was asked) → result. What
+stands in the path or, for GET, in the query, goes into the same class as the fields of a body. Who
+and when (scope, world, moment) is bound before the function is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from worldline.clock import EARLIEST, FOREVER, instant
+from worldline.errors import InvalidInput
+from worldline.memory import Memory
+from worldline.model import Edge, Fact, Metadata, Node, Page, Proposal, Receipt, Subgraph, Verification
+from worldline.model import Version as OneVersion
+from worldline.model import Why as WhyBelieved
+from worldline.query import Query
+from worldline.read.span import span
+from worldline.surfaces.budget import fitted
+from worldline.surfaces.render import plain
+from worldline.write.load import Link as LoadLink
+from worldline.write.load import Note as LoadNote
+
+ALL = 1_000_000_000
+Way = Literal["out", "in", "both"]
+Given = Annotated[
+    str, Meta(description="ISO time such as 2026-03-05 or 2026-03-05T14:30+01:00, or `forever`.")
+]
+Ref = Annotated[str, Meta(description="An id, its first 8 or more digits, or a hash that a world has had.")]
+
+
+class Asked(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a route takes; nothing, here."""
+
+
+class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Whose memory and from which moment: query parameters of every route."""
+
+    user: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    run: str | None = None
+    session: str | None = None
+    world: str | None = None
+    valid_at: str | None = None
+    known_at: str | None = None
+    as_of: str | None = None
+
+    def bind(self, memory: Memory) -> Memory:
+        """The memory, bound."""
+        memory = memory.scoped(self.user, self.agent, self.app, self.run, self.session)
+        if self.world:
+            memory = memory.enter(self.world)
+        if self.valid_at or self.known_at or self.as_of:
+            memory = memory.at(_when(self.valid_at), _when(self.known_at), _when(self.as_of))
+        return memory
+
+
+class Route(NamedTuple):
+    """One route."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    run: Callable[[Memory, Any], Any]
+    takes: type[Struct] = Asked
+    gives: Any = None
+
+    @property
+    def summary(self) -> str:
+        """The function's docstring, on one line."""
+        return " ".join((self.run.__doc__ or "").split())
+
+    @property
+    def name(self) -> str:
+        """The operation's name."""
+        return self.run.__name__.rstrip("_")
+
+
+def _when(text: str | None) -> Any:
+    return FOREVER if text is not None and text.strip().lower() == "forever" else text
+
+
+# What the routes take ----------------------------------------------------------------------------
+
+
+class Recall(Asked):
+    """A question."""
+
+    question: str
+    max_tokens: Annotated[int, Meta(ge=100, description="Budget for the whole response body.")] = 4000
+    asked_at: Given | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    filters: Metadata = field(default_factory=dict)
+    explain: Annotated[bool, Meta(description="Also lanes, factors and the plan.")] = False
+    include_superseded: bool = False
+    include_quarantined: bool = False
+    without: list[str] = field(default_factory=list)
+
+
+class Remember(Asked):
+    """What was said, or several messages."""
+
+    text: str | None = None
+    messages: list[dict[str, Any]] | None = None
+    said_at: Given | None = None
+    speaker: str = ""
+    session: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+    facts: list[Fact] = field(default_factory=list)
+    external_id: str | None = None
+    dry_run: bool = False
+
+
+class OneFact(Asked):
+    """A fact given directly."""
+
+    fact: Fact
+    dry_run: bool = False
+
+
+class Note(Asked):
+    """A note."""
+
+    type: str
+    name: str
+    content: str = ""
+    valid_from: Given | None = None
+    valid_to: Given | None = None
+    dated: Given | None = None
+    metadata: Metadata = field(default_factory=dict)
+    dry_run: bool = False
+
+
+class Load(Asked):
+    """Many notes and links."""
+
+    notes: list[LoadNote]
+    links: list[LoadLink] = field(default_factory=list)
+
+
+class EdgeOf(Asked):
+    """An edge by its three parts."""
+
+    src: Ref
+    type: str
+    dst: Ref
+
+
+class Link(EdgeOf):
+    """A new edge."""
+
+    valid_from: Given | None = None
+    valid_to: Given | None = None
+    metadata: Metadata = field(default_factory=dict)
+    predicate: str | None = None
+    dry_run: bool = False
+
+
+class EndEdge(EdgeOf):
+    """An edge that ends."""
+
+    when: Given | None = None
+    reason: str | None = None
+    dry_run: bool = False
+
+
+class List(Asked):
+    """A page."""
+
+    type: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+    include_superseded: bool = False
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+    page: str | None = None
+
+
+class Of(Asked):
+    """One memory."""
+
+    ref: Ref
+
+
+class Get(Of):
+    """One memory or one version."""
+
+    exact: bool = False
+
+
+class Walk(Of):
+    """A memory and how far around it."""
+
+    types: Annotated[str, Meta(description="Edge types, separated by commas [all].")] = ""
+    way: Way = "both"
+    depth: Annotated[int, Meta(ge=1, le=8)] = 1
+
+
+class Change(Of):
+    """A new version."""
+
+    content: str | None = None
+    name: str | None = None
+    valid_from: Given | None = None
+    valid_to: Given | None = None
+    reason: str | None = None
+    dry_run: bool = False
+
+
+class Retire(Of):
+    """An end."""
+
+    when: Given | None = None
+    reason: str | None = None
+    dry_run: bool = False
+
+
+class Mark(Of):
+    """A reason."""
+
+    reason: str | None = None
+    dry_run: bool = False
+
+
+class Split(Of):
+    """Mentions that belong to somebody else."""
+
+    mentions: Annotated[list[str], Meta(description="The memories that mention it.")]
+    name: str
+
+
+class Step(Asked):
+    """One step of a query: exactly one of these."""
+
+    follow: FollowStep | None = None
+    where: WhereStep | None = None
+    connected: ConnectedStep | None = None
+
+
+class FollowStep(Asked):
+    """Move on along edges."""
+
+    types: list[str] = field(default_factory=list)
+    way: Way = "out"
+    depth: int = 1
+
+
+class WhereStep(Asked):
+    """Keep what fits."""
+
+    type: list[str] = field(default_factory=list)
+    name: str | None = None
+    kind: str | None = None
+    contains: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+class ConnectedStep(Asked):
+    """Keep what has an edge."""
+
+    type: str
+    to: list[str] = field(default_factory=list)
+    way: Way = "both"
+    absent: bool = False
+
+
+class Ask(Asked):
+    """A query: where to start, then steps."""
+
+    seeds: list[Ref] = field(default_factory=list)
+    text: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    within: Ref | None = None
+    during: tuple[str, str] | None = None
+    include_superseded: bool = False
+    limit: Annotated[int, Meta(ge=1, le=10000)] | None = None
+    explain: Annotated[bool, Meta(description="Only the plan.")] = False
+
+
+class Between(Asked):
+    """Two moments."""
+
+    a: Annotated[str, Meta(description="A time, or a hash that a world has had.")]
+    b: Annotated[str, Meta(description="The same; without it: now.")] | None = None
+
+
+class Since(Asked):
+    """A known time."""
+
+    since: Given | None = None
+
+
+class Decided(Asked):
+    """Proposals of a status."""
+
+    status: Literal["pending", "accepted", "rejected", "undone", "all"] = "pending"
+
+
+class Decide(Asked):
+    """One proposal."""
+
+    proposal: str
+    dry_run: bool = False
+
+
+class HashOf(Asked):
+    """A world, or everything."""
+
+    ref: Ref | None = None
+
+
+class Undo(Asked):
+    """The known times of a receipt."""
+
+    known_at: str
+    also: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+
+# What some of them give --------------------------------------------------------------------------
+
+
+class Plan(Struct):
+    """A query's plan."""
+
+    plan: str
+
+
+class Hash(Struct):
+    """A hash."""
+
+    hash: str
+
+
+class World(Struct):
+    """A world and its hash."""
+
+    hash: str
+    node: Node
+
+
+class Worlds(Struct):
+    """The hash of everything, and every world."""
+
+    hash: str
+    worlds: list[World]
+
+
+class Named(Struct):
+    """A proposal with the names of its ends."""
+
+    proposal: Proposal
+    a_name: str
+    b_name: str
+
+
+class Done(Struct):
+    """How many."""
+
+    count: int
+
+
+# The functions -----------------------------------------------------------------------------------
+
+
+def recall(memory: Memory, asked: Recall) -> Any:
+    """Verbatim, dated evidence for a question, best first, or the reason why there is none. The whole body
+    stays within max_tokens."""
+    found = memory.recall(
+        asked.question, max_tokens=ALL, asked_at=_when(asked.asked_at), limit=asked.limit,
+        filters=asked.filters, explain=asked.explain, include_superseded=asked.include_superseded,
+        include_quarantined=asked.include_quarantined, without=asked.without,
+    )  # fmt: skip
+    hits = plain(found.hits)
+    if not asked.explain:
+        hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in hits]
+
+    def build(chosen: Any) -> Any:
+        value = {
+            "hits": list(chosen), "returned": len(chosen), "found": len(hits), "abstained": found.abstained,
+            "reason": found.reason and found.reason[:200], "sure": round(found.sure, 4),
+        }  # fmt: skip
+        return {**value, "trace": list(found.trace)} if asked.explain else value
+
+    return fitted(hits, build, _cut_hit, asked.max_tokens)[0]
+
+
+def _cut_hit(hit: Any, room: int) -> Any:
+    node = hit["node"]
+    return {**hit, "node": {**node, "content": node["content"][:room].rstrip() + " …"}}
+
+
+def remember(memory: Memory, asked: Remember) -> Receipt:
+    """Stores what was said, verbatim, then believes the facts given with it."""
+    if (asked.text is None) == (asked.messages is None):
+        raise InvalidInput("give either `text` or `messages`")
+    return memory.remember(
+        asked.text, messages=asked.messages, said_at=_when(asked.said_at), speaker=asked.speaker,
+        session=asked.session, metadata=asked.metadata, facts=asked.facts, external_id=asked.external_id,
+        dry_run=asked.dry_run,
+    )  # fmt: skip
+
+
+def resume(memory: Memory, asked: Asked) -> Any:
+    """Continues every event whose facts were not settled."""
+    return memory.resume()
+
+
+def fact(memory: Memory, asked: OneFact) -> Receipt:
+    """Believes one fact given directly."""
+    return memory.fact(asked.fact, dry_run=asked.dry_run)
+
+
+def note(memory: Memory, asked: Note) -> Receipt:
+    """Stores a note."""
+    return memory.note(
+        asked.type, asked.name, asked.content, valid_from=_when(asked.valid_from),
+        valid_to=_when(asked.valid_to), dated=_when(asked.dated), metadata=asked.metadata or None,
+        dry_run=asked.dry_run,
+    )  # fmt: skip
+
+
+def load(memory: Memory, asked: Load) -> Receipt:
+    """Stores many notes and links as one changeset."""
+    return memory.load(asked.notes, asked.links)
+
+
+def link(memory: Memory, asked: Link) -> Receipt:
+    """Joins two memories; the edge type's handler decides what follows from it."""
+    return memory.link(
+        asked.src, asked.type, asked.dst, valid_from=_when(asked.valid_from), valid_to=_when(asked.valid_to),
+        metadata=asked.metadata or None, predicate=asked.predicate, dry_run=asked.dry_run,
+    )  # fmt: skip
+
+
+def edge(memory: Memory, asked: EdgeOf) -> Edge:
+    """The edge of a type between two memories."""
+    return memory.edge(asked.src, asked.type, asked.dst)
+
+
+def retire_edge(memory: Memory, asked: EndEdge) -> Receipt:
+    """Ends an edge: it does not hold any more."""
+    found = memory.edge(asked.src, asked.type, asked.dst)
+    return memory.retire(found, _when(asked.when), reason=asked.reason, dry_run=asked.dry_run)
+
+
+def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
+    """Withdraws an edge: it never held."""
+    found = memory.edge(asked.src, asked.type, asked.dst)
+    return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
+
+
+def list_(memory: Memory, asked: List) -> Page:
+    """Memories, newest first."""
+    return memory.list(
+        asked.type, metadata=asked.metadata, include_superseded=asked.include_superseded, limit=asked.limit,
+        page=asked.page,
+    )  # fmt: skip
+
+
+def get(memory: Memory, asked: Get) -> Node:
+    """One memory, in the version visible from the moment looked at."""
+    return memory.get(asked.ref, exact=asked.exact)
+
+
+def amend(memory: Memory, asked: Change) -> Receipt:
+    """It changed: a new version holds from valid_from (now), the old one held until then."""
+    return memory.amend(asked.ref, asked.content, **_revision(asked))
+
+
+def correct(memory: Memory, asked: Change) -> Receipt:
+    """It was wrong: the old belief stays visible to known-time reads only."""
+    return memory.correct(asked.ref, asked.content, **_revision(asked))
+
+
+def _revision(asked: Change) -> dict[str, Any]:
+    return {
+        "name": asked.name, "valid_from": _when(asked.valid_from), "valid_to": _when(asked.valid_to),
+        "reason": asked.reason, "dry_run": asked.dry_run,
+    }  # fmt: skip
+
+
+def retire(memory: Memory, asked: Retire) -> Receipt:
+    """No longer true from `when` (now) on."""
+    return memory.retire(asked.ref, _when(asked.when), reason=asked.reason, dry_run=asked.dry_run)
+
+
+def confirm(memory: Memory, asked: Mark) -> Receipt:
+    """Vouches for a memory, or releases it from quarantine."""
+    return memory.confirm(asked.ref, asked.reason or "confirmed by the user", dry_run=asked.dry_run)
+
+
+def quarantine(memory: Memory, asked: Mark) -> Receipt:
+    """Keeps a memory, but out of every read that does not ask for it."""
+    return memory.quarantine(asked.ref, asked.reason or "", dry_run=asked.dry_run)
+
+
+def history(memory: Memory, asked: Of) -> Any:
+    """Every belief ever held in a memory."""
+    return memory.history(asked.ref)
+
+
+def why(memory: Memory, asked: Of) -> WhyBelieved:
+    """Why something is believed: the path to verbatim events."""
+    return memory.why(asked.ref)
+
+
+def walk(memory: Memory, asked: Walk) -> Any:
+    """What lies around a memory, and the edges between."""
+    types = [name.strip() for name in asked.types.split(",") if name.strip()]
+    return memory.walk(asked.ref, *types, way=asked.way, depth=asked.depth)
+
+
+def same(memory: Memory, asked: Of) -> Any:
+    """Everything accepted as the same as this."""
+    return memory.equivalence_class(asked.ref)
+
+
+def identity(memory: Memory, asked: Of) -> Any:
+    """One identity with all its names, and where each of them comes from."""
+    return memory.export_identity(asked.ref)
+
+
+def split(memory: Memory, asked: Split) -> Receipt:
+    """Moves mentions off an entity, to a new one."""
+    mentions = [memory.edge(src, "refers_to", asked.ref) for src in asked.mentions]
+    return memory.split(asked.ref, mentions, asked.name)
+
+
+def query(memory: Memory, asked: Ask) -> Any:
+    """A query: seeds or text, then steps; answers with a subgraph, or with its plan."""
+    made = memory.query()
+    if asked.seeds:
+        made = made.seeds(*asked.seeds)
+    if asked.text is not None:
+        made = made.text(asked.text)
+    for step in asked.steps:
+        made = _stepped(made, step)
+    if asked.within:
+        made = made.within(asked.within)
+    if asked.during:
+        made = made.during(*asked.during)
+    if asked.include_superseded:
+        made = made.include_superseded()
+    if asked.limit:
+        made = made.limit(asked.limit)
+    return Plan(made.explain()) if asked.explain else made.run()
+
+
+def _stepped(made: Query, step: Step) -> Query:
+    given = [part for part in (step.follow, step.where, step.connected) if part is not None]
+    if len(given) != 1:
+        raise InvalidInput("a step has exactly one of: follow, where, connected")
+    part = given[0]
+    if isinstance(part, FollowStep):
+        return made.follow(*part.types, way=part.way, depth=part.depth)
+    if isinstance(part, ConnectedStep):
+        return made.where_connected(part.type, *part.to, way=part.way, absent=part.absent)
+    return made.where(tuple(part.type) or None, part.name, part.kind, part.contains, part.metadata)
+
+
+def diff(memory: Memory, asked: Between) -> Any:
+    """What changed between two moments."""
+    return memory.diff(asked.a, asked.b)
+
+
+def changes(memory: Memory, asked: Since) -> Any:
+    """The feed: what was believed or given up after a known time."""
+    return memory.changes(EARLIEST if asked.since is None else _when(asked.since))
+
+
+def merges(memory: Memory, asked: Decided) -> Any:
+    """Merge proposals, with the names of both ends."""
+    found = memory.merges(None if asked.status == "all" else asked.status)
+    return [Named(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
+
+
+def accept_merge(memory: Memory, asked: Decide) -> Receipt:
+    """From now on both are read as one; nothing is rewritten."""
+    return memory.accept_merge(asked.proposal, dry_run=asked.dry_run)
+
+
+def reject_merge(memory: Memory, asked: Decide) -> Receipt:
+    """They are not the same; the proposal is not made again."""
+    return memory.reject_merge(asked.proposal, dry_run=asked.dry_run)
+
+
+def undo_merge(memory: Memory, asked: Decide) -> Receipt:
+    """They are read as two again."""
+    return memory.undo_merge(asked.proposal, dry_run=asked.dry_run)
+
+
+def worlds(memory: Memory, asked: Asked) -> Worlds:
+    """Every world with its hash, and the hash of everything."""
+    return Worlds(memory.hash(), [World(hash_, node) for node, hash_ in memory.worlds()])
+
+
+def hash_(memory: Memory, asked: HashOf) -> Hash:
+    """The hash of a world and all inside it; without one, of the whole memory."""
+    return Hash(memory.hash(asked.ref))
+
+
+def undo(memory: Memory, asked: Undo) -> Receipt:
+    """Takes back what a receipt's changeset did, as one more changeset."""
+    at, *also = (instant(time) for time in (asked.known_at, *asked.also))
+    return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
+
+
+def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
+    """The users, agents, apps and runs that have memories, by kind."""
+    found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
+    page: str | None = None
+    while True:
+        listed = memory.list("Scope", limit=1000, page=page)
+        for node in listed.items:
+            kind, colon, name = node.name.partition(":")
+            if colon:
+                found[kind].append(name)
+        page = listed.next
+        if page is None:
+            return {kind: sorted(names) for kind, names in found.items()}
+
+
+def span_(memory: Memory, asked: Asked) -> Any:
+    """From the first to the last moment that this memory knows of, on both axes."""
+    return memory._h.read(span)
+
+
+def verify(memory: Memory, asked: Asked) -> Any:
+    """Recomputes every hash and looks at every logged row."""
+    found = memory.verify()
+    return {"ok": found.ok, **plain(found)}
+
+
+def stats(memory: Memory, asked: Asked) -> dict[str, Any]:
+    """How much is stored."""
+    return memory.stats()
+
+
+def flush(memory: Memory, asked: Asked) -> Done:
+    """Embeds everything that has no vector yet."""
+    return Done(memory.flush())
+
+
+ROUTES = (
+    Route("POST", "/v1/recall", recall, Recall),
+    Route("POST", "/v1/remember", remember, Remember, Receipt),
+    Route("POST", "/v1/resume", resume, gives=list[Receipt]),
+    Route("POST", "/v1/facts", fact, OneFact, Receipt),
+    Route("POST", "/v1/notes", note, Note, Receipt),
+    Route("POST", "/v1/load", load, Load, Receipt),
+    Route("POST", "/v1/undo", undo, Undo, Receipt),
+    Route("POST", "/v1/flush", flush, gives=Done),
+    Route("POST", "/v1/links", link, Link, Receipt),
+    Route("GET", "/v1/links", edge, EdgeOf, Edge),
+    Route("POST", "/v1/links/retire", retire_edge, EndEdge, Receipt),
+    Route("POST", "/v1/links/correct", correct_edge, EndEdge, Receipt),
+    Route("GET", "/v1/memories", list_, List, Page),
+    Route("GET", "/v1/memories/{ref}", get, Get, Node),
+    Route("GET", "/v1/memories/{ref}/history", history, Of, list[OneVersion]),
+    Route("GET", "/v1/memories/{ref}/why", why, Of, WhyBelieved),
+    Route("GET", "/v1/memories/{ref}/walk", walk, Walk, Subgraph),
+    Route("GET", "/v1/memories/{ref}/same", same, Of, list[Node]),
+    Route("GET", "/v1/memories/{ref}/identity", identity, Of),
+    Route("POST", "/v1/memories/{ref}/amend", amend, Change, Receipt),
+    Route("POST", "/v1/memories/{ref}/correct", correct, Change, Receipt),
+    Route("POST", "/v1/memories/{ref}/retire", retire, Retire, Receipt),
+    Route("POST", "/v1/memories/{ref}/confirm", confirm, Mark, Receipt),
+    Route("POST", "/v1/memories/{ref}/quarantine", quarantine, Mark, Receipt),
+    Route("POST", "/v1/memories/{ref}/split", split, Split, Receipt),
+    Route("POST", "/v1/query", query, Ask, Subgraph),
+    Route("GET", "/v1/diff", diff, Between),
+    Route("GET", "/v1/changes", changes, Since),
+    Route("GET", "/v1/merges", merges, Decided, list[Named]),
+    Route("POST", "/v1/merges/{proposal}/accept", accept_merge, Decide, Receipt),
+    Route("POST", "/v1/merges/{proposal}/reject", reject_merge, Decide, Receipt),
+    Route("POST", "/v1/merges/{proposal}/undo", undo_merge, Decide, Receipt),
+    Route("GET", "/v1/worlds", worlds, gives=Worlds),
+    Route("GET", "/v1/hash", hash_, HashOf, Hash),
+    Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
+    Route("GET", "/v1/span", span_),
+    Route("GET", "/v1/stats", stats),
+    Route("GET", "/v1/verify", verify, gives=Verification),
+)
+
+
+def parse(route: Route, given: dict[str, Any], path: dict[str, str]) -> Any:
+    """What was asked, checked; texts of a query become the types that the class wants."""
+    both = set(given) & set(path)
+    if both:
+        raise InvalidInput(f"{sorted(both)[0]!r} stands in the path already")
+    if route.method == "GET":
+        given = {name: _from_query(name, value) for name, value in given.items()}
+    try:
+        return msgspec.convert({**given, **path}, route.takes, strict=route.method != "GET")
+    except msgspec.ValidationError as error:
+        raise InvalidInput(str(error)) from None
+
+
+def _from_query(name: str, value: str) -> Any:
+    if name != "metadata":
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        raise InvalidInput('metadata is a JSON object, such as {"kind":"x"}') from None

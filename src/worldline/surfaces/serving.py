@@ -1,0 +1,100 @@
+"""The verbs that serve: MCP on standard input and output, or everything over HTTP."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from worldline.errors import Refused
+from worldline.model import Scope
+from worldline.surfaces.options import Bound, Verb, serves
+
+_TOOLS = click.option(
+    "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
+    help="The nine tools, or also link, walk, timeline and merges.",
+)  # fmt: skip
+
+
+@click.command(cls=Verb)
+@_TOOLS
+@serves
+def mcp(bound: Bound, tools: str) -> None:
+    """Serve an agent over MCP (standard input and output).
+
+    The scope given here is used by every call that names none.
+
+    \b
+    Example:
+      claude mcp add memory -- worldline mcp --user alice
+      worldline mcp --db team.db --agent reviewer --tools full
+    """
+    _require("mcp", "mcp")
+    from worldline.surfaces.mcp_server import run_stdio
+
+    scope, unscoped = _scope(bound)
+    with unscoped.memory() as memory:
+        run_stdio(memory, scope, "full" if tools == "full" else "core")
+
+
+@click.command(cls=Verb)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=7733, show_default=True, help="Port to listen on; 0 chooses a free one.")
+@click.option(
+    "--tokens", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    help='TOML: tenant = "token" or a list of them; chmod 600.',
+)  # fmt: skip
+@_TOOLS
+@serves
+def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str) -> None:
+    """Serve REST, MCP and the explorer over HTTP.
+
+    Without tokens (a file, or WORLDLINE_TOKEN) it listens on this machine only. The explorer is at
+    /, the REST API under /v1 (described in /openapi.json), MCP at /mcp.
+
+    \b
+    Example:
+      worldline serve
+      worldline serve --host 0.0.0.0 --tokens tokens.toml
+    """
+    _require("uvicorn", "web")
+    import uvicorn
+
+    from worldline.surfaces import auth, http
+
+    known = auth.load(tokens, bound.tenant, os.environ)
+    auth.require_safe(host, known)
+    scope, unscoped = _scope(bound)
+    with unscoped.memory() as memory, _listening(host, port) as listening:
+        service = http.Service(memory, known, bound.tenant, host, scope, tools)
+        at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        bound.answer({"url": at}, [f"{at}  explorer; {at}/v1 REST; {at}/mcp MCP   (Ctrl-C ends it)"])
+        sys.stdout.flush()
+        config = uvicorn.Config(
+            http.app(service), log_level="warning", access_log=False, server_header=False, ws="none",
+            timeout_graceful_shutdown=3,
+        )  # fmt: skip
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=256)
+    except OSError as error:
+        raise Refused(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
+
+
+def _scope(bound: Bound) -> tuple[Scope, Bound]:
+    """The scope to fall back on, and the same options without it: calls choose their own."""
+    kinds = {kind: name for kind, name in bound.scope.items() if kind != "session"}
+    return Scope(**kinds), bound._replace(scope={"session": bound.scope.get("session")})
+
+
+def _require(module: str, extra: str) -> None:
+    if find_spec(module) is None:
+        raise Refused(f"this needs an optional part: pip install 'worldline[{extra}]'")
