@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CODE := src tests examples bench docs
 
-.PHONY: demo test check bench soak docs format clean setup
+.PHONY: browser demo test check bench soak docs format clean setup
 
 setup: $(STAMP)
 
@@ -25,7 +25,14 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: check
+# The explorer's tests need a real browser: Debian's, installed here where that is possible.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	       && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium: the tests of the explorer will fail until one is installed"
+
+test: check browser
 	$(BIN)/pytest -n auto
 
 bench: $(STAMP)

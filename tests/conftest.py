@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 

@@ -20,7 +20,10 @@ from msgspec import Struct
 
 from worldline.errors import InvalidInput, UnknownType
 
-_NOT_SETTINGS = frozenset({"WORLDLINE_DB", "WORLDLINE_CONFIG", "WORLDLINE_TENANT", "WORLDLINE_TOKEN"})
+_NOT_SETTINGS = frozenset(
+    f"WORLDLINE_{name}"
+    for name in ("DB", "CONFIG", "TENANT", "TOKEN", "SERVER", "EMBEDDER_KEY", "MODEL_KEY", "COMPLETE")
+)
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +34,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     embedder: str = "auto"
     """Vectors: auto (the packaged model if its extra is installed), none, a model's name, onnx:FOLDER,
     fastembed:MODEL, or URL#MODEL of an OpenAI-compatible endpoint."""
+    model: str = "none"
+    """Language model for `ask`: none, or URL#MODEL of an OpenAI-compatible endpoint."""
     max_tokens: int = 2000
     """Budget of a recall, in estimated tokens."""
     durability: Literal["full", "normal"] = "full"

@@ -46,10 +46,10 @@ from worldline.model import (
     Version,
     Why,
 )
+from worldline.plugins.embedders import open_embedder
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
-from worldline.plugins.embedders import open_embedder
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import migrate, registry, verify

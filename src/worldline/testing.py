@@ -115,7 +115,9 @@ class Oracle:
                 found.add(row.edge)
         return found
 
-    def reached(self, start: str, valid: Instant, known: Instant, scope: str = "", depth: int = 1) -> set[str]:
+    def reached(
+        self, start: str, valid: Instant, known: Instant, scope: str = "", depth: int = 1
+    ) -> set[str]:
         """The lineages that are reached from one along edges in their direction."""
         edges, seen, frontier = self.edges(valid, known, scope), {start}, {start}
         for _ in range(depth):
@@ -250,7 +252,9 @@ class Oracle:
             raise OracleRefused("another parent")
 
     def _held(self, line: str, scope: str) -> list[Row]:
-        return [r for r in self.rows if not r.edge and r.line == line and r.current and scope in ("", r.scope)]
+        return [
+            r for r in self.rows if not r.edge and r.line == line and r.current and scope in ("", r.scope)
+        ]
 
     def _ever(self, line: str, scope: str) -> list[Row]:
         return [r for r in self.rows if not r.edge and r.line == line and scope in ("", r.scope)]
@@ -262,7 +266,9 @@ class Oracle:
     def _believe(self, row: Row) -> None:
         """A row ends where a later one of the same lineage and scope begins."""
         later = [
-            r.vf for r in self.rows if r.current and (r.line, r.scope) == (row.line, row.scope) and r.vf > row.vf
+            r.vf
+            for r in self.rows
+            if r.current and (r.line, r.scope) == (row.line, row.scope) and r.vf > row.vf
         ]
         row.vt = min([row.vt, *later])
         self.rows.append(row)

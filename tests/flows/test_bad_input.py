@@ -23,7 +23,18 @@ def store(memory):
 
 
 def rows(memory):
-    tables = ("nodes", "beliefs", "edges", "events", "facts", "log", "scopes", "tenants", "worlds", "proposals")
+    tables = (
+        "nodes",
+        "beliefs",
+        "edges",
+        "events",
+        "facts",
+        "log",
+        "scopes",
+        "tenants",
+        "worlds",
+        "proposals",
+    )
     return [memory._h.store.query(f"SELECT * FROM {table} ORDER BY 1") for table in tables]
 
 
@@ -65,14 +76,25 @@ def test_text_over_the_limit(clock):
 
 def test_unusual_text_is_stored_exactly(memory):
     """Control characters, bidi marks, emoji, combining marks and newlines survive in content."""
-    for text in ("\x01\x1f\x7f", "a\r\nb\tc", "🙂‍🧑", "e\u0301", "\u202eabc", "﷽", "'; DROP TABLE nodes; --", '"'):
+    for text in (
+        "\x01\x1f\x7f",
+        "a\r\nb\tc",
+        "🙂‍🧑",
+        "e\u0301",
+        "\u202eabc",
+        "﷽",
+        "'; DROP TABLE nodes; --",
+        '"',
+    ):
         id_ = memory.note("learning", "n", text).id
         assert memory.get(id_).content == text
         memory.query().text(text).run()
     assert memory.verify().ok
 
 
-@pytest.mark.parametrize("at", [EARLIEST, "0001-01-01", "1969-12-31T23:59:59", -1, 0, "9999-12-31T23:59:59Z", LAST])
+@pytest.mark.parametrize(
+    "at", [EARLIEST, "0001-01-01", "1969-12-31T23:59:59", -1, 0, "9999-12-31T23:59:59Z", LAST]
+)
 def test_the_edges_of_time(memory, at):
     """Dates before 1970 and in year 9999 are dates like any other."""
     note = memory.note("learning", "n", valid_from=at).id

@@ -101,7 +101,9 @@ def test_no_read_inside_a_world_leaves_it(parents, moves, links, world):
 
 def _ever(memory, forest, world: int) -> set[str]:
     """What has lain in the world at some time, by the contains edges of the whole feed."""
-    edges = {(c.item.src, c.item.dst) for c in memory.changes(0) if c.kind == "edge" and c.item.type == "contains"}
+    edges = {
+        (c.item.src, c.item.dst) for c in memory.changes(0) if c.kind == "edge" and c.item.type == "contains"
+    }
     found, frontier = {forest.ids[world]}, {forest.ids[world]}
     while frontier:
         frontier = {dst for src, dst in edges if src in frontier} - found

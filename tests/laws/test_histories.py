@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hypothesis import given, settings
+
 from laws.harness import Pair, histories
 
 
 @given(histories)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_read_agrees_with_the_oracle(history):
     """Whatever was put, amended, corrected, retired, linked and undone, each read sees what the oracle sees."""
     pair = Pair()

@@ -39,7 +39,9 @@ class Estate:
         if verb == "note":
             ids.append(handle.note("learning", f"{secret} note {number}", f"{secret} shared words").id)
         elif verb == "remember":
-            said = handle.remember(f"{secret} said {number}", speaker=secret, session="monday", said_at=number)
+            said = handle.remember(
+                f"{secret} said {number}", speaker=secret, session="monday", said_at=number
+            )
             ids.append(said.id)
         elif verb == "fact":
             given = Fact(f"{secret} person {number}", f"{secret}_likes", f"{secret} thing")

@@ -16,9 +16,7 @@ TABLES = (*COLUMNS, "worlds", "log", "tenants", "words_docsize")
 
 def rows(memory) -> dict[str, list]:
     """Every row of every table."""
-    return {
-        table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES
-    }
+    return {table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES}
 
 
 def scene():

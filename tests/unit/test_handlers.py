@@ -23,9 +23,7 @@ def names(nodes):
 # Plain edges ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "type_", [t for t in BUILT_IN if t not in ("fact", "supersedes", "contains")]
-)
+@pytest.mark.parametrize("type_", [t for t in BUILT_IN if t not in ("fact", "supersedes", "contains")])
 def test_no_edge_joins_a_memory_with_itself(three, type_):
     """Self-loops are refused by every type, and nothing is left behind."""
     memory, a, _, _ = three
@@ -393,7 +391,13 @@ def test_facts_are_ordered_by_when_they_hold(homes):
     """Learned in any order, each holds from its own start to the next one's."""
     for place, at in (("Oslo", 20), ("Rome", 0), ("Bern", 10)):
         tell(homes, place, at)
-    assert [home(homes, at) for at in (0, 9, 10, 19, 20)] == [{"Rome"}, {"Rome"}, {"Bern"}, {"Bern"}, {"Oslo"}]
+    assert [home(homes, at) for at in (0, 9, 10, 19, 20)] == [
+        {"Rome"},
+        {"Rome"},
+        {"Bern"},
+        {"Bern"},
+        {"Oslo"},
+    ]
     assert homes.verify().ok
 
 

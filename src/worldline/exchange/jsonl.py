@@ -21,13 +21,16 @@ FORMAT = 1
 _ID = "(SELECT x.hash FROM nodes x WHERE x.id = {})"
 _EVENT_SKIPPED = frozenset({"node", "tenant", "key", "session", "draft"})
 EVENT_COLUMNS = tuple(c for c in COLUMNS["events"] if c not in _EVENT_SKIPPED)
+FACT_COLUMNS = tuple(c for c in COLUMNS["facts"] if c not in ("node", "tenant", "subject", "object"))
+SIDE = {"wordings": "object", "blocks": "line"}
+"""What understanding has learned of names and wordings, by the column that says of what."""
 
 
 def lines(view: SqlView) -> Iterator[dict[str, Any]]:
     """Everything that this view's scope and world have ever held."""
     yield {"kind": "worldline", "format": FORMAT, "version": __version__}
     kept = _kept(view)
-    for make in (_scopes, _ontology, _nodes, _events, _facts, _aliases, _beliefs, _edges, _merges):
+    for make in (_scopes, _ontology, _nodes, _events, _facts, _aliases, _side, _beliefs, _edges, _merges):
         yield from make(view, kept)
 
 
@@ -130,16 +133,15 @@ def event_key(event: dict[str, Any], scope: int, world: int, text: str, *, undat
 
 
 def _facts(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+    columns = ", ".join(f"f.{column}" for column in FACT_COLUMNS)
     rows = view.query(
-        f"SELECT f.node, n.hash, {_ID.format('f.subject')}, f.predicate, {_ID.format('f.object')},"
-        " f.literal FROM facts f JOIN nodes n ON n.id = f.node WHERE f.tenant = :t ORDER BY f.node"
+        f"SELECT f.node, n.hash, {_ID.format('f.subject')}, {_ID.format('f.object')}, {columns}"
+        " FROM facts f JOIN nodes n ON n.id = f.node WHERE f.tenant = :t ORDER BY f.node"
     )
-    for node, id_, subject, predicate, object_, literal in rows:
+    for node, id_, subject, object_, *values in rows:
         if node in kept:
-            yield _full(
-                "fact", id=_hex(id_), subject=_hex(subject), predicate=predicate, object=_hex(object_),
-                literal=literal,
-            )  # fmt: skip
+            fact = dict(zip(FACT_COLUMNS, values, strict=True))
+            yield _full("fact", id=_hex(id_), subject=_hex(subject), object=_hex(object_), values=fact)
 
 
 def _aliases(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
@@ -150,6 +152,18 @@ def _aliases(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     for line, of, key, name, scope in rows:
         if line in kept:
             yield _full("alias", of=_hex(of), key=key, name=name, scope=scope or None)
+
+
+def _side(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+    for table, of in SIDE.items():
+        columns = [column for column in COLUMNS[table] if column not in ("tenant", of)]
+        rows = view.query(
+            f"SELECT r.{of}, {_ID.format('r.' + of)}, {', '.join(columns)} FROM {table} r"
+            " WHERE r.tenant = :t ORDER BY 1, 3"
+        )
+        for key, id_, *values in rows:
+            if key in kept:
+                yield _full(table, of=_hex(id_), values=dict(zip(columns, values, strict=True)))
 
 
 def _beliefs(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, show
 from worldline.errors import InvalidInput, Refused, StoreError
-from worldline.exchange.jsonl import FORMAT, event_key
+from worldline.exchange.jsonl import FORMAT, SIDE, event_key
 from worldline.exchange.records import Bad, Record, Report
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id
@@ -132,6 +132,9 @@ def _payloads(tx: Tx, copy: _Copy) -> None:
         _guarded(copy, position, lambda line=line: _node(tx, copy, line))
     for position, line in copy.lines["alias"]:
         _guarded(copy, position, lambda line=line: _alias(tx, copy, line))
+    for table, of in SIDE.items():
+        for position, line in copy.lines[table]:
+            _guarded(copy, position, lambda t=table, o=of, li=line: _aside(tx, copy, t, o, li))
     for position, line in copy.lines["type"]:
         _guarded(copy, position, lambda line=line: _type(tx, copy, line))
     for row, src, dst in tx.query("SELECT id, src, dst FROM edges WHERE tenant = :t AND type = 'contains'"):
@@ -180,8 +183,8 @@ def _checked(tx: Tx, copy: _Copy, line: Line, world: int) -> bytes:
         )
     elif fact is not None:
         made = fact_id(
-            bytes.fromhex(fact["subject"]), fact["predicate"],
-            bytes.fromhex(fact["object"]) if fact.get("object") else None, fact.get("literal"), inside,
+            bytes.fromhex(fact["subject"]), fact["values"]["predicate"],
+            bytes.fromhex(fact["object"]) if fact.get("object") else None, fact["values"]["literal"], inside,
         )  # fmt: skip
     else:
         made = node_id(line["type"], line["name"], line["content"], line.get("dated"), inside)
@@ -208,11 +211,17 @@ def _event(tx: Tx, copy: _Copy, line: Line, key: int, world: int) -> None:
 
 def _fact(tx: Tx, copy: _Copy, fact: Line, key: int) -> None:
     object_ = copy.keys[fact["object"]] if fact.get("object") else 0
-    tx.add("facts", key, copy.keys[fact["subject"]], fact["predicate"], object_, fact.get("literal"))
+    row = {**fact["values"], "node": key, "subject": copy.keys[fact["subject"]], "object": object_}
+    tx.add("facts", *[row[column] for column in COLUMNS["facts"] if column != "tenant"])
 
 
 def _alias(tx: Tx, copy: _Copy, line: Line) -> None:
     tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
+
+
+def _aside(tx: Tx, copy: _Copy, table: str, of: str, line: Line) -> None:
+    row = {**line["values"], of: copy.keys[line["of"]]}
+    tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
 
 
 def _type(tx: Tx, copy: _Copy, line: Line) -> None:
@@ -232,26 +241,51 @@ class _Step(Struct, frozen=True):
     put: list[tuple[str, str, Line]] = field(default_factory=list)
 
 
+class _Run(Struct):
+    """The changeset under way, and what it has put."""
+
+    handle: Handle
+    tx: Tx
+    rows: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Row numbers here, by kind and row number at the origin."""
+    fresh: set[tuple[str, int]] = field(default_factory=set)
+    young: set[int] = field(default_factory=set)
+    """Lineages first believed in this changeset: their worlds have no hash of their own yet."""
+
+    def turn_over(self) -> None:
+        self.tx.finish("import")
+        self.tx = self.handle._begin(False)
+        self.fresh.clear()
+        self.young.clear()
+
+
 def _replay(handle: Handle, copy: _Copy) -> None:
-    rows: dict[tuple[str, int], int] = {}
-    fresh: set[tuple[str, int]] = set()
-    seen: set[str] = set()
-    tx = handle._begin(False)
+    run, seen = _Run(handle, handle._begin(False)), set[str]()
     for step in _steps(copy):
-        if any((kind, line["row"]) in fresh for kind, line in step.closed):
-            tx.finish("import")
-            tx = handle._begin(False)
-            fresh.clear()
+        if any((kind, line["row"]) in run.fresh for kind, line in step.closed):
+            run.turn_over()
         for kind, line in step.closed:
-            if (kind, line["row"]) in rows:
-                _close(tx, copy, kind, line, rows[kind, line["row"]])
+            if (kind, line["row"]) in run.rows:
+                _close(run.tx, copy, kind, line, run.rows[kind, line["row"]])
         for position, kind, line in step.put:
-            done: list[int] = []
-            _guarded(copy, position, lambda k=kind, li=line: done.append(_put(tx, copy, k, li, seen)))
-            if done:
-                rows[kind, line["row"]] = done[0]
-                fresh.add((kind, line["row"]))
-    tx.finish("import")
+            if kind == "edge" and _world(copy, line) in run.young:
+                run.turn_over()
+            _guarded(copy, position, lambda k=kind, li=line: _once(run, copy, k, li, seen))
+    run.tx.finish("import")
+
+
+def _world(copy: _Copy, line: Line) -> int:
+    """The world whose hash an edge changes."""
+    named = line["src"] if line["type"] == "contains" else line.get("world")
+    return copy.keys.get(named, 0) if named else 0
+
+
+def _once(run: _Run, copy: _Copy, kind: str, line: Line, seen: set[str]) -> None:
+    mark = kind, line["row"]
+    run.rows[mark] = _put(run.tx, copy, kind, line, seen)
+    run.fresh.add(mark)
+    if kind == "belief":
+        run.young.add(copy.keys[line["of"]])
 
 
 def _steps(copy: _Copy) -> Iterator[_Step]:
@@ -316,8 +350,9 @@ def _edge(tx: Tx, copy: _Copy, line: Line, seen: set[str]) -> int:
         "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
         orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode(),
     )  # fmt: skip
-    if type_ == "contains" and valid.end == FOREVER:
-        tx.worlds.move(dst, tx.root, src)
+    if type_ == "contains":
+        if valid.end == FOREVER:
+            tx.worlds.move(dst, tx.root, src)
     elif line["id"] not in seen:
         tx.worlds.add(world, id_)
     seen.add(line["id"])

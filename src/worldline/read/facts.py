@@ -17,8 +17,8 @@ from worldline.read.walk import Step
 from worldline.store.view import LISTED, SqlView, listed
 
 _STEP = (
-    "SELECT n.id, f.subject, f.predicate, f.phrase, f.object FROM facts f JOIN nodes n ON n.id = f.node"
-    " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+    "SELECT n.id, f.subject, f.predicate, f.phrase, f.object FROM facts f CROSS JOIN nodes n ON n.id = f.node"
+    " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
     " WHERE f.tenant = :t AND f.object != 0 AND "
 )
 
@@ -98,7 +98,7 @@ class ViewGraph:
         )
         found: dict[str, dict[str, float]] = {relation: {} for relation in relations}
         for relation, kind, count in self._view.query(
-            "SELECT f.predicate, w.kind, count(DISTINCT f.node) FROM facts f JOIN wordings w"
+            "SELECT f.predicate, w.kind, count(DISTINCT f.node) FROM facts f CROSS JOIN wordings w"
             " ON w.tenant = :t AND w.object = f.object WHERE f.tenant = :t"
             " AND f.predicate IN (SELECT value FROM json_each(:wanted)) GROUP BY 1, 2",
             wanted=wanted,
@@ -130,8 +130,8 @@ def about(view: SqlView, lines: Collection[int], limit: int = 40) -> list[Believ
     """What is currently believed of these entities, newest first."""
     rows: list[Any] = view.query(
         "SELECT n.hash, n.content, s.name, f.predicate, b.vf, b.vt, b.confidence, n.line FROM facts f"
-        " JOIN nodes n ON n.id = f.node JOIN nodes s ON s.id = f.subject"
-        " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        " CROSS JOIN nodes n ON n.id = f.node CROSS JOIN nodes s ON s.id = f.subject"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) AND {view.seen()}"
         " ORDER BY b.vf DESC, n.id DESC LIMIT :limit",
         among=listed(lines),

@@ -68,7 +68,7 @@ def vectors(
 def neighbours(view: SqlView, nodes: Collection[int]) -> list[int]:
     """The turns just before and after these, in the same session."""
     rows = view.query(
-        "SELECT t.node FROM texts o JOIN texts t ON t.tenant = :t AND t.session = o.session"
+        "SELECT t.node FROM texts o CROSS JOIN texts t ON t.tenant = :t AND t.session = o.session"
         f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.node IN {LISTED} ORDER BY t.node",
         among=listed(nodes),
     )

@@ -131,7 +131,7 @@ def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
     allowed = ontology.AGENT_EDGES if agent else ontology.EDGE_TYPES
     own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
     ontology.require(name, allowed + own, "edge type")
-    return None
+    return
 
 
 def _for_agents(tx: Tx, name: str) -> bool:

@@ -29,12 +29,12 @@ from worldline.model import (
     Refuse,
     Scope,
 )
+from worldline.rules.describe import Described, describe, role_of
+from worldline.rules.kinds import tags_of
 from worldline.store import digests, ledger
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, SILENT, WORDS_PER_NODE
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.view import SqlView, owner_token
-from worldline.rules.describe import Described, describe, role_of
-from worldline.rules.kinds import tags_of
 from worldline.text import PASSAGE, fold, indexed, passages
 
 _INSERT = {
@@ -47,6 +47,8 @@ for _table in UNNUMBERED:
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
 ALWAYS = Interval(EARLIEST)
+UNDESCRIBED = SILENT | {"Fact", "Entity"}
+"""Node types that recall does not rank among texts."""
 DESCRIBED = 24_000
 """Characters of a text that are described; words and vectors cover all of it."""
 
@@ -179,7 +181,7 @@ class Tx(SqlView):
         if stored:
             self._label(key, draft)
         self._index(key, draft)
-        if not self.fresh and draft.type not in SILENT:
+        if not self.fresh and draft.type not in UNDESCRIBED:
             self._describe(key, line, draft)
         if line != key:
             self.worlds.new_version(line, key)

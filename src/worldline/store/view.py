@@ -112,7 +112,7 @@ class SqlView:
             " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k"
         )
         first = step.format(source="edges c", of=line)
-        again = step.format(source="up JOIN edges c", of="up.line")
+        again = step.format(source="up CROSS JOIN edges c", of="up.line")
         return (
             f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
             " SELECT 1 FROM up WHERE line = :w))"
@@ -162,7 +162,7 @@ class SqlView:
     def nodes(self, where: str, tail: str = "", **args: Any) -> list[Node]:
         """Visible nodes that meet a condition on `n` and `b`."""
         rows = self.query(
-            f"SELECT {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node"
+            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
             f" WHERE b.tenant = :t AND {where} AND {self.seen()} {tail}",
             **args,
         )
@@ -176,7 +176,7 @@ class SqlView:
     def payload(self, key: int) -> Node | None:
         """One version whatever the moment, through its newest belief in this scope."""
         rows = self.query(
-            f"SELECT {NODE} FROM nodes n JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line"
+            f"SELECT {NODE} FROM nodes n CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line"
             f" AND b.node = n.id WHERE n.tenant = :t AND n.id = :key AND {self.scoped('b')}"
             " ORDER BY b.kt DESC, b.id DESC LIMIT 1",
             key=key,
@@ -186,7 +186,7 @@ class SqlView:
     def history(self, line: int) -> list[tuple[Belief, Node]]:
         """Every belief ever held in any version of a lineage up to this known time, oldest first."""
         rows = self.query(
-            f"SELECT {BELIEF}, {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node"
+            f"SELECT {BELIEF}, {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
             f" WHERE b.tenant = :t AND b.line = :line AND b.kf <= :k AND {self.scoped('b')}"
             " ORDER BY b.kf, b.id",
             line=line,
@@ -196,7 +196,7 @@ class SqlView:
     def nodes_by_belief(self, where: str) -> list[Node]:
         """Nodes through these very belief rows, whatever the moment; scope and world still hold."""
         rows = self.query(
-            f"SELECT {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node WHERE b.tenant = :t AND {where}"
+            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node WHERE b.tenant = :t AND {where}"
             f" AND {self.scoped('b')} AND {self.ever_inside('b.line')} ORDER BY b.id"
         )
         return [node_from(row) for row in rows]
@@ -204,7 +204,7 @@ class SqlView:
     def latest(self, line: int) -> Node | None:
         """The version of a lineage that was believed last by this known time, over or not."""
         rows = self.query(
-            f"SELECT {NODE} FROM beliefs b JOIN nodes n ON n.id = b.node WHERE b.tenant = :t"
+            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node WHERE b.tenant = :t"
             " AND b.line = coalesce((SELECT line FROM nodes WHERE id = :line), :line) AND b.kf <= :k"
             f" AND {self.scoped('b')} AND {self.ever_inside('b.line')}"
             " ORDER BY b.kt > :k DESC, b.vf DESC, b.id DESC LIMIT 1",
@@ -234,7 +234,7 @@ class SqlView:
             " AND c.kf <= :k"
         )
         first = step.format(source="edges c", of=line)
-        again = step.format(source="up JOIN edges c", of="up.line")
+        again = step.format(source="up CROSS JOIN edges c", of="up.line")
         return (
             f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
             " SELECT 1 FROM up WHERE line = :w))"
@@ -277,7 +277,7 @@ class SqlView:
         """The currently believed facts of a subject and predicate: same owner, same world as `beside`."""
         rows = self.query(
             f"SELECT f.node, f.subject, f.predicate, f.object, f.literal, {BELIEF}"
-            " FROM facts f JOIN nodes n ON n.id = f.node JOIN beliefs b ON b.tenant = :t"
+            " FROM facts f CROSS JOIN nodes n ON n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
             " AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             f" WHERE f.tenant = :t AND f.subject IN {LISTED}"
             f" AND f.predicate = :predicate AND ({self._same_owner(scope)})"
@@ -293,7 +293,7 @@ class SqlView:
         """What is believed of a subject and not over: fact columns, belief columns, the object's name."""
         return self.query(
             "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
-            f" {BELIEF}, o.name FROM facts f JOIN nodes n ON n.id = f.node JOIN beliefs b ON b.tenant = :t"
+            f" {BELIEF}, o.name FROM facts f CROSS JOIN nodes n ON n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
             " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
             " LEFT JOIN nodes o ON o.id = f.object"
             f" WHERE f.tenant = :t AND f.subject IN {LISTED} AND b.status IS NOT 'quarantined'"
@@ -307,7 +307,7 @@ class SqlView:
         if not scope:
             return "b.scope = 0"
         return (
-            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o JOIN scopes s ON s.id = :scope"
+            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o CROSS JOIN scopes s ON s.id = :scope"
             " AND o.tenant = :t AND o.user IS s.user AND o.agent IS s.agent AND o.app IS s.app)"
         )
 
@@ -343,8 +343,8 @@ class SqlView:
         rows = self.query(
             "SELECT n.id, n.hash, f.predicate, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
             " (SELECT hash FROM nodes WHERE id = f.subject), (SELECT hash FROM nodes WHERE id = f.object)"
-            " FROM facts f JOIN nodes n ON n.id = f.node"
-            " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+            " FROM facts f CROSS JOIN nodes n ON n.id = f.node"
+            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
             f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN {LISTED} AND {self.seen()}"
             f" AND {self._ends_of_fact()} ORDER BY b.id",
             among=among,
@@ -377,7 +377,7 @@ class SqlView:
         """How many levels of worlds lie below a lineage."""
         rows = self.query(
             "WITH RECURSIVE down(line, depth) AS (SELECT :line, 0 UNION SELECT e.dst, depth + 1"
-            " FROM down JOIN edges e ON e.tenant = :t AND e.src = down.line AND e.type = 'contains'"
+            " FROM down CROSS JOIN edges e ON e.tenant = :t AND e.src = down.line AND e.type = 'contains'"
             " AND e.vt = :forever AND e.kt = :forever) SELECT max(depth) FROM down",
             line=line,
         )
@@ -390,7 +390,7 @@ class SqlView:
             near, far, start, goal = far, near, goal, start
         rows = self.query(
             f"WITH RECURSIVE on_way(line) AS (SELECT :start UNION SELECT e.{far} FROM on_way"
-            f" JOIN edges e ON e.tenant = :t AND e.{near} = on_way.line AND e.type = :type"
+            f" CROSS JOIN edges e ON e.tenant = :t AND e.{near} = on_way.line AND e.type = :type"
             " AND e.vt > :since AND e.kt = :forever) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
             start=start, goal=goal, type=type_, since=since,
         )  # fmt: skip
@@ -405,7 +405,7 @@ class SqlView:
             f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM (SELECT rowid, rank AS score"
             " FROM words WHERE words MATCH :match ORDER BY rank LIMIT :depth)"
             " GROUP BY 1 ORDER BY 2, 1 LIMIT :limit",
-            match=f"{self._owned()} AND text : ({any_word})",
+            match=f"{self._owned()}text : ({any_word})",
             depth=4 * limit,
             limit=limit,
         )
@@ -413,9 +413,10 @@ class SqlView:
 
     def _owned(self) -> str:
         """Leaves other tenants and scopes out before anything is ranked."""
-        owner = [f"t{self.tenant}"]
-        owner += [owner_token(kind, value) for kind, value in self.scope.bound().items()]
-        return f"owner : ({' AND '.join(owner)})"
+        owner = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        if len(self.query("SELECT 1 FROM tenants LIMIT 2")) > 1:
+            owner.append(f"t{self.tenant}")
+        return f"owner : ({' AND '.join(owner)}) AND " if owner else ""
 
     def contents(self, nodes: Collection[int]) -> dict[int, str]:
         """The beginnings of these texts, where they may be seen."""
@@ -433,7 +434,7 @@ class SqlView:
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
             f" WHERE words MATCH :match AND b.type NOT IN {FOUND_APART} AND {self.seen()}"
             " ORDER BY words.rank LIMIT :depth",
-            match=f"{self._owned()} AND {match}",
+            match=f"{self._owned()}{match}",
             depth=-1 if depth is None else 2 * depth,
         )
         return list(dict.fromkeys(row[0] for row in rows))[:depth]
@@ -490,9 +491,9 @@ class SqlView:
     def nodes_inside(self) -> list[int]:
         """Every version of everything in the entered world, at this moment."""
         rows = self.query(
-            "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down JOIN edges e"
+            "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down CROSS JOIN edges e"
             " ON e.tenant = :t AND e.src = down.line AND e.type = 'contains' AND e.vf <= :v AND e.vt > :v"
-            " AND e.kf <= :k AND e.kt > :k) SELECT DISTINCT b.node FROM down JOIN beliefs b"
+            " AND e.kf <= :k AND e.kt > :k) SELECT DISTINCT b.node FROM down CROSS JOIN beliefs b"
             " ON b.tenant = :t AND b.line = down.line"
         )
         return [row[0] for row in rows]
@@ -511,7 +512,7 @@ class SqlView:
     def same_as(self, *lines: int) -> list[int]:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
         rows = self.query(
-            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM same JOIN edges e"
+            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM same CROSS JOIN edges e"
             " ON e.tenant = :t AND e.src = same.line AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
             f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
             among=listed(lines),
@@ -531,7 +532,7 @@ class SqlView:
         """Merge proposals as they stood at this known time."""
         rows = self.query(
             "SELECT p.hash, a.hash, b.hash, p.status, p.tier, p.score, p.reason, p.kf, p.kt, p.id, p.a, p.b"
-            " FROM proposals p JOIN nodes a ON a.id = p.a JOIN nodes b ON b.id = p.b"
+            " FROM proposals p CROSS JOIN nodes a ON a.id = p.a CROSS JOIN nodes b ON b.id = p.b"
             f" WHERE p.tenant = :t AND {where} AND p.kf <= :k AND p.kt > :k AND {self.scoped('p')}"
             f" AND {self._end_seen_ever('p.a')} AND {self._end_seen_ever('p.b')} ORDER BY p.id",
             **args,

@@ -24,7 +24,7 @@ from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, tends
 
 _PATIENCE = 2.0
-_EXTRAS = {"semantic": "onnxruntime", "progress": "rich"}
+_EXTRAS = {"semantic": "onnxruntime", "progress": "rich", "mcp": "mcp", "web": "uvicorn"}
 
 
 @click.command(cls=Verb)

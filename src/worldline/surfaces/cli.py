@@ -2,7 +2,7 @@
 
 This module only lists the verbs, loads the one that is called, and turns errors into one line and
 an exit code: 0 done, 1 refused or damaged, 2 wrong usage, 130 interrupted, 141 nobody reads on.
-The verbs are in `writing.py`, `reading.py` and `care.py`; they are not imported for `--help`.
+The verbs are in the modules that `VERBS` names; they are not imported for `--help`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "undo": ("writing:undo", "Take a whole write back."),
     },
     "Read": {
+        "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
         "get": ("reading:get", "Show one memory."),
         "list": ("reading:listing", "List memories, newest first."),
         "history": ("reading:history", "Every belief ever held in a memory."),
@@ -41,6 +42,12 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "mcp": ("serving:mcp", "Serve an agent over MCP (standard input and output)."),
         "serve": ("serving:serve", "Serve REST, MCP and the explorer over HTTP."),
+    },
+    "Exchange": {
+        "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
+        "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
+        "install": ("installing:install", "Set up a coding agent's hooks."),
+        "hook": ("hooks:hook", "Answer a coding agent's hook."),
     },
     "Care": {
         "init": ("care:init", "Make a new, empty store."),

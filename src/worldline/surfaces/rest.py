@@ -22,9 +22,9 @@ from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.span import span
 from worldline.surfaces.budget import fitted
-from worldline.surfaces.render import plain
-from worldline.write.load import Link as LoadLink
-from worldline.write.load import Note as LoadNote
+from worldline.surfaces.render import HIDDEN, plain
+from worldline.write.load import Link as LinkToLoad
+from worldline.write.load import Note as NoteToLoad
 
 ALL = 1_000_000_000
 Way = Literal["out", "in", "both"]
@@ -134,6 +134,30 @@ class Note(Asked):
     dated: Given | None = None
     metadata: Metadata = field(default_factory=dict)
     dry_run: bool = False
+
+
+class LoadNote(Asked):
+    """A note to load; `inside` is the place in the list of the note that contains it."""
+
+    type: str
+    name: str
+    content: str = ""
+    valid_from: Given | None = None
+    valid_to: Given | None = None
+    dated: Given | None = None
+    metadata: Metadata | None = None
+    inside: int | None = None
+
+
+class LoadLink(Asked):
+    """An edge to load; an end is the place of a note in the list."""
+
+    src: int
+    type: str
+    dst: int
+    valid_from: Given | None = None
+    valid_to: Given | None = None
+    metadata: Metadata | None = None
 
 
 class Load(Asked):
@@ -425,7 +449,13 @@ def note(memory: Memory, asked: Note) -> Receipt:
 
 def load(memory: Memory, asked: Load) -> Receipt:
     """Stores many notes and links as one changeset."""
-    return memory.load(asked.notes, asked.links)
+    notes = [NoteToLoad(**_timed(note)) for note in asked.notes]
+    return memory.load(notes, [LinkToLoad(**_timed(link)) for link in asked.links])
+
+
+def _timed(asked: LoadNote | LoadLink) -> dict[str, Any]:
+    given = msgspec.structs.asdict(asked)
+    return {name: _when(value) if name.startswith("valid") else value for name, value in given.items()}
 
 
 def link(memory: Memory, asked: Link) -> Receipt:
@@ -521,7 +551,9 @@ def same(memory: Memory, asked: Of) -> Any:
 
 def identity(memory: Memory, asked: Of) -> Any:
     """One identity with all its names, and where each of them comes from."""
-    return memory.export_identity(asked.ref)
+    found = memory.export_identity(asked.ref)
+    shown = [{name: value for name, value in merge.items() if name not in HIDDEN} for merge in found["merges"]]
+    return {**found, "merges": shown}
 
 
 def split(memory: Memory, asked: Split) -> Receipt:

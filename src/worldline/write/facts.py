@@ -19,7 +19,7 @@ from worldline.handle import Place
 from worldline.hashing import fact_id
 from worldline.model import EdgeDraft, Evidence, Fact, FactDraft, NodeDraft, Predicate, Status
 from worldline.store.tx import Tx
-from worldline.write.check import clean_name, clean_struct, clean_text
+from worldline.write.check import clean_struct, clean_text
 from worldline.write.put import entity
 
 _ID = re.compile(r"[0-9a-f]{64}")

@@ -23,7 +23,6 @@ from worldline.store.tx import Tx
 from worldline.write.check import clean_interval, clean_metadata
 from worldline.write.put import note
 
-
 _BATCH = 20_000
 T = TypeVar("T")
 
@@ -55,14 +54,13 @@ class Link(Struct, frozen=True):
 def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Receipt:
     """One changeset; in an empty store the indexes are made at the end."""
     store = handle.store
-    with _without_collector(), store.bulk():
-        with handle.changeset("load", fresh=True) as (tx, place):
-            if tx.fresh:
-                store.drop_indexes()
-            ids = load(tx, place, notes, links, handle.config, agent=handle.agent)
-            tx.flush()
-            if tx.fresh:
-                store.make_indexes()
+    with _without_collector(), store.bulk(), handle.changeset("load", fresh=True) as (tx, place):
+        if tx.fresh:
+            store.drop_indexes()
+        ids = load(tx, place, notes, links, handle.config, agent=handle.agent)
+        tx.flush()
+        if tx.fresh:
+            store.make_indexes()
     return Receipt("load", None, not tx.ledger.empty, tx.stamp, ids=tuple(id_.hex() for id_ in ids))
 
 

@@ -31,6 +31,7 @@ from worldline.write.understand import claims_of, settle, stored_event
 
 _NEAREST = 5
 _GATED = 8000
+_COMMON = 300
 ECHO = "it repeats what this memory has handed out"
 
 
@@ -180,7 +181,8 @@ def _judge(view: SqlView, text: str, own: int) -> Signals:
 
 def _nearest(view: SqlView, text: str) -> list[tuple[int, str]]:
     frequency = view.frequencies(set(content_words(text[:_GATED])[:40]))
-    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:8]
+    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:3]
+    rare = [term for term in rare if frequency[term] <= _COMMON] or rare[:1]
     found = [key for key, _ in view.matching(rare, _NEAREST + 1)]
     contents = view.contents(found)
     return [(key, contents[key]) for key in found if key in contents]
@@ -188,7 +190,7 @@ def _nearest(view: SqlView, text: str) -> list[tuple[int, str]]:
 
 def _keep_signals(tx: Tx, key: int, signals: Signals | None) -> None:
     kept = None if signals is None else msgspec.json.encode(signals).decode()
-    tx.query("UPDATE events SET signals = :kept WHERE node = :key", kept=kept, key=key)
+    tx.query("UPDATE events SET signals = :kept WHERE node = :key AND signals IS NULL", kept=kept, key=key)
 
 
 def believe(

@@ -48,7 +48,7 @@ def stored_event(tx: Tx, event: str) -> Stored:
     """The event of an id, inside the changeset that understands it."""
     rows = tx.query(
         "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset"
-        " FROM events e JOIN nodes n ON n.id = e.node WHERE n.tenant = :t AND n.hash = :hash",
+        " FROM nodes n CROSS JOIN events e ON e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
         hash=bytes.fromhex(event),
     )
     return Stored(*rows[0])
@@ -94,8 +94,8 @@ def _what_was_wrong(tx: Tx, claim: Claim, place: Place) -> int:
     if claim.cue != "correction" or not claim.replaces or claim.key.strip("|"):
         return 0
     rows = tx.query(
-        "SELECT DISTINCT f.subject FROM aliases a JOIN facts f ON f.tenant = :t AND f.object = a.line"
-        " JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
+        "SELECT DISTINCT f.subject FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.object = a.line"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
         " WHERE a.tenant = :t AND a.key = :old AND a.scope = :scope AND b.scope = :scope LIMIT 2",
         old=fold(claim.replaces),
         scope=place.scope,
@@ -174,7 +174,7 @@ class _Known:
 
     def kinds(self, name: str) -> frozenset[str]:
         rows = self._tx.query(
-            "SELECT DISTINCT w.kind FROM aliases a JOIN wordings w ON w.tenant = :t AND w.object = a.line"
+            "SELECT DISTINCT w.kind FROM aliases a CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
             " WHERE a.tenant = :t AND a.key = :name AND a.scope = :scope AND w.placed",
             name=name,
             scope=self._scope,
@@ -254,7 +254,7 @@ def _propose_alike(tx: Tx, line: int, name: str, place: Place) -> None:
 
 def _candidates(tx: Tx, keys: Sequence[str], line: int, place: Place) -> list[Candidate]:
     rows = tx.query(
-        "SELECT DISTINCT a.line, a.name FROM blocks k JOIN aliases a ON a.tenant = :t AND a.line = k.line"
+        "SELECT DISTINCT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
         " AND a.line != :line ORDER BY a.line LIMIT 200",
         keys=orjson.dumps(list(keys)).decode(),

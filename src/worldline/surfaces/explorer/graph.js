@@ -12,7 +12,7 @@ export function layout(nodes, edges, centre) {
   const all = [...at.values()], steps = 260;
   for (let step = 0; step < steps; step++) {
     const heat = 14 * (1 - step / steps) + 0.2;
-    for (const p of all) { p.dx = -p.x * 0.012; p.dy = -p.y * 0.016; }
+    for (const p of all) { p.dx = -p.x * 0.012; p.dy = -p.y * 0.014; }
     for (let i = 0; i < all.length; i++) for (let j = i + 1; j < all.length; j++) {
       const a = all[i], b = all[j], x = a.x - b.x || 0.01, y = a.y - b.y || 0.01;
       const push = 5200 / (x * x + y * y + 30), d = Math.hypot(x, y);
@@ -21,7 +21,7 @@ export function layout(nodes, edges, centre) {
     for (const edge of edges) {
       const a = at.get(edge.src), b = at.get(edge.dst);
       if (!a || !b || a === b) continue;
-      const x = b.x - a.x, y = b.y - a.y, d = Math.hypot(x, y) || 0.01, pull = (d - 105) * 0.06;
+      const x = b.x - a.x, y = b.y - a.y, d = Math.hypot(x, y) || 0.01, pull = (d - 135) * 0.06;
       a.dx += pull * x / d; a.dy += pull * y / d; b.dx -= pull * x / d; b.dy -= pull * y / d;
     }
     for (const p of all) {
@@ -70,7 +70,7 @@ export class Graph {
     const d = Math.hypot(b.x - a.x, b.y - a.y) || 1, ux = (b.x - a.x) / d, uy = (b.y - a.y) / d, bend = nth * 26;
     const mx = (a.x + b.x) / 2 - uy * bend, my = (a.y + b.y) / 2 + ux * bend, ex = b.x - ux * 15, ey = b.y - uy * 15;
     const tip = `M${ex} ${ey}l${-8 * ux + 4 * uy} ${-8 * uy - 4 * ux}l${-8 * uy} ${8 * ux}z`;
-    const label = made("text", { class: `edge-name ${kind}`, x: (mx + (a.x + b.x) / 2) / 2, y: (my + (a.y + b.y) / 2) / 2 - 3 });
+    const label = made("text", { class: `edge-name ${kind}`, x: (mx + (a.x + b.x) / 2) / 2 + ux * 10, y: (my + (a.y + b.y) / 2) / 2 + uy * 10 + 3 });
     label.textContent = short(edge.label || edge.type, 26);
     return [
       made("path", { class: `edge ${kind}`, "data-type": edge.type, d: `M${a.x} ${a.y}Q${mx} ${my} ${ex} ${ey}` }),

@@ -1,0 +1,118 @@
+"""The verbs towards other memories and models: import, export, ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from worldline.config import load
+from worldline.errors import Refused
+from worldline.exchange.exporters import FORMATS as EXPORTS
+from worldline.exchange.importers import NAMES
+from worldline.exchange.records import Report
+from worldline.plugins.language_models import open_language_model
+from worldline.read.answer import messages
+from worldline.surfaces import render
+from worldline.surfaces.care import _Progress as Progress
+from worldline.surfaces.options import Bound, Verb, parse_time, reads, writes
+
+_TOLD = 20
+
+
+@click.command("import", cls=Verb)
+@click.argument("format", type=click.Choice(NAMES))
+@click.argument("path", type=click.Path(path_type=Path))
+@writes
+def import_(bound: Bound, format: str, path: Path) -> None:
+    """Read another memory's file, folder or archive.
+
+    FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
+    record that cannot be read is told with its position and skipped.
+
+    \b
+    Example:
+      worldline import auto chatgpt-export.zip
+      worldline import markdown ~/notes --dry-run
+    """
+    with bound.memory() as memory, Progress() as progress:
+        report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
+    bound.answer(report, _told(report))
+
+
+def _told(report: Report) -> Iterator[str]:
+    would = "would be " if report.dry_run else ""
+    yield (
+        f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "
+        f"{len(report.skipped):,} skipped"
+    )
+    for bad in report.skipped[:_TOLD]:
+        yield f"  skipped {render.one_line(bad.position)}: {render.one_line(bad.reason, 120)}"
+    if len(report.skipped) > _TOLD:
+        yield f"  … and {len(report.skipped) - _TOLD:,} more (--json lists all)"
+
+
+@click.command(cls=Verb)
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--format", type=click.Choice(list(EXPORTS)), default="jsonl", show_default=True,
+    help="jsonl is exact and can be imported again.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@reads
+def export(bound: Bound, path: Path, format: str, force: bool) -> None:
+    """Write the memory into a file: exact JSON Lines, Markdown or GraphML.
+
+    JSON Lines hold the whole history, whatever the moment; the others show what is visible now.
+
+    \b
+    Example:
+      worldline export memory.jsonl
+      worldline export memory.md --format markdown --user ana
+    """
+    if path.exists() and not force:
+        raise Refused(f"{path} exists already; name another file, or use --force")
+    with bound.memory() as memory:
+        count = memory.export(path, format)
+    what = "lines" if format == "jsonl" else "memories"
+    bound.answer({"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"])
+
+
+@click.command(cls=Verb)
+@click.argument("question")
+@click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [setting max_tokens].")
+@click.option("--asked-at", metavar="TIME", help="The moment that `yesterday` is relative to [now].")
+@click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
+@click.option("--no-answer", is_flag=True, help="Only the evidence, even where a model is configured.")
+@reads
+def ask(
+    bound: Bound,
+    question: str,
+    max_tokens: int | None,
+    asked_at: str | None,
+    answer_tokens: int,
+    no_answer: bool,
+) -> None:
+    """Ask in plain words: the evidence within a budget, and an answer where a model is configured.
+
+    The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
+    endpoint; without one, nothing leaves this machine.
+
+    \b
+    Example:
+      worldline ask "Which tier does Acme have?"
+      worldline ask "What did we decide last week?" --max-tokens 800
+    """
+    model = None if no_answer else open_language_model(load().model)
+    with bound.memory() as memory:
+        found = memory.recall(question, max_tokens=max_tokens, asked_at=parse_time(asked_at))
+    answer = None
+    if model is not None and found.hits:
+        answer = model.complete(messages(question, found.text), answer_tokens)
+    value = {
+        "question": question, "evidence": found.text, "tokens": found.tokens, "abstained": found.abstained,
+        "reason": found.reason, "answer": answer, "model": model.name if model else None,
+    }  # fmt: skip
+    lines = [render.printable(found.text)]
+    bound.answer(value, lines if answer is None else [*lines, "", render.printable(answer)])

@@ -1,0 +1,57 @@
+"""A server as a child process, for the tests of every surface that it has."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+
+
+@contextmanager
+def running(db: str, *args: str, **environ: str) -> Iterator[str]:
+    """`worldline serve` on a free port; gives its address."""
+    command = [sys.executable, "-m", "worldline", "serve", "--db", db, "--port", "0", "--json", *args]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "WORLDLINE_EMBEDDER": "none", **environ}
+    )
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["url"]
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+class Rest:
+    """A client of the REST API that returns what it got as JSON."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def get(self, path: str, status: int = 200, **query: Any) -> Any:
+        """The answer to a GET."""
+        return self._checked(self._client.get(f"/v1/{path}", params=query), status)
+
+    def post(self, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:
+        """The answer to a POST."""
+        return self._checked(self._client.post(f"/v1/{path}", json=body or {}, params=query), status)
+
+    @staticmethod
+    def _checked(answer: Any, status: int) -> Any:
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+@contextmanager
+def rest(url: str, token: str | None = None) -> Iterator[Rest]:
+    """A client on an address."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    with httpx2.Client(base_url=url, headers=headers, timeout=60) as client:
+        yield Rest(client)

@@ -1,0 +1,338 @@
+"""MCP with the SDK's own client: the tools, both transports, several clients and the shell on one file."""
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from serving import running
+from worldline import Memory
+from worldline.clock import show
+from worldline.surfaces.budget import size
+from worldline.surfaces.mcp_tools import CORE, Desk
+from worldline.text import estimate_tokens
+
+_NINE = [
+    "memory_write", "memory_recall", "memory_list", "memory_read", "memory_amend", "memory_retire",
+    "memory_retire_all", "memory_purge_scope", "memory_list_scopes",
+]  # fmt: skip
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    """A store's path; the file is not there yet."""
+    return str(tmp_path / "me.db")
+
+
+def stdio(db: str, *args: str, **environ: str) -> Client:
+    """A client whose server is a child process on standard input and output."""
+    environ = {"WORLDLINE_DB": db, "WORLDLINE_EMBEDDER": "none", **environ}
+    command = ["-m", "worldline", "mcp", *args]
+    return Client(StdioServerParameters(command=sys.executable, args=command, env=environ))
+
+
+class Tools:
+    """Calls tools and checks how they ended."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def __call__(self, tool: str, **given: Any) -> Any:
+        """The structured answer; its text must tell something too."""
+        answer = await self.client.call_tool(f"memory_{tool}", given)
+        assert not answer.is_error, answer.content
+        assert answer.content[0].text
+        return answer.structured_content
+
+    async def refused(self, tool: str, **given: Any) -> str:
+        """The message of a tool error."""
+        answer = await self.client.call_tool(f"memory_{tool}", given)
+        assert answer.is_error
+        return answer.content[0].text
+
+
+def session(client: Client, work: Callable[[Tools], Awaitable[None]]) -> None:
+    """Runs one conversation."""
+
+    async def talk() -> None:
+        async with client as opened:
+            await work(Tools(opened))
+
+    asyncio.run(talk())
+
+
+# Every tool, over standard input and output --------------------------------------------------------
+
+
+def test_nine_tools_with_annotations_and_schemas(db: str) -> None:
+    """The default set is the nine, each with hints, a closed input schema and an output schema."""
+
+    async def work(call: Tools) -> None:
+        tools = {tool.name: tool for tool in (await call.client.list_tools()).tools}
+
+        assert list(tools) == _NINE
+        reading = {name for name, tool in tools.items() if tool.annotations.read_only_hint}
+        ending = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
+        assert reading == {"memory_recall", "memory_list", "memory_read", "memory_list_scopes"}
+        assert ending == {"memory_amend", "memory_retire", "memory_retire_all", "memory_purge_scope"}
+        for tool in tools.values():
+            assert tool.annotations.idempotent_hint
+            assert tool.description
+            assert tool.input_schema["additionalProperties"] is False
+            assert tool.output_schema["type"] == "object"
+        with pytest.raises(MCPError, match="memory_recall"):
+            await call.client.call_tool("memory_eat", {})
+
+    session(stdio(db), work)
+
+
+def test_a_memory_from_write_to_retire(db: str) -> None:
+    """Written, recalled, amended, read with its history, corrected, retired: each step shows."""
+
+    async def work(call: Tools) -> None:
+        note = {"content": "Acme is on the silver tier", "name": "Acme contract", "valid_from": "2026-01-01"}
+        id_ = (await call("write", **note))["id"]
+        assert (await call("write", **note))["changed"] is False
+        await call("amend", id=id_, content="Acme is on the gold tier", valid_from="2026-03-01")
+
+        found = await call("recall", question="Which tier is Acme on?", explain=True)
+        assert [item["text"] for item in found["items"]] == ["Acme is on the gold tier"]
+        assert found["items"][0]["lanes"]
+        assert found["trace"]
+        past = await call("recall", question="Which tier is Acme on?", valid_at="2026-02-01")
+        assert [item["text"] for item in past["items"]] == ["Acme is on the silver tier"]
+
+        read = await call("read", id=id_, history=True)
+        assert read["memory"]["text"] == "Acme is on the gold tier"
+        assert [item["change"] for item in read["history"]] == ["put", "amended", "superseded"]
+        await call("amend", id=id_, content="Acme is on the bronze tier", was_wrong=True, reason="misread")
+        assert (await call("read", id=id_))["memory"]["text"] == "Acme is on the bronze tier"
+
+        assert (await call("retire", id=id_))["changed"] is True
+        assert (await call("retire", id=id_))["changed"] is False
+        assert await call("list") == {}
+        assert len((await call("list", retired=True))["items"]) >= 2
+
+    session(stdio(db), work)
+
+
+def test_what_was_believed_and_what_was_true_over_mcp(db: str) -> None:
+    """A change learned late answers differently on the two axes."""
+    with Memory.open(db) as memory:
+        first = memory.note("context", "Acme", "tier: silver", valid_from="2026-01-01")
+        memory.amend(first.id, "tier: gold", valid_from="2026-03-01")
+
+    async def work(call: Tools) -> None:
+        known = show(first.known_at)
+        believed = await call("read", id=first.id, valid_at="2026-03-03", known_at=known)
+        true = await call("read", id=first.id, valid_at="2026-03-03")
+
+        assert believed["memory"]["text"] == "tier: silver"
+        assert true["memory"]["text"] == "tier: gold"
+        assert await call("list", as_of="2020-01-01") == {}
+
+    session(stdio(db), work)
+
+
+def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
+    """The server's scope is the default, a call may name another, and a write may go to several."""
+
+    async def work(call: Tools) -> None:
+        await call("write", content="Alice likes tea")
+        await call("write", content="Bo likes coffee", user="bo")
+        await call("write", content="The office is closed", scopes=[{"user": "alice"}, {"user": "bo", "app": "x"}])
+
+        assert {i["text"] for i in (await call("list"))["items"]} == {"Alice likes tea", "The office is closed"}
+        assert {i["text"] for i in (await call("list", user="bo"))["items"]} == {
+            "Bo likes coffee", "The office is closed",
+        }  # fmt: skip
+        assert await call("list_scopes") == {"app": ["x"], "user": ["alice", "bo"]}
+        assert await call("list_scopes", kind="app") == {"app": ["x"]}
+        first = await call("list_scopes", limit=2)
+        assert await call("list_scopes", limit=2, page=first["next"]) == {"user": ["bo"]}
+
+    session(stdio(db, "--user", "alice"), work)
+
+
+def test_ending_many(db: str) -> None:
+    """retire_all ends one scope's memories; purge_scope wants the name again, and erases nothing."""
+
+    async def work(call: Tools) -> None:
+        for user in ("ana", "bo"):
+            await call("write", content=f"{user} likes tea", user=user)
+            await call("write", content="I moved to Porto.", type="said", speaker=user, user=user)
+        before = (await call("list", user="ana"))["items"]
+
+        assert "name whose" in await call.refused("retire_all")
+        assert (await call("retire_all", user="bo", type="context", dry_run=True))["count"] == 1
+        assert (await call("retire_all", user="bo", type="context"))["count"] == 1
+        assert "must be exactly 'ana'" in await call.refused("purge_scope", kind="user", name="ana", confirm="anna")
+        assert "there is no" in await call.refused("purge_scope", kind="run", name="x", confirm="x")
+        assert (await call("purge_scope", kind="user", name="ana", confirm="ana"))["count"] >= 2
+        assert await call("list", user="ana") == {}
+        assert await call("list", user="ana", type="Turn") == {}
+        kept = (await call("list", user="ana", retired=True))["items"]
+        assert {item["text"] for item in before} <= {item["text"] for item in kept}
+
+    session(stdio(db), work)
+
+
+def test_pages_and_budgets(db: str) -> None:
+    """Pages follow each other, and no whole payload passes max_tokens, in any script."""
+    with Memory.open(db) as memory:
+        for number in range(12):
+            memory.note("learning", f"tea {number}", f"Green tea {number} steeps for three minutes. " * 20)
+        memory.remember("黄金会员每年一月续费。" * 40, speaker="Ana")
+
+    async def work(call: Tools) -> None:
+        first = await call("list", limit=5)
+        second = await call("list", limit=100, page=first["next"])
+        assert len({item["id"] for item in first["items"] + second["items"]}) == 12
+        assert "next" not in second
+
+        for tool, given in (
+            ("recall", {"question": "How long does green tea steep?"}),
+            ("recall", {"question": "黄金会员什么时候续费？", "explain": True}),
+            ("list", {"limit": 100}),
+            ("read", {"id": first["items"][0]["id"], "history": True}),
+        ):
+            for budget in (150, 300, 1000):
+                answer = await call.client.call_tool(f"memory_{tool}", {**given, "max_tokens": budget})
+                assert not answer.is_error, answer.content
+                whole = answer.model_dump(mode="json", by_alias=True, include={"content", "structured_content"}, exclude_none=True)
+                assert estimate_tokens(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) <= budget
+        assert "takes" in await call.refused("list", max_tokens=60)
+
+    session(stdio(db), work)
+
+
+def test_clear_errors(db: str) -> None:
+    """What a model can mend is told inside the result, with what is allowed."""
+
+    async def work(call: Tools) -> None:
+        assert "project, reference" in await call.refused("write", content="x", type="Entity")
+        assert "unknown field `vaild_at`" in await call.refused("list", vaild_at="2026-01-01")
+        assert "2026-03-05" in await call.refused("list", as_of="soon")
+        assert "missing required field `question`" in await call.refused("recall")
+        assert "no memory" in await call.refused("read", id="0" * 12)
+        assert "not both" in await call.refused("write", content="x", user="a", scopes=[{"user": "b"}])
+        assert "new content" in await call.refused("amend", id="0" * 12)
+
+    session(stdio(db), work)
+
+
+def test_full_set_links_walks_and_merges(db: str) -> None:
+    """`--tools full` adds tools for edges and merge proposals."""
+    with Memory.open(db) as memory:
+        a, b = (memory.note("user", name).id or "" for name in ("Ana", "Anna"))
+        memory.link(a, "same_as", b)
+
+    async def work(call: Tools) -> None:
+        names = [tool.name for tool in (await call.client.list_tools()).tools]
+        assert set(names) - set(_NINE) >= {"memory_link", "memory_walk", "memory_merges"}
+
+        await call("link", src=a, type="relates_to", dst=b)
+        around = await call("walk", id=a)
+        assert [edge["type"] for edge in around["edges"]] == ["relates_to"]
+        assert "contains" in await call.refused("link", src=a, type="contains", dst=b)
+
+        (proposal,) = (await call("merges"))["items"]
+        assert {proposal["a_name"], proposal["b_name"]} == {"Ana", "Anna"}
+        assert await call("merges", action="accept", proposal=proposal["id"]) == {"changed": True}
+        assert await call("merges") == {}
+
+    session(stdio(db, "--tools", "full"), work)
+
+
+# Transports, neighbours and speed ------------------------------------------------------------------
+
+
+def test_streamable_http_keeps_tenants_apart(db: str, tmp_path: Path) -> None:
+    """Over HTTP a token opens its own tenant's memory, and no token opens none."""
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text('ana = "ana-token-0123456789"\nbo = ["bo-token-0123456789"]\n')
+    tokens.chmod(0o600)
+
+    async def talk(url: str) -> None:
+        for who in ("ana", "bo"):
+            headers = {"authorization": f"Bearer {who}-token-0123456789"}
+            async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+                async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
+                    call = Tools(client)
+                    assert await call("list") == {}
+                    await call("write", content=f"{who} was here")
+                    assert [i["text"] for i in (await call("list"))["items"]] == [f"{who} was here"]
+        async with httpx2.AsyncClient() as http:
+            assert (await http.post(f"{url}/mcp", json={})).status_code == 401
+
+    with running(db, "--tokens", str(tokens)) as url:
+        asyncio.run(talk(url))
+
+
+def test_several_clients_and_the_shell_on_one_file(db: str) -> None:
+    """Three clients over both transports write at once while the shell works; nothing is lost."""
+
+    async def write(client: Client, who: str) -> None:
+        async with client as opened:
+            call = Tools(opened)
+            for number in range(8):
+                await call("write", content=f"{who} {number}")
+                assert (await call("recall", question=f"{who} {number}"))["items"]
+
+    async def shell() -> None:
+        for number in range(3):
+            command = [sys.executable, "-m", "worldline", "note", "context", f"shell {number}", "--db", db]
+            process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL, env=dict(os.environ))
+            assert await process.wait() == 0
+
+    async def everybody(url: str) -> None:
+        await asyncio.gather(
+            write(stdio(db), "first"), write(stdio(db), "second"), write(Client(f"{url}/mcp"), "third"), shell()
+        )
+
+    with running(db) as url:
+        asyncio.run(everybody(url))
+    with Memory.open(db) as memory:
+        assert len(memory.list("context", limit=100).items) == 27
+        assert memory.verify().ok
+
+
+def test_first_answer_after_a_cold_start(db: str) -> None:
+    """Starting the server and answering the first question takes under 3 s of CPU, embedder included."""
+    environ = {"WORLDLINE_EMBEDDER": "auto"}
+    with Memory.open(db) as memory:
+        memory.remember("We moved Acme to the gold tier.", speaker="Ana")
+
+    def first() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+        async def work(call: Tools) -> None:
+            assert (await call("recall", question="Which tier is Acme on?"))["items"]
+
+        session(stdio(db, **environ), work)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(first() for _ in range(2)) < 3.0
+
+
+def test_budget_counts_both_forms(memory: Memory) -> None:
+    """The size of a payload is that of its text and its structure together."""
+    memory.note("learning", "tea", "green " * 2000)
+    recall = next(tool for tool in CORE if tool.name == "memory_recall")
+
+    payload = recall.run(Desk(memory.as_agent()), recall.takes(question="tea", max_tokens=400))
+
+    assert 200 < size(payload) <= 400
+    assert payload["content"][0]["text"].count("green") > 20
+    assert payload["structuredContent"]["items"][0]["text"].count("green") > 20
