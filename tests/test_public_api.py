@@ -12,8 +12,8 @@ from worldline import Memory, Query, errors
 
 VERBS = {
     "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "correct", "diff",
-    "edge", "enter", "equivalence_class", "export_identity", "fact", "flush", "get", "hash", "history",
-    "link", "list",
+    "edge", "enter", "equivalence_class", "export", "export_identity", "fact", "flush", "get", "hash", "history",
+    "import_", "link", "list",
     "load", "merges", "note", "open", "quarantine", "query", "recall", "reembed", "register", "reject_merge",
     "remember", "resume",
     "retire", "scoped", "shared_with", "split", "stats", "undo", "undo_merge", "verify", "walk", "why",

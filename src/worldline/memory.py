@@ -497,7 +497,7 @@ class Memory:
         from worldline.read import recall as recalling  # brings numpy, which other verbs can do without
 
         clean_text(question, "question", 65536)
-        semantic = self._meaning(question)
+        semantic, matcher = self._meaning(question), self._matcher()
 
         def look(view: SqlView) -> Recall:
             view = view.bind(closed=include_superseded, quarantined=include_quarantined, labels=filters or {})
@@ -509,7 +509,7 @@ class Memory:
                 explain,
                 frozenset(without),
             )
-            return recalling.recall(view, question, wish, semantic)
+            return recalling.recall(view, question, wish, semantic, matcher)
 
         return self._h.read(look)
 

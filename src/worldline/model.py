@@ -392,6 +392,18 @@ class Subgraph(Struct, frozen=True):
         return frozenset(n.name for n in self.nodes)
 
 
+class Believed(Struct, frozen=True):
+    """A fact as recall shows it."""
+
+    id: str
+    text: str
+    subject: str
+    slot: str
+    valid: Interval
+    confidence: float | None
+    line: int
+
+
 class Hit(Struct, frozen=True):
     """One memory that recall found: verbatim, dated, and with the reasons for its place."""
 
@@ -422,6 +434,12 @@ class Recall(Struct, frozen=True):
     sure: float
     """How sure that there is evidence; comparable between questions."""
     trace: tuple[str, ...] = ()
+    facts: tuple[Believed, ...] = ()
+    """What is currently believed about what the question names, where it speaks to the question."""
+    answer: str | None = None
+    """The answer that walking from fact to fact gives, when that is sure."""
+    proof: tuple[str, ...] = ()
+    """The ids of the facts walked, in order."""
 
 
 class Page(Struct, frozen=True):

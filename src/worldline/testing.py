@@ -35,7 +35,7 @@ class FrozenClock:
         return self.now
 
 
-class OracleRefused(Exception):
+class RefusalError(Exception):
     """The oracle holds that this write must be refused."""
 
 
@@ -133,7 +133,7 @@ class Oracle:
         if any(r.what == what for r in holding):
             return False
         if any(r.vf == vf for r in holding):
-            raise OracleRefused("begins at that very moment")
+            raise RefusalError("begins at that very moment")
         self._believe(Row(line, what, scope, vf, vt, now))
         for other in holding:
             self._tighten(other, vf, now)
@@ -143,12 +143,12 @@ class Oracle:
         """It changed at `at`: what held then ends, and the new payload holds in its place."""
         holding = [r for r in self._held(line, scope) if r.vf <= at < r.vt]
         if not holding:
-            raise OracleRefused("does not hold then")
+            raise RefusalError("does not hold then")
         changed = [r for r in holding if r.what != what]
         if any(r.vf == at for r in changed):
-            raise OracleRefused("begins at that very moment")
+            raise RefusalError("begins at that very moment")
         if changed and self._owner(what, line) != line:
-            raise OracleRefused("another memory says this")
+            raise RefusalError("another memory says this")
         for row in changed:
             self._believe(Row(line, what, row.scope, at, row.vt, now))
             self._tighten(row, at, now)
@@ -164,7 +164,7 @@ class Oracle:
             latest[last.scope] = last
         changed = [row for row in latest.values() if row.what != what or not row.current]
         if changed and self._owner(what, line) != line:
-            raise OracleRefused("another memory says this")
+            raise RefusalError("another memory says this")
         for row in changed:
             if row.current:
                 self._close(row, now)
@@ -182,7 +182,7 @@ class Oracle:
         """It is over at `at`."""
         ending = [r for r in self._held(line, scope) if r.vt > at]
         if any(r.vf >= at for r in ending):
-            raise OracleRefused("begins later")
+            raise RefusalError("begins later")
         for row in ending:
             self._tighten(row, at, now)
         return bool(ending)
@@ -203,7 +203,7 @@ class Oracle:
         if at is not None:
             held = [r for r in held if r.vt > at]
             if any(r.vf >= at for r in held):
-                raise OracleRefused("begins later")
+                raise RefusalError("begins later")
         for row in held:
             if at is None:
                 self._close(row, now)
@@ -218,7 +218,7 @@ class Oracle:
         if ends and ends != {FOREVER}:
             if len(ends) == 1 and ends <= self.undone:
                 return False
-            raise OracleRefused("a later write builds on this one")
+            raise RefusalError("a later write builds on this one")
         self.undone.add(now)
         back = [row for row in closed if not self._again(row, put)]
         for row in put:
@@ -235,7 +235,7 @@ class Oracle:
             if same and (other.what, other.vf, other.vt) == (row.what, row.vf, row.vt):
                 return True
             if same and other.vf <= row.vf < other.vt:
-                raise OracleRefused("something else is believed of that time now")
+                raise RefusalError("something else is believed of that time now")
         if row.edge is not None:
             self._check(row.edge, row.vf, held)
         return False
@@ -243,13 +243,13 @@ class Oracle:
     def _check(self, edge: tuple[str, str, str], vf: Instant, rows: list[Row] | None = None) -> None:
         source, type_, target = edge
         if source == target:
-            raise OracleRefused("joins itself")
+            raise RefusalError("joins itself")
         among = [r for r in (self.rows if rows is None else rows) if r.edge and r.current and r.vt > vf]
         held = [r.edge for r in among if r.edge and r.edge[1] == type_]
         if type_ in ("contains", "precedes", "subtype_of") and _leads(held, target, source):
-            raise OracleRefused("a circle")
+            raise RefusalError("a circle")
         if type_ == "contains" and any(there == target for _, _, there in held):
-            raise OracleRefused("another parent")
+            raise RefusalError("another parent")
 
     def _held(self, line: str, scope: str) -> list[Row]:
         return [

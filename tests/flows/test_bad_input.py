@@ -23,6 +23,7 @@ def store(memory):
 
 
 def rows(memory):
+    """Every row of the tables that a write may touch."""
     tables = (
         "nodes",
         "beliefs",
@@ -43,9 +44,13 @@ def test_text_that_cannot_be_stored(memory, text):
     """Empty, NUL, lone surrogates and what is no text at all are InvalidText in every verb."""
     note = memory.note("learning", "n", "c").id
     before = rows(memory)
-    verbs = [lambda: memory.remember(text), lambda: memory.note("learning", text), lambda: memory.remember(Event(text)),
-             lambda: memory.remember(messages=[{"role": "user", "content": text}]),
-             lambda: memory.amend(note, name=text) if text is not None else memory.note("learning", None)]  # fmt: skip
+    verbs = [
+        lambda: memory.remember(text),
+        lambda: memory.note("learning", text),
+        lambda: memory.remember(Event(text)),
+        lambda: memory.remember(messages=[{"role": "user", "content": text}]),
+        lambda: memory.amend(note, name=text) if text is not None else memory.note("learning", None),
+    ]
     if not (isinstance(text, str) and not text.strip()):
         verbs.append(lambda: memory.note("learning", "n", text))
     for verb in verbs:
@@ -113,17 +118,26 @@ def test_times_that_are_none(store, at):
     memory, a, b = store
     before = rows(memory)
     for verb in (
-        lambda: memory.note("learning", "n", valid_from=at), lambda: memory.note("learning", "n", valid_to=at),
-        lambda: memory.note("learning", "n", dated=at), lambda: memory.remember("x", said_at=at),
-        lambda: memory.amend(a, "c", valid_from=at), lambda: memory.correct(a, "c", valid_to=at),
-        lambda: memory.retire(a, at), lambda: memory.link(a, "supports", b, valid_from=at),
-        lambda: memory.fact(Fact("a", "p", "b", valid_from=at)), lambda: memory.at(valid=at),
+        lambda: memory.note("learning", "n", valid_from=at),
+        lambda: memory.note("learning", "n", valid_to=at),
+        lambda: memory.note("learning", "n", dated=at),
+        lambda: memory.remember("x", said_at=at),
+        lambda: memory.amend(a, "c", valid_from=at),
+        lambda: memory.correct(a, "c", valid_to=at),
+        lambda: memory.retire(a, at),
+        lambda: memory.link(a, "supports", b, valid_from=at),
+        lambda: memory.fact(Fact("a", "p", "b", valid_from=at)),
+        lambda: memory.at(valid=at),
         lambda: memory.fact(Fact("a", "p", "b", valid_to=at)),
-        lambda: memory.at(known=at), lambda: memory.at(as_of=at), lambda: memory.changes(at),
-        lambda: memory.diff(at), lambda: memory.query().at(valid=at).run(),
-        lambda: memory.query().during(at, 10).run(), lambda: memory.load([Note("learning", "n", valid_from=at)]),
+        lambda: memory.at(known=at),
+        lambda: memory.at(as_of=at),
+        lambda: memory.changes(at),
+        lambda: memory.diff(at),
+        lambda: memory.query().at(valid=at).run(),
+        lambda: memory.query().during(at, 10).run(),
+        lambda: memory.load([Note("learning", "n", valid_from=at)]),
         lambda: memory.remember(messages=[{"role": "u", "content": "c", "said_at": at}]),
-    ):  # fmt: skip
+    ):
         with pytest.raises(InvalidTime):
             verb()
     assert rows(memory) == before
@@ -203,24 +217,38 @@ def test_too_deep(memory):
 
 
 CALLS = {
-    "get": lambda m, a, x: m.get(x), "history": lambda m, a, x: m.history(x), "why": lambda m, a, x: m.why(x),
-    "enter": lambda m, a, x: m.enter(x), "hash": lambda m, a, x: m.hash(x or "zz"),
-    "amend": lambda m, a, x: m.amend(x, "c"), "correct": lambda m, a, x: m.correct(x, "c"),
-    "retire": lambda m, a, x: m.retire(x), "confirm": lambda m, a, x: m.confirm(x),
-    "quarantine": lambda m, a, x: m.quarantine(x, "r"), "link src": lambda m, a, x: m.link(x, "supports", a),
-    "link dst": lambda m, a, x: m.link(a, "supports", x), "link type": lambda m, a, x: m.link(a, x, a),
-    "note type": lambda m, a, x: m.note(x, "n"), "undo": lambda m, a, x: m.undo(x),
-    "accept": lambda m, a, x: m.accept_merge(x), "reject": lambda m, a, x: m.reject_merge(x),
-    "undo_merge": lambda m, a, x: m.undo_merge(x), "class": lambda m, a, x: m.equivalence_class(x),
-    "export": lambda m, a, x: m.export_identity(x), "split": lambda m, a, x: m.split(a, [x], "n"),
-    "register": lambda m, a, x: m.register(x), "seeds": lambda m, a, x: m.query().seeds(x).run(),
-    "within": lambda m, a, x: m.query().within(x or "zz").run(), "fact": lambda m, a, x: m.fact(x),
-    "remember facts": lambda m, a, x: m.remember("t", facts=[x]), "load note": lambda m, a, x: m.load([x]),
+    "get": lambda m, a, x: m.get(x),
+    "history": lambda m, a, x: m.history(x),
+    "why": lambda m, a, x: m.why(x),
+    "enter": lambda m, a, x: m.enter(x),
+    "hash": lambda m, a, x: m.hash(x or "zz"),
+    "amend": lambda m, a, x: m.amend(x, "c"),
+    "correct": lambda m, a, x: m.correct(x, "c"),
+    "retire": lambda m, a, x: m.retire(x),
+    "confirm": lambda m, a, x: m.confirm(x),
+    "quarantine": lambda m, a, x: m.quarantine(x, "r"),
+    "link src": lambda m, a, x: m.link(x, "supports", a),
+    "link dst": lambda m, a, x: m.link(a, "supports", x),
+    "link type": lambda m, a, x: m.link(a, x, a),
+    "note type": lambda m, a, x: m.note(x, "n"),
+    "undo": lambda m, a, x: m.undo(x),
+    "accept": lambda m, a, x: m.accept_merge(x),
+    "reject": lambda m, a, x: m.reject_merge(x),
+    "undo_merge": lambda m, a, x: m.undo_merge(x),
+    "class": lambda m, a, x: m.equivalence_class(x),
+    "export": lambda m, a, x: m.export_identity(x),
+    "split": lambda m, a, x: m.split(a, [x], "n"),
+    "register": lambda m, a, x: m.register(x),
+    "seeds": lambda m, a, x: m.query().seeds(x).run(),
+    "within": lambda m, a, x: m.query().within(x or "zz").run(),
+    "fact": lambda m, a, x: m.fact(x),
+    "remember facts": lambda m, a, x: m.remember("t", facts=[x]),
+    "load note": lambda m, a, x: m.load([x]),
     "load link": lambda m, a, x: m.load([Note("learning", "n")], [x]),
     "messages": lambda m, a, x: m.remember(messages=[x]),
     "evidence": lambda m, a, x: m.fact(Fact("s", "p", "o", evidence=(Evidence(x),))),
     "kind": lambda m, a, x: m.query().where(kind=x if x is not None else "zz").run(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -237,19 +265,27 @@ def test_wrong_types_where_a_memory_or_a_value_is_meant(store, call):
 
 
 LOOSE = {
-    "amend content": lambda m, a, x: m.amend(a, x), "amend name": lambda m, a, x: m.amend(a, name=x),
-    "amend reason": lambda m, a, x: m.amend(a, "c", reason=x), "correct reason": lambda m, a, x: m.correct(a, "c", reason=x),
-    "retire reason": lambda m, a, x: m.retire(a, reason=x), "quarantine": lambda m, a, x: m.quarantine(a, x),
-    "confirm": lambda m, a, x: m.confirm(a, x), "metadata": lambda m, a, x: m.note("learning", "n", metadata=x),
+    "amend content": lambda m, a, x: m.amend(a, x),
+    "amend name": lambda m, a, x: m.amend(a, name=x),
+    "amend reason": lambda m, a, x: m.amend(a, "c", reason=x),
+    "correct reason": lambda m, a, x: m.correct(a, "c", reason=x),
+    "retire reason": lambda m, a, x: m.retire(a, reason=x),
+    "quarantine": lambda m, a, x: m.quarantine(a, x),
+    "confirm": lambda m, a, x: m.confirm(a, x),
+    "metadata": lambda m, a, x: m.note("learning", "n", metadata=x),
     "metadata value": lambda m, a, x: m.note("learning", "n", metadata={"k": x}),
-    "event metadata": lambda m, a, x: m.remember("t", metadata=x), "speaker": lambda m, a, x: m.remember("t", speaker=x),
-    "session": lambda m, a, x: m.remember("t", session=x), "external id": lambda m, a, x: m.remember("t", external_id=x),
+    "event metadata": lambda m, a, x: m.remember("t", metadata=x),
+    "speaker": lambda m, a, x: m.remember("t", speaker=x),
+    "session": lambda m, a, x: m.remember("t", session=x),
+    "external id": lambda m, a, x: m.remember("t", external_id=x),
     "recipient": lambda m, a, x: m.remember(Event("t", recipient=x)),
     "modality": lambda m, a, x: m.remember(Event("t", modality=x)),
     "category": lambda m, a, x: m.remember(Event("t", category=x)),
     "source": lambda m, a, x: m.remember(Event("t", source=x)),
-    "subject": lambda m, a, x: m.fact(Fact(x, "p", "o")), "predicate": lambda m, a, x: m.fact(Fact("s", x, "o")),
-    "object": lambda m, a, x: m.fact(Fact("s", "p", x)), "literal": lambda m, a, x: m.fact(Fact("s", "p", literal=x)),
+    "subject": lambda m, a, x: m.fact(Fact(x, "p", "o")),
+    "predicate": lambda m, a, x: m.fact(Fact("s", x, "o")),
+    "object": lambda m, a, x: m.fact(Fact("s", "p", x)),
+    "literal": lambda m, a, x: m.fact(Fact("s", "p", literal=x)),
     "confidence": lambda m, a, x: m.fact(Fact("s", "p", "o", confidence=x)),
     "precision": lambda m, a, x: m.fact(Fact("s", "p", "o", precision=x)),
     "fact reason": lambda m, a, x: m.fact(Fact("s", "p", "o", reason=x)),
@@ -258,24 +294,33 @@ LOOSE = {
     "user": lambda m, a, x: m.scoped(user=x).note("learning", "n"),
     "scope session": lambda m, a, x: m.scoped(session=x).remember("t"),
     "shared": lambda m, a, x: m.shared_with(Scope(user=x)).note("learning", "n"),
-    "split name": lambda m, a, x: m.split(a, [], x), "list type": lambda m, a, x: m.list(x),
-    "list limit": lambda m, a, x: m.list(limit=x), "list page": lambda m, a, x: m.list(page=x),
-    "list metadata": lambda m, a, x: m.list(metadata=x), "merges": lambda m, a, x: m.merges(x),
-    "text": lambda m, a, x: m.query().text(x).run(), "follow": lambda m, a, x: m.query().follow(x).run(),
-    "depth": lambda m, a, x: m.query().follow(depth=x).run(), "way": lambda m, a, x: m.query().follow(way=x).run(),
-    "where type": lambda m, a, x: m.query().where(type=x).run(), "where name": lambda m, a, x: m.query().where(name=x).run(),
+    "split name": lambda m, a, x: m.split(a, [], x),
+    "list type": lambda m, a, x: m.list(x),
+    "list limit": lambda m, a, x: m.list(limit=x),
+    "list page": lambda m, a, x: m.list(page=x),
+    "list metadata": lambda m, a, x: m.list(metadata=x),
+    "merges": lambda m, a, x: m.merges(x),
+    "text": lambda m, a, x: m.query().text(x).run(),
+    "follow": lambda m, a, x: m.query().follow(x).run(),
+    "depth": lambda m, a, x: m.query().follow(depth=x).run(),
+    "way": lambda m, a, x: m.query().follow(way=x).run(),
+    "where type": lambda m, a, x: m.query().where(type=x).run(),
+    "where name": lambda m, a, x: m.query().where(name=x).run(),
     "contains": lambda m, a, x: m.query().where(contains=x).run(),
     "where metadata": lambda m, a, x: m.query().where(metadata=x).run(),
     "connected": lambda m, a, x: m.query().where_connected(x).run(),
     "connected to": lambda m, a, x: m.query().where_connected("supports", x).run(),
-    "limit": lambda m, a, x: m.query().limit(x).run(), "walk depth": lambda m, a, x: m.walk(a, depth=x),
-    "changes": lambda m, a, x: m.changes(x), "diff": lambda m, a, x: m.diff(x),
+    "limit": lambda m, a, x: m.query().limit(x).run(),
+    "walk depth": lambda m, a, x: m.walk(a, depth=x),
+    "changes": lambda m, a, x: m.changes(x),
+    "diff": lambda m, a, x: m.diff(x),
     "load inside": lambda m, a, x: m.load([Note("learning", "n", inside=x)]),
     "load ends": lambda m, a, x: m.load([Note("learning", "n")], [Link(x, "supports", x)]),
-    "load": lambda m, a, x: m.load(x), "register name": lambda m, a, x: m.register(EdgeType(x)),
+    "load": lambda m, a, x: m.load(x),
+    "register name": lambda m, a, x: m.register(EdgeType(x)),
     "predicate of link": lambda m, a, x: m.link(a, "fact", a, predicate=x),
     "open tenant": lambda m, a, x: Memory.open(":memory:", tenant=x).close(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("call", LOOSE)
@@ -285,8 +330,8 @@ def test_wrong_types_in_details(store, call):
     for wrong in WRONG:
         try:
             LOOSE[call](memory, a, wrong)
-        except WorldlineError as error:
-            assert str(error)
+        except WorldlineError:
+            continue
     assert memory.verify().damage == ()
     assert memory.note("learning", "still works").changed
 

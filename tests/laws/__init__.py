@@ -1,0 +1,1 @@
+"""Laws: properties that hold for every history, found by hypothesis."""

@@ -10,7 +10,7 @@ from laws.harness import Pair, histories
 @given(histories)
 @settings(max_examples=40)
 def test_every_read_agrees_with_the_oracle(history):
-    """Whatever was put, amended, corrected, retired, linked and undone, each read sees what the oracle sees."""
+    """Whatever was put, amended, corrected, retired, linked and undone, each read agrees."""
     pair = Pair()
     for op in history:
         pair.apply(op)

@@ -72,13 +72,24 @@ class Estate:
 def everything_read(handle, ids) -> str:
     """All that a handle can read, as one text."""
     told = [
-        handle.list(limit=1000), handle.list(include_superseded=True, limit=1000), handle.query().run(),
-        handle.list("Turn", limit=1000), handle.list("Entity"), handle.list("Fact"), handle.list("Session"),
-        handle.list("Scope"), handle.query().include_superseded().run(), handle.query().text("shared words").run(),
+        handle.list(limit=1000),
+        handle.list(include_superseded=True, limit=1000),
+        handle.query().run(),
+        handle.list("Turn", limit=1000),
+        handle.list("Entity"),
+        handle.list("Fact"),
+        handle.list("Session"),
+        handle.list("Scope"),
+        handle.query().include_superseded().run(),
+        handle.query().text("shared words").run(),
         handle.query().text(" ".join(f"secret{owner}" for owner in OWNERS)).run().nodes,
-        handle.changes(0), handle.diff(0), handle.merges(None), [w for w in handle.worlds()],
-        handle.stats()["visible"], handle.at(known=1_000_000).list(limit=1000),
-    ]  # fmt: skip
+        handle.changes(0),
+        handle.diff(0),
+        handle.merges(None),
+        handle.worlds(),
+        handle.stats()["visible"],
+        handle.at(known=1_000_000).list(limit=1000),
+    ]
     for id_ in ids:
         told += [
             handle.get(id_, exact=True), handle.history(id_), handle.why(id_), handle.equivalence_class(id_),
@@ -89,6 +100,7 @@ def everything_read(handle, ids) -> str:
 
 
 def check(estate: Estate) -> None:
+    """Nobody reads, names or ends what is another's."""
     for owner, handle in estate.handles.items():
         text = everything_read(handle, estate.ids[owner])
         for other in set(OWNERS) - {owner}:
@@ -103,6 +115,7 @@ def check(estate: Estate) -> None:
 
 
 def refused(handle, ref) -> None:
+    """No verb finds this reference."""
     for read in (handle.get, handle.history, handle.why, handle.enter, handle.hash, handle.retire,
                  handle.equivalence_class, handle.export_identity, handle.correct):  # fmt: skip
         with pytest.raises(NotFound):

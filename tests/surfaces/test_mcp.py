@@ -171,7 +171,7 @@ def test_ending_many(db: str) -> None:
         for user in ("ana", "bo"):
             await call("write", content=f"{user} likes tea", user=user)
             await call("write", content="I moved to Porto.", type="said", speaker=user, user=user)
-        before = (await call("list", user="ana"))["items"]
+        before = (await call("list", user="ana", type="context"))["items"]
 
         assert "name whose" in await call.refused("retire_all")
         assert (await call("retire_all", user="bo", type="context", dry_run=True))["count"] == 1

@@ -10,14 +10,17 @@ from worldline.rules.bitemporal import place_fact, restore, supersede, tighten, 
 
 
 def belief(start: int, end: int = FOREVER, row: int = 1) -> Belief:
+    """A current belief."""
     return Belief(row, row, Interval(start, end), Interval(0))
 
 
 def other(start: int, end: int = FOREVER, row: int = 9) -> FactRow:
+    """A fact with another object in the slot."""
     return FactRow(row, 1, "lives in", 5, None, belief(start, end, row))
 
 
 def place(slot=(), same=(), new=Interval(10), functional=True, stated=True):
+    """Places a fact that holds from 10 on."""
     return place_fact(list(slot), list(same), new, functional=functional, stated=stated)
 
 

@@ -17,6 +17,7 @@ def three(memory):
 
 
 def names(nodes):
+    """The names of nodes."""
     return {node.name for node in nodes}
 
 
@@ -265,7 +266,7 @@ def test_same_as_only_proposes(twins):
 
 def test_an_accepted_identity_is_read_as_one(twins):
     """H10: walks and slots use the class; get does not; nothing is closed; undo parts them."""
-    memory, jon, john, proposal = twins
+    memory, _, john, proposal = twins
     before = memory.hash()
     assert memory.accept_merge(proposal).changed
     assert names(memory.equivalence_class(john)) == {"Jon", "John"}
@@ -380,10 +381,12 @@ def homes(memory):
 
 
 def home(memory, at):
+    """Where Ann lives at a time."""
     return {n.content.removeprefix("Ann lives in ") for n in memory.at(valid=at).list("Fact").items}
 
 
 def tell(memory, place, at=None, **more):
+    """Says where Ann lives."""
     return memory.fact(Fact("Ann", "lives in", place, valid_from=at, **more))
 
 

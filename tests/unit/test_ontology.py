@@ -113,6 +113,7 @@ def pair(memory):
 
 
 def rows(memory):
+    """Every row that an edge write may add."""
     return [memory._h.store.query(f"SELECT * FROM {t}") for t in ("nodes", "beliefs", "edges", "log")]
 
 

@@ -77,9 +77,7 @@ class Report(Struct, frozen=True):
     dry_run: bool = False
 
 
-def each(
-    records: Iterable[Record | Bad], make: Callable[[Record], Iterable[Item]]
-) -> Iterator[Item]:
+def each(records: Iterable[Record | Bad], make: Callable[[Record], Iterable[Item]]) -> Iterator[Item]:
     """What `make` reads from each record; one that it cannot read is told, and the others go on."""
     for record in records:
         if isinstance(record, Bad):

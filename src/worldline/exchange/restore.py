@@ -129,21 +129,22 @@ def _payloads(tx: Tx, copy: _Copy) -> None:
     for _, line in copy.lines["scope"]:
         copy.origin[line["number"]] = registry.scope_set(tx, [Scope(**s) for s in line["scopes"]])
     for position, line in copy.lines["node"]:
-        _guarded(copy, position, lambda line=line: _node(tx, copy, line))
+        _guarded(copy, position, _node, tx, copy, line)
     for position, line in copy.lines["alias"]:
-        _guarded(copy, position, lambda line=line: _alias(tx, copy, line))
+        _guarded(copy, position, _alias, tx, copy, line)
     for table, of in SIDE.items():
         for position, line in copy.lines[table]:
-            _guarded(copy, position, lambda t=table, o=of, li=line: _aside(tx, copy, t, o, li))
+            _guarded(copy, position, _aside, tx, copy, table, of, line)
     for position, line in copy.lines["type"]:
-        _guarded(copy, position, lambda line=line: _type(tx, copy, line))
+        _guarded(copy, position, _type, tx, copy, line)
     for row, src, dst in tx.query("SELECT id, src, dst FROM edges WHERE tenant = :t AND type = 'contains'"):
         copy.placed[src, dst] = row
 
 
-def _guarded(copy: _Copy, position: str, work: Callable[[], Any]) -> None:
+def _guarded(copy: _Copy, position: str, work: Callable[..., Any], *args: Any) -> None:
+    """A line that cannot be put back is told, and the others go on."""
     try:
-        work()
+        work(*args)
     except KeyError as error:
         copy.skip(position, f"it needs {str(error.args[0])[:16]}, which is missing or was skipped")
     except (TypeError, ValueError, AttributeError) as error:
@@ -178,9 +179,7 @@ def _checked(tx: Tx, copy: _Copy, line: Line, world: int) -> bytes:
     inside = tx.id_of(world) if world else None
     event, fact = copy.events.get(line["id"]), copy.facts.get(line["id"])
     if event is not None:
-        made = event_id(
-            event["sender"], inside, event["said_at"], line["content"], event.get("external_id")
-        )
+        made = event_id(event["sender"], inside, event["said_at"], line["content"], event.get("external_id"))
     elif fact is not None:
         made = fact_id(
             bytes.fromhex(fact["subject"]), fact["values"]["predicate"],
@@ -196,7 +195,7 @@ def _checked(tx: Tx, copy: _Copy, line: Line, world: int) -> bytes:
 def _corrected_turn(line: Line) -> bool:
     """A later version of what was said is identified as a node, not as an event."""
     made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
-    return line["lineage"] != line["id"] and made.hex() == line["id"]
+    return bool(line["lineage"] != line["id"] and made.hex() == line["id"])
 
 
 def _event(tx: Tx, copy: _Copy, line: Line, key: int, world: int) -> None:
@@ -226,9 +225,7 @@ def _aside(tx: Tx, copy: _Copy, table: str, of: str, line: Line) -> None:
 
 def _type(tx: Tx, copy: _Copy, line: Line) -> None:
     world = copy.keys[line["world"]] if line.get("world") else 0
-    tx.add(
-        "ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER
-    )
+    tx.add("ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER)
 
 
 # History -------------------------------------------------------------------------------------------
@@ -270,7 +267,7 @@ def _replay(handle: Handle, copy: _Copy) -> None:
         for position, kind, line in step.put:
             if kind == "edge" and _world(copy, line) in run.young:
                 run.turn_over()
-            _guarded(copy, position, lambda k=kind, li=line: _once(run, copy, k, li, seen))
+            _guarded(copy, position, _once, run, copy, kind, line, seen)
     run.tx.finish("import")
 
 

@@ -10,9 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
-from msgspec import Struct
-
 from worldline.clock import Interval
+from worldline.model import Believed
 from worldline.read.walk import Step
 from worldline.store.view import LISTED, SqlView, listed
 
@@ -21,18 +20,6 @@ _STEP = (
     " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
     " WHERE f.tenant = :t AND f.object != 0 AND "
 )
-
-
-class Believed(Struct, frozen=True):
-    """A fact as recall shows it."""
-
-    id: str
-    text: str
-    subject: str
-    slot: str
-    valid: Interval
-    confidence: float | None
-    line: int
 
 
 class ViewGraph:

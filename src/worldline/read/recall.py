@@ -20,6 +20,7 @@ from worldline.model import Hit, Node, NodeDraft, Recall
 from worldline.read import lanes
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Corpus, Turn
+from worldline.read.known import Known, known
 from worldline.read.pack import pack
 from worldline.read.score import Scored, how_many, judge, rank
 from worldline.rules.describe import Described
@@ -27,6 +28,7 @@ from worldline.store.tx import described_draft
 from worldline.store.view import LISTED, NODE, SqlView, annotate, listed, node_from
 
 if TYPE_CHECKING:
+    from worldline.read.relation_match import Matcher
     from worldline.store.vectors import Floats, VectorIndex
 
 NEAR = 30
@@ -65,7 +67,9 @@ class Pool(Struct, frozen=True):
     corpus: Corpus
 
 
-def recall(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) -> Recall:
+def recall(
+    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
+) -> Recall:
     """The whole walk, inside one snapshot."""
     asked = ask(question, wish.asked_at, view.speakers())
     pool = gather(view, asked, wish, semantic)
@@ -74,7 +78,10 @@ def recall(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) 
     chosen = [scored for scored in ranked if scored.key in pool.candidates][: wish.limit or how_many(asked)]
     hits = _hits(view, chosen, pool)
     reason = None if verdict.enough else _why_not(asked, pool, verdict.measures)
-    opening = f"Not sure that this is known: {reason}" if reason else ""
+    believed = Known() if "facts" in wish.without else known(view, asked, matcher)
+    if believed.answer:
+        reason = None
+    opening = _opening(reason, believed, wish.max_tokens)
     text, shown = pack(hits, wish.max_tokens, len(pool.candidates), opening)
     return Recall(
         question,
@@ -85,7 +92,16 @@ def recall(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) 
         reason,
         verdict.sure,
         tuple(_trace(asked, pool, verdict.measures, verdict.sure)) if wish.explain else (),
+        believed.facts,
+        believed.answer.name if believed.answer else None,
+        view.ids([int(hop.fact) for hop in believed.answer.hops]) if believed.answer else (),
     )
+
+
+def _opening(reason: str | None, believed: Known, budget: int) -> str:
+    """What stands above the evidence: a doubt, and what is believed."""
+    doubt = f"Not sure that this is known: {reason}" if reason else ""
+    return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
 def _estimate(text: str) -> int:

@@ -418,6 +418,11 @@ class SqlView:
             owner.append(f"t{self.tenant}")
         return f"owner : ({' AND '.join(owner)}) AND " if owner else ""
 
+    def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
+        """The ids of these versions, in order."""
+        rows = dict(self.query(f"SELECT id, hash FROM nodes WHERE id IN {LISTED}", among=listed(nodes)))
+        return tuple(rows[node].hex() for node in nodes)
+
     def contents(self, nodes: Collection[int]) -> dict[int, str]:
         """The beginnings of these texts, where they may be seen."""
         rows = self.query(

@@ -178,8 +178,8 @@ class MemoryTool:
     def _under(self, path: str) -> dict[str, Node]:
         return {name: node for name, node in self._files().items() if (name + "/").startswith(path + "/")}
 
-    def _amend(self, node: Node, **changes: str) -> None:
-        self._inside().amend(node, reason="edited with the memory tool", **changes)
+    def _amend(self, node: Node, content: str | None = None, name: str | None = None) -> None:
+        self._inside().amend(node, content, name=name, reason="edited with the memory tool")
 
 
 # Paths ---------------------------------------------------------------------------------------------

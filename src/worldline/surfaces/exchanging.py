@@ -81,7 +81,7 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
 
 @click.command(cls=Verb)
 @click.argument("question")
-@click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [setting max_tokens].")
+@click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [the setting].")
 @click.option("--asked-at", metavar="TIME", help="The moment that `yesterday` is relative to [now].")
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
 @click.option("--no-answer", is_flag=True, help="Only the evidence, even where a model is configured.")

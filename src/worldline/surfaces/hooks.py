@@ -238,6 +238,4 @@ def _store_session(given: dict[str, Any], path: Path, tenant: str) -> None:
     ]  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     with (path.parent / "hooks.log").open("ab") as file:
-        subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True, close_fds=True
-        )
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)

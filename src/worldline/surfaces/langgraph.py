@@ -19,7 +19,6 @@ import orjson
 from langgraph.store.base import (
     BaseStore,
     GetOp,
-    Item,
     ListNamespacesOp,
     MatchCondition,
     Op,
@@ -293,5 +292,3 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
     else:
         raise ValueError(f"unsupported match type: {condition.match_type}")
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
-
-

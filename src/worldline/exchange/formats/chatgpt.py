@@ -52,11 +52,12 @@ def _branch(talk: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     if at not in mapping:
         found = [(id_, node["message"]) for id_, node in mapping.items() if node.get("message")]
         return sorted(found, key=lambda pair: pair[1].get("create_time") or 0)
-    branch, seen = [], set()
+    branch: list[tuple[str, dict[str, Any]]] = []
+    seen: set[Any] = set()
     while at in mapping and at not in seen:
         seen.add(at)
         if message := mapping[at].get("message"):
-            branch.append((at, message))
+            branch.append((str(at), message))
         at = mapping[at].get("parent")
     return branch[::-1]
 

@@ -1,0 +1,377 @@
+"""REST: everything that Memory does, errors as problem documents, tokens, and requests that are refused."""
+
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import jsonschema
+import pytest
+
+from serving import Rest, rest, running
+from worldline import Memory
+from worldline.errors import InvalidInput, Refused, WorldlineError
+from worldline.surfaces import auth, http, openapi
+from worldline.surfaces.rest import ROUTES
+from worldline.text import estimate_tokens
+
+_NOT_SERVED = {
+    "as_agent": "binding", "at": "query parameters", "enter": "query parameters", "scoped": "query parameters",
+    "shared_with": "binding", "open": "the operator's", "close": "the operator's", "register": "never over a network",
+    "backup": "a path on the server", "reembed": "the operator's",
+}  # fmt: skip
+_OTHER_NAMES = {"equivalence_class": "same", "export_identity": "identity"}
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server without tokens."""
+    with running(str(tmp_path_factory.mktemp("http") / "me.db")) as address:
+        yield address
+
+
+@pytest.fixture
+def api(url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A client in a scope of its own, so that tests do not see each other."""
+    with rest(url) as client:
+        yield Scoped(client, request.node.name)
+
+
+class Scoped:
+    """A client whose every request names a user."""
+
+    def __init__(self, client: Rest, user: str) -> None:
+        self._client, self._user = client, user
+
+    def get(self, path: str, status: int = 200, **query: Any) -> Any:
+        """The answer to a GET."""
+        return self._client.get(path, status, **{"user": self._user, **query})
+
+    def post(self, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:
+        """The answer to a POST."""
+        return self._client.post(path, body, status, **{"user": self._user, **query})
+
+    def note(self, name: str, content: str = "", type: str = "context", **more: Any) -> str:
+        """The id of a new note."""
+        return str(self.post("notes", {"type": type, "name": name, "content": content, **more})["id"])
+
+
+# The verbs -----------------------------------------------------------------------------------------
+
+
+def test_everything_that_memory_does_is_served() -> None:
+    """Each public verb of Memory has a route, or a reason for having none."""
+    verbs = {n for n, m in vars(Memory).items() if not n.startswith("_") and (inspect.isfunction(m) or isinstance(m, classmethod))}
+    served = {route.name for route in ROUTES}
+
+    missing = {verb for verb in verbs - set(_NOT_SERVED) if _OTHER_NAMES.get(verb, verb) not in served}
+    assert missing <= _NOT_YET
+
+
+_NOT_YET: set[str] = set(vars(Memory)) - {
+    "remember", "recall", "note", "link", "amend", "correct", "retire", "confirm", "quarantine", "get", "list", "query",
+    "walk", "history", "diff", "why", "changes", "merges", "accept_merge", "reject_merge", "undo_merge", "worlds", "hash",
+    "verify", "stats", "fact", "resume", "undo", "load", "edge", "flush", "split", "equivalence_class", "export_identity",
+}  # fmt: skip
+"""Verbs that came to Memory after this list; a route for each of them is welcome."""
+
+
+def test_contract_story(api: Any) -> None:
+    """An amended note answers differently on both axes, and its history tells why."""
+    silver = api.note("Acme contract", "tier: silver", valid_from="2026-01-01")
+    first = api.get(f"memories/{silver}")["known"]["from"]
+    api.post(f"memories/{silver}/amend", {"content": "tier: gold", "valid_from": "2026-03-01"})
+
+    assert api.get(f"memories/{silver}")["content"] == "tier: gold"
+    assert api.get(f"memories/{silver}", valid_at="2026-03-03", known_at=first)["content"] == "tier: silver"
+    assert api.get(f"memories/{silver}", exact="true")["content"] == "tier: silver"
+    assert [v["change"] for v in api.get(f"memories/{silver}/history")] == ["put", "amended", "superseded"]
+    assert api.get("memories", as_of="2020-01-01")["items"] == []
+    api.post(f"memories/{silver}/correct", {"content": "tier: bronze"})
+    assert api.get(f"memories/{silver}")["content"] == "tier: bronze"
+    api.post(f"memories/{silver}/retire")
+    assert api.get("memories")["items"] == []
+    assert api.get("memories", include_superseded="true")["items"]
+
+
+def test_words_facts_recall_and_why(api: Any) -> None:
+    """What was said is recalled word for word with its reasons, and facts lead back to it."""
+    fact = {"subject": "Acme", "predicate": "tier", "object": "gold"}
+    api.post("remember", {"text": "Acme is on gold now.", "speaker": "Ana", "said_at": "2026-03-05", "facts": [fact]})
+    api.post("facts", {"fact": {"subject": "Bo", "predicate": "lives in", "object": "Rome"}})
+    facts = api.get("memories", type="Fact")["items"]
+
+    found = api.post("recall", {"question": "Which tier is Acme on?", "explain": True})
+    best = found["hits"][0]
+    assert best["node"]["content"] == "Acme is on gold now."
+    assert best["said_at"] == "2026-03-05T00:00:00Z"
+    assert best["lanes"]
+    assert best["factors"]
+    assert found["trace"]
+    texts = [r["node"]["content"] for f in facts for r in api.get(f"memories/{f['id']}/why")["reasons"]]
+    assert "Acme is on gold now." in texts
+    messages = [{"role": "user", "content": "I moved to Porto."}]
+    assert api.post("remember", {"messages": messages})["changed"]
+    assert "either" in api.post("remember", {}, status=400)["detail"]
+    assert api.post("resume") == []
+
+
+def test_links_walks_and_queries(api: Any) -> None:
+    """Edges are written, walked, queried, retired and withdrawn."""
+    a, b, c = (api.note(name, type="project") for name in "abc")
+    api.post("links", {"src": a, "type": "relates_to", "dst": b})
+    api.post("links", {"src": b, "type": "supports", "dst": c})
+
+    assert len(api.get(f"memories/{a}/walk", depth=2)["nodes"]) == 3
+    assert api.get("links", src=a, type="relates_to", dst=b)["type"] == "relates_to"
+    steps = [{"follow": {"types": ["relates_to"]}}, {"where": {"type": ["project"]}}, {"connected": {"type": "supports"}}]
+    asked = {"seeds": [a], "steps": steps, "limit": 5}
+    assert [n["id"] for n in api.post("query", asked)["nodes"]] == [b]
+    assert "relates_to" in api.post("query", {**asked, "explain": True})["plan"]
+    assert "exactly one" in api.post("query", {"steps": [{}]}, status=400)["detail"]
+    api.post("links/retire", {"src": a, "type": "relates_to", "dst": b})
+    api.post("links/correct", {"src": b, "type": "supports", "dst": c})
+    assert api.get(f"memories/{b}/walk")["edges"] == []
+
+
+def test_trust_merges_and_identity(api: Any) -> None:
+    """Quarantine hides, confirm shows, and proposals are accepted, undone and rejected."""
+    a, b = (api.note(name, type="user") for name in ("Ana", "Anna"))
+    api.post(f"memories/{a}/quarantine", {"reason": "unsure"})
+    assert [n["id"] for n in api.get("memories")["items"]] == [b]
+    api.post(f"memories/{a}/confirm")
+
+    (proposal,) = api.post("links", {"src": a, "type": "same_as", "dst": b})["proposals"]
+    (named,) = api.get("merges")
+    assert {named["a_name"], named["b_name"]} == {"Ana", "Anna"}
+    assert api.post(f"merges/{proposal}/accept")["changed"]
+    assert len(api.get(f"memories/{a}/same")) == 2
+    assert set(api.get(f"memories/{a}/identity")["names"]) == {"Ana", "Anna"}
+    assert api.post(f"merges/{proposal}/undo")["changed"]
+    assert api.get("merges") == []
+    assert [m["proposal"]["status"] for m in api.get("merges", status="all")] == ["undone"]
+
+
+def test_feed_diff_undo_and_load(api: Any) -> None:
+    """A load is seen in the feed and in a difference, and a write can be taken back."""
+    notes = [{"type": "project", "name": "world"}, {"type": "learning", "name": "inside it", "inside": 0}]
+    links = [{"src": 1, "type": "relates_to", "dst": 0}]
+    assert api.post("load", {"notes": notes, "links": links})["changed"]
+    worlds = api.get("worlds")
+
+    assert [w["node"]["name"] for w in worlds["worlds"]] == ["world"]
+    assert api.get("hash")["hash"] == worlds["hash"]
+    assert {c["item"].get("name") for c in api.get("changes")} >= {"world", "inside it"}
+    assert {n["name"] for n in api.get("diff", a="2026-01-01")["added"]} >= {"world"}
+    done = api.post("notes", {"type": "context", "name": "by mistake"})
+    api.post("undo", {"known_at": done["known_at"], "also": done["also"]})
+    assert "by mistake" not in {n["name"] for n in api.get("memories")["items"]}
+    assert api.get("span")["known"]["from"]
+
+
+def test_care(api: Any, request: pytest.FixtureRequest) -> None:
+    """Counts, proof, scopes and vectors over the network."""
+    api.note("x")
+
+    assert api.get("verify")["ok"] is True
+    assert api.get("stats")["visible"]["context"] == 1
+    assert request.node.name in api.get("scopes")["user"]
+    assert api.post("flush") == {"count": 0}
+
+
+def test_pages_filters_dry_runs_and_worlds(api: Any) -> None:
+    """Lists page and filter by metadata, dry runs write nothing, and a world bounds reads."""
+    for number in range(3):
+        api.note(f"n{number}", metadata={"n": number})
+    first = api.get("memories", limit=2)
+
+    assert len(api.get("memories", limit=2, page=first["next"])["items"]) == 1
+    assert [n["name"] for n in api.get("memories", metadata='{"n":1}')["items"]] == ["n1"]
+    assert api.post("notes", {"type": "context", "name": "dry", "dry_run": True})["dry_run"]
+    world = api.note("world", type="project")
+    api.post("notes", {"type": "learning", "name": "inside"}, world=world)
+    assert {n["name"] for n in api.get("memories", world=world)["items"]} == {"world", "inside"}
+
+
+def test_recall_stays_within_its_budget(api: Any) -> None:
+    """The whole body of a recall stays within max_tokens."""
+    for number in range(8):
+        api.note(f"tea {number}", f"Green tea {number} steeps for three minutes. " * 20)
+    for budget in (300, 1000, 3000):
+        for explain in (False, True):
+            body = api.post("recall", {"question": "How long does tea steep?", "max_tokens": budget, "explain": explain})
+            assert estimate_tokens(http._json(body).body.decode()) <= budget
+
+
+# What the documents say ----------------------------------------------------------------------------
+
+
+def test_openapi_describes_every_answer(url: str, api: Any) -> None:
+    """The served document names each route once, and real answers fit its schemas."""
+    document = httpx2.get(f"{url}/openapi.json").json()
+    assert document == openapi.document()
+    operations = [o["operationId"] for methods in document["paths"].values() for o in methods.values()]
+    assert len(operations) == len(set(operations)) == len(ROUTES)
+
+    id_ = api.note("Acme", "tier: silver")
+    api.post(f"memories/{id_}/amend", {"content": "tier: gold"})
+    for path, template in (
+        ("memories", "/v1/memories"),
+        (f"memories/{id_}", "/v1/memories/{ref}"),
+        (f"memories/{id_}/history", "/v1/memories/{ref}/history"),
+        (f"memories/{id_}/why", "/v1/memories/{ref}/why"),
+        (f"memories/{id_}/walk", "/v1/memories/{ref}/walk"),
+        ("worlds", "/v1/worlds"),
+    ):
+        schema = document["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        jsonschema.validate(api.get(path), {**schema, "components": document["components"]})
+    (receipt,) = [api.post(f"memories/{id_}/retire")]
+    jsonschema.validate(receipt, {"$ref": "#/components/schemas/Receipt", "components": document["components"]})
+
+
+def test_every_error_has_a_status() -> None:
+    """Each class of error maps to a status, the nearest class first."""
+
+    def classes(root: type) -> Iterator[type]:
+        for sub in root.__subclasses__():
+            yield sub
+            yield from classes(sub)
+
+    for class_ in classes(WorldlineError):
+        if class_.__module__ == "worldline.errors":
+            assert any(issubclass(class_, known) for known in http.STATUS), class_
+    keys = list(http.STATUS)
+    assert all(not issubclass(later, earlier) for i, earlier in enumerate(keys) for later in keys[i + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "told"),
+    [
+        ("GET", "memories/zz", None, 400, "hex digits"),
+        ("GET", "memories/" + "0" * 12, None, 404, "no memory"),
+        ("GET", "memories/..%2f..%2fetc%2fpasswd", None, 404, ""),
+        ("GET", "memories/x'%20OR%201=1--", None, 400, "not an id"),
+        ("GET", "memories?limit=abc", None, 400, "limit"),
+        ("GET", "memories?limit=5000", None, 400, "limit"),
+        ("GET", "memories?page=x", None, 400, "mark"),
+        ("GET", "memories?metadata=x", None, 400, "JSON object"),
+        ("GET", "memories?vaild_at=2026-01-01", None, 400, "vaild_at"),
+        ("GET", "memories?as_of=soon", None, 400, "2026-03-05"),
+        ("GET", "memories?user=", None, 400, ""),
+        ("POST", "notes", {"type": "lesson", "name": "x"}, 400, "allowed here"),
+        ("POST", "notes", {"type": "context", "name": "x", "colour": 1}, 400, "colour"),
+        ("POST", "notes", {"type": "context", "name": 5}, 400, "name"),
+        ("POST", "notes?as_of=2026-01-01", {"type": "context", "name": "x"}, 409, "another moment"),
+        ("POST", "notes?nme=x", {"type": "context", "name": "x"}, 400, "nme"),
+        ("POST", "links", {"src": "0" * 12, "type": "relates_to", "dst": "1" * 12}, 404, "no memory"),
+        ("POST", "merges/00000000/accept", {}, 404, "proposal"),
+        ("POST", "recall", {"question": "x", "max_tokens": 5}, 400, "max_tokens"),
+        ("GET", "nonsense", None, 404, ""),
+        ("POST", "stats", {}, 405, ""),
+    ],
+)
+def test_errors_are_problem_documents(url: str, method: str, path: str, body: Any, status: int, told: str) -> None:
+    """What the caller can mend comes as problem+json with its status and what to do."""
+    answer = httpx2.request(method, f"{url}/v1/{path}", json=body)
+
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert told in answer.json()["detail"]
+    assert answer.json()["status"] == status
+    assert "Traceback" not in answer.text
+
+
+def test_other_pages_are_refused(url: str) -> None:
+    """No CORS, JSON bodies only, and neither a foreign Origin nor a foreign Host."""
+    note = '{"type":"context","name":"forged"}'
+    post = f"{url}/v1/notes"
+
+    assert httpx2.post(post, content=note, headers={"content-type": "text/plain"}).status_code == 415
+    assert httpx2.get(f"{url}/v1/stats", headers={"origin": "http://evil.example"}).status_code == 403
+    assert httpx2.get(f"{url}/v1/stats", headers={"host": "evil.example"}).status_code == 403
+    assert httpx2.post(f"{url}/mcp", json={}, headers={"host": "evil.example"}).status_code == 403
+    assert httpx2.get(f"{url}/v1/stats", headers={"origin": url}).status_code == 200
+    allowed = httpx2.options(post, headers={"origin": url, "access-control-request-method": "POST"})
+    assert "access-control-allow-origin" not in allowed.headers
+    assert "default-src 'none'" in httpx2.get(url).headers["content-security-policy"]
+
+
+def test_bodies_are_limited_and_checked(url: str) -> None:
+    """A body that is too large, broken or no object is refused before the engine sees it."""
+    json = {"content-type": "application/json"}
+
+    assert httpx2.post(f"{url}/v1/notes", content=b" " * (http.MAX_BODY + 1), headers=json, timeout=60).status_code == 413
+    assert httpx2.post(f"{url}/v1/notes", content=b"{", headers=json).status_code == 400
+    assert httpx2.post(f"{url}/v1/notes", content=b"[]", headers=json).status_code == 400
+    assert httpx2.post(f"{url}/v1/notes", content=b'"\xff"', headers=json).status_code == 400
+
+
+def test_many_requests_at_once(url: str) -> None:
+    """Requests run side by side in threads; none is lost, and the shell can write meanwhile."""
+    with rest(url) as client, ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda n: client.post("notes", {"type": "context", "name": f"busy {n}"}, user="busy"), range(40)))
+
+        assert all(receipt["changed"] for receipt in made)
+        assert len(client.get("memories", user="busy", limit=100)["items"]) == 40
+
+
+# Tokens --------------------------------------------------------------------------------------------
+
+
+def test_tokens_open_their_own_tenant_only(tmp_path: Path) -> None:
+    """Each token sees its tenant; a wrong one, or none, sees nothing but the page itself."""
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text('ana = "ana-token-0123456789"\nbo = ["bo-token-0123456789", "bo-second-0123456789"]\n')
+    tokens.chmod(0o600)
+    with running(str(tmp_path / "me.db"), "--tokens", str(tokens), WORLDLINE_TOKEN="own-token-0123456789") as url:
+        with rest(url, "ana-token-0123456789") as ana, rest(url, "bo-second-0123456789") as bo, rest(url, "own-token-0123456789") as own:
+            id_ = ana.post("notes", {"type": "context", "name": "Ana's"})["id"]
+            assert bo.get("memories")["items"] == own.get("memories")["items"] == []
+            bo.get(f"memories/{id_}", 404)
+            assert len(ana.get("memories")["items"]) == 1
+        for wrong in (None, "ana-token-012345678", "ana", "ana-token-0123456789x"):
+            with rest(url, wrong) as nobody:
+                assert "Bearer" in nobody.get("memories", 401)["detail"]
+        assert httpx2.get(f"{url}/v1/stats", headers={"authorization": "Basic ana-token-0123456789"}).status_code == 401
+        assert httpx2.get(url).status_code == 200
+
+
+def test_only_this_machine_without_tokens() -> None:
+    """An address that others can reach needs tokens."""
+    with pytest.raises(Refused, match="--tokens"):
+        auth.require_safe("0.0.0.0", auth.Tokens())
+    auth.require_safe("127.0.0.1", auth.Tokens())
+    auth.require_safe("::1", auth.Tokens())
+    auth.require_safe("0.0.0.0", auth.Tokens([("0123456789abcdef", "default")]))
+
+
+def test_tokens_files_are_checked(tmp_path: Path) -> None:
+    """A file that others can read, a short token and a broken file are refused."""
+    path = tmp_path / "tokens.toml"
+    path.write_text('ana = "0123456789abcdef"\n')
+    path.chmod(0o644)
+    with pytest.raises(Refused, match="chmod 600"):
+        auth.load(path, "default", {})
+    path.chmod(0o600)
+    assert auth.load(path, "default", {}).tenant("Bearer 0123456789abcdef") == "ana"
+    for text, told in (('ana = "short"', "16 characters"), ("ana = 5", "a tenant has"), ("ana", "cannot read")):
+        path.write_text(text)
+        with pytest.raises(InvalidInput, match=told):
+            auth.load(path, "default", {})
+
+
+def test_serve_refuses_from_the_shell(tmp_path: Path) -> None:
+    """An open address without tokens, and a port in use, are one clear line and exit code 1."""
+    command = [sys.executable, "-m", "worldline", "serve", "--db", str(tmp_path / "me.db")]
+    environ = {k: v for k, v in os.environ.items() if k != "WORLDLINE_TOKEN"}
+
+    done = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, env=environ, check=False)
+
+    assert done.returncode == 1
+    assert "--tokens" in done.stderr
+    assert "Traceback" not in done.stderr
