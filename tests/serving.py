@@ -35,17 +35,17 @@ class Rest:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def get(self, path: str, status: int = 200, **query: Any) -> Any:
+    def get(self, path: str, code: int = 200, **query: Any) -> Any:
         """The answer to a GET."""
-        return self._checked(self._client.get(f"/v1/{path}", params=query), status)
+        return self._checked(self._client.get(f"/v1/{path}", params=query), code)
 
-    def post(self, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:
+    def post(self, path: str, body: Any = None, code: int = 200, **query: Any) -> Any:
         """The answer to a POST."""
-        return self._checked(self._client.post(f"/v1/{path}", json=body or {}, params=query), status)
+        return self._checked(self._client.post(f"/v1/{path}", json=body or {}, params=query), code)
 
     @staticmethod
-    def _checked(answer: Any, status: int) -> Any:
-        assert answer.status_code == status, answer.text
+    def _checked(answer: Any, code: int) -> Any:
+        assert answer.status_code == code, answer.text
         return answer.json()
 
 

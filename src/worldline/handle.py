@@ -5,15 +5,16 @@ Binding is done once, here: no stage takes a tenant, a scope or a moment, so non
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
-from worldline.errors import ReadOnly, StoreError
+from worldline.errors import ReadOnly, WorldlineError
 from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope
 from worldline.ports import Embedder
@@ -119,8 +120,14 @@ class Handle(Struct, frozen=True):
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes:
-            with suppress(StoreError):  # the words are safe; what has no vector yet is found again later
-                self.after_write(self, tx.indexed_nodes)
+            self._follow_up(tx.indexed_nodes)
+
+    def _follow_up(self, nodes: Sequence[int]) -> None:
+        """Vectors for new words. The words are safe already, so trouble here is told, not raised."""
+        try:
+            self.after_write(self, nodes)
+        except WorldlineError as error:
+            logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
     def _begin(self, fresh: bool) -> Tx:
         tenant = self.tenant_row()

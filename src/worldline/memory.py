@@ -538,10 +538,11 @@ class Memory:
         """Similarities of relations and words, kept for the life of the store."""
         from worldline.read.relation_match import Matcher
 
-        if self._h.store.matcher is None:
+        held: Matcher | None = self._h.store.matcher
+        if held is None:
             embedder = self._h.embedder()
-            self._h.store.matcher = Matcher(embedder.embed if embedder else None)
-        return self._h.store.matcher
+            held = self._h.store.matcher = Matcher(embedder.embed if embedder else None)
+        return held
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 import jsonschema
+import orjson
 import pytest
 
 from serving import Rest, rest, running
@@ -48,13 +49,13 @@ class Scoped:
     def __init__(self, client: Rest, user: str) -> None:
         self._client, self._user = client, user
 
-    def get(self, path: str, status: int = 200, **query: Any) -> Any:
+    def get(self, path: str, code: int = 200, **query: Any) -> Any:
         """The answer to a GET."""
-        return self._client.get(path, status, **{"user": self._user, **query})
+        return self._client.get(path, code, **{"user": self._user, **query})
 
-    def post(self, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:
+    def post(self, path: str, body: Any = None, code: int = 200, **query: Any) -> Any:
         """The answer to a POST."""
-        return self._client.post(path, body, status, **{"user": self._user, **query})
+        return self._client.post(path, body, code, **{"user": self._user, **query})
 
     def note(self, name: str, content: str = "", type: str = "context", **more: Any) -> str:
         """The id of a new note."""
@@ -117,7 +118,7 @@ def test_words_facts_recall_and_why(api: Any) -> None:
     assert "Acme is on gold now." in texts
     messages = [{"role": "user", "content": "I moved to Porto."}]
     assert api.post("remember", {"messages": messages})["changed"]
-    assert "either" in api.post("remember", {}, status=400)["detail"]
+    assert "either" in api.post("remember", {}, code=400)["detail"]
     assert api.post("resume") == []
 
 
@@ -133,7 +134,7 @@ def test_links_walks_and_queries(api: Any) -> None:
     asked = {"seeds": [a], "steps": steps, "limit": 5}
     assert [n["id"] for n in api.post("query", asked)["nodes"]] == [b]
     assert "relates_to" in api.post("query", {**asked, "explain": True})["plan"]
-    assert "exactly one" in api.post("query", {"steps": [{}]}, status=400)["detail"]
+    assert "exactly one" in api.post("query", {"steps": [{}]}, code=400)["detail"]
     api.post("links/retire", {"src": a, "type": "relates_to", "dst": b})
     api.post("links/correct", {"src": b, "type": "supports", "dst": c})
     assert api.get(f"memories/{b}/walk")["edges"] == []
@@ -214,7 +215,7 @@ def test_recall_stays_within_its_budget(api: Any) -> None:
 def test_openapi_describes_every_answer(url: str, api: Any) -> None:
     """The served document names each route once, and real answers fit its schemas."""
     document = httpx2.get(f"{url}/openapi.json").json()
-    assert document == openapi.document()
+    assert document == orjson.loads(orjson.dumps(openapi.document()))
     operations = [o["operationId"] for methods in document["paths"].values() for o in methods.values()]
     assert len(operations) == len(set(operations)) == len(ROUTES)
 

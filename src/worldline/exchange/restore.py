@@ -249,18 +249,24 @@ class _Run(Struct):
     young: set[int] = field(default_factory=set)
     """Lineages first believed in this changeset: their worlds have no hash of their own yet."""
 
+    moved: set[int] = field(default_factory=set)
+    """Lineages that changed their world in this changeset: a second move is another changeset's."""
+
     def turn_over(self) -> None:
         self.tx.finish("import")
         self.tx = self.handle._begin(False)
         self.fresh.clear()
         self.young.clear()
+        self.moved.clear()
 
 
 def _replay(handle: Handle, copy: _Copy) -> None:
     run, seen = _Run(handle, handle._begin(False)), set[str]()
     for step in _steps(copy):
-        if any((kind, line["row"]) in run.fresh for kind, line in step.closed):
+        moved = _moved(copy, step)
+        if moved & run.moved or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
             run.turn_over()
+        run.moved |= moved
         for kind, line in step.closed:
             if (kind, line["row"]) in run.rows:
                 _close(run.tx, copy, kind, line, run.rows[kind, line["row"]])
@@ -269,6 +275,13 @@ def _replay(handle: Handle, copy: _Copy) -> None:
                 run.turn_over()
             _guarded(copy, position, _once, run, copy, kind, line, seen)
     run.tx.finish("import")
+
+
+def _moved(copy: _Copy, step: _Step) -> set[int]:
+    """The lineages whose world a step changes; what comes with its world is not moved."""
+    lines = [line for kind, line in step.closed if kind == "edge"]
+    lines += [line for _, kind, line in step.put if kind == "edge" and line["valid"][0] != EARLIEST]
+    return {copy.keys.get(line["dst"], 0) for line in lines if line["type"] == "contains"}
 
 
 def _world(copy: _Copy, line: Line) -> int:
@@ -281,20 +294,21 @@ def _once(run: _Run, copy: _Copy, kind: str, line: Line, seen: set[str]) -> None
     mark = kind, line["row"]
     run.rows[mark] = _put(run.tx, copy, kind, line, seen)
     run.fresh.add(mark)
+    if line["known"][0] == line["known"][1]:  # given up by the changeset that put it
+        _close(run.tx, copy, kind, line, run.rows[mark])
     if kind == "belief":
         run.young.add(copy.keys[line["of"]])
 
 
 def _steps(copy: _Copy) -> Iterator[_Step]:
-    """The origin's changes in the order of its known time; what lasted for no time is left out."""
+    """The origin's changes in the order of its known time."""
     steps: dict[Instant, _Step] = defaultdict(_Step)
     for kind in _TIMELINE:
         for position, line in copy.lines[kind]:
             start, end = line["known"]
-            if start != end:
-                steps[start].put.append((position, kind, line))
-                if end is not None:
-                    steps[end].closed.append((kind, line))
+            steps[start].put.append((position, kind, line))
+            if end not in (None, start):
+                steps[end].closed.append((kind, line))
     for at in sorted(steps):
         yield steps[at]
 

@@ -26,7 +26,7 @@ _PAGE = 1000
 _MISSING = "The path {} does not exist. Please provide a valid path."
 
 
-class Failed(Exception):
+class CommandError(Exception):
     """A command that could not be carried out; its text is the answer for the model."""
 
 
@@ -40,11 +40,11 @@ class MemoryTool:
         """The answer to a command, also where it failed."""
         try:
             return self.run(command)
-        except Failed as error:
+        except CommandError as error:
             return str(error)
 
     def run(self, command: Mapping[str, Any]) -> str:
-        """The answer to a command; `Failed` where the tool result should say `is_error`."""
+        """The answer to a command; `CommandError` where the tool result should say `is_error`."""
         verbs: dict[str, Callable[[Mapping[str, Any]], str]] = {
             "view": self._view,
             "create": self._create,
@@ -55,13 +55,13 @@ class MemoryTool:
         }
         verb = verbs.get(str(command.get("command")))
         if verb is None:
-            raise Failed(f"Error: Unknown command: {command.get('command')}")
+            raise CommandError(f"Error: Unknown command: {command.get('command')}")
         try:
             return verb(command)
         except KeyError as error:
-            raise Failed(f"Error: Missing parameter: {error.args[0]}") from None
+            raise CommandError(f"Error: Missing parameter: {error.args[0]}") from None
         except WorldlineError as error:
-            raise Failed(f"Error: {error}") from None
+            raise CommandError(f"Error: {error}") from None
 
     def history(self, path: str) -> tuple[Version, ...]:
         """Every version of the file that lies at a path now."""
@@ -77,16 +77,16 @@ class MemoryTool:
             return _numbered(path, files[path].content, command.get("view_range"))
         below = {name: node for name, node in files.items() if name.startswith(path + "/")}
         if not below and path != ROOT:
-            raise Failed(_MISSING.format(path))
+            raise CommandError(_MISSING.format(path))
         return _listing(path, {name: _size(node.content) for name, node in below.items()})
 
     def _create(self, command: Mapping[str, Any]) -> str:
         path, text, files = checked(command["path"]), _text(command, "file_text"), self._files()
         if _taken(path, files) or path == ROOT:
-            raise Failed(f"Error: File {path} already exists")
+            raise CommandError(f"Error: File {path} already exists")
         for above in _above(path):
             if above in files:
-                raise Failed(f"Error: {above} is a file, not a directory")
+                raise CommandError(f"Error: {above} is a file, not a directory")
         self._inside().note("context", _stored(path), text, metadata=_FILE)
         return f"File created successfully at: {path}"
 
@@ -96,10 +96,10 @@ class MemoryTool:
         text = node.content
         places = _places(text, old)
         if not places:
-            raise Failed(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+            raise CommandError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
         if len(places) > 1:
             lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places)
-            raise Failed(
+            raise CommandError(
                 f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}."
                 " Please ensure it is unique"
             )
@@ -115,7 +115,7 @@ class MemoryTool:
             lines.pop()
         at = command["insert_line"]
         if not isinstance(at, int) or not 0 <= at <= len(lines):
-            raise Failed(
+            raise CommandError(
                 f"Error: Invalid `insert_line` parameter: {at}. "
                 f"It should be within the range of lines of the file: [0, {len(lines)}]"
             )
@@ -126,10 +126,10 @@ class MemoryTool:
     def _delete(self, command: Mapping[str, Any]) -> str:
         path = checked(command["path"])
         if path == ROOT:
-            raise Failed(f"Error: Cannot delete the {ROOT} directory itself")
+            raise CommandError(f"Error: Cannot delete the {ROOT} directory itself")
         found = self._under(path)
         if not found:
-            raise Failed(f"Error: The path {path} does not exist")
+            raise CommandError(f"Error: The path {path} does not exist")
         for node in found.values():
             self.memory.retire(node, reason=f"deleted: {path}")
         return f"Successfully deleted {path}"
@@ -137,15 +137,15 @@ class MemoryTool:
     def _rename(self, command: Mapping[str, Any]) -> str:
         old, new = checked(command["old_path"]), checked(command["new_path"])
         if ROOT in (old, new):
-            raise Failed(f"Error: Cannot rename the {ROOT} directory itself")
+            raise CommandError(f"Error: Cannot rename the {ROOT} directory itself")
         found = self._under(old)
         if not found:
-            raise Failed(f"Error: The path {old} does not exist")
+            raise CommandError(f"Error: The path {old} does not exist")
         files = self._files()
         if _taken(new, files):
-            raise Failed(f"Error: The destination {new} already exists")
+            raise CommandError(f"Error: The destination {new} already exists")
         if new.startswith(old + "/") or any(above in files for above in _above(new)):
-            raise Failed(f"Error: Cannot move {old} to {new}")
+            raise CommandError(f"Error: Cannot move {old} to {new}")
         for path, node in found.items():
             self._amend(node, name=_stored(new + path.removeprefix(old)))
         return f"Successfully renamed {old} to {new}"
@@ -172,7 +172,7 @@ class MemoryTool:
     def _file(self, path: str, missing: str) -> Node:
         node = self._files().get(path)
         if node is None:
-            raise Failed(missing.format(path))
+            raise CommandError(missing.format(path))
         return node
 
     def _under(self, path: str) -> dict[str, Node]:
@@ -188,10 +188,10 @@ class MemoryTool:
 def checked(path: Any) -> str:
     """A path inside /memories in its plain form; anything that could lead out of it is refused."""
     if not isinstance(path, str) or not (path + "/").startswith(ROOT + "/"):
-        raise Failed(f"Error: Path must start with {ROOT}, got: {path}")
+        raise CommandError(f"Error: Path must start with {ROOT}, got: {path}")
     plain = unquote(unquote(path)).replace("\\", "/")
     if ".." in plain.split("/") or any(ord(char) < 32 for char in plain):
-        raise Failed(f"Error: Path {path} would escape {ROOT} directory")
+        raise CommandError(f"Error: Path {path} would escape {ROOT} directory")
     return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
@@ -216,7 +216,7 @@ def _taken(path: str, files: Mapping[str, Node]) -> bool:
 def _text(command: Mapping[str, Any], name: str) -> str:
     value = command[name]
     if not isinstance(value, str):
-        raise Failed(f"Error: {name} must be text")
+        raise CommandError(f"Error: {name} must be text")
     return value
 
 
@@ -231,7 +231,7 @@ def _places(text: str, part: str) -> list[int]:
 def _numbered(path: str, text: str, wanted: Any) -> str:
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
-        raise Failed(f"File {path} exceeds maximum line limit of 999,999 lines.")
+        raise CommandError(f"File {path} exceeds maximum line limit of 999,999 lines.")
     first, last = 1, len(lines)
     if isinstance(wanted, list | tuple) and len(wanted) == 2:
         first = max(1, int(wanted[0]))
@@ -286,7 +286,7 @@ def tool(memory: Memory) -> Any:
         def execute(self, command: Any) -> str:
             try:
                 return files.run(command.to_dict() if hasattr(command, "to_dict") else dict(command))
-            except Failed as error:
+            except CommandError as error:
                 raise ToolError(str(error)) from None
 
         view = create = str_replace = insert = delete = rename = execute

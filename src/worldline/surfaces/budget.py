@@ -29,6 +29,14 @@ def size(payload: Any) -> int:
     return estimate_tokens(text)
 
 
+def trimmed(lines: Sequence[str], budget: int) -> list[str]:
+    """As many of the first lines as fit."""
+    kept = list(lines)
+    while kept and size(kept) > budget:
+        kept.pop()
+    return kept
+
+
 def fitted(
     items: Sequence[T],
     build: Callable[[Sequence[T]], Payload],

@@ -18,7 +18,7 @@ from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Hit, Node, Reason, Receipt, Scope
 from worldline.surfaces import mcp_values as v
-from worldline.surfaces.budget import fitted, size
+from worldline.surfaces.budget import fitted, size, trimmed
 
 Payload = dict[str, Any]
 _DIGITS = 12
@@ -109,15 +109,16 @@ def recall(desk: Desk, asked: v.Recall) -> Payload:
         include_quarantined=asked.include_quarantined,
     )  # fmt: skip
     reason = answer.reason[:160] if answer.reason else None
+    trace = trimmed(answer.trace, asked.max_tokens // 4)
 
     def build(items: Sequence[v.Item]) -> Payload:
         value = v.Found(
             items=list(items), found=len(answer.hits), abstained=answer.abstained, reason=reason,
-            trace=list(answer.trace),
+            trace=trace,
         )  # fmt: skip
         opening = [f"Not sure that this is known: {reason}"] if reason else []
         footer = f"(returned {len(items)}/{value.found}, at most {asked.max_tokens} tokens)"
-        return _payload([*opening, *answer.trace, *map(_line, items), footer], value)
+        return _payload([*opening, *trace, *map(_line, items), footer], value)
 
     return fitted([_hit(h, asked.explain) for h in answer.hits], build, _cut, asked.max_tokens)[0]
 

@@ -21,7 +21,7 @@ from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.span import span
-from worldline.surfaces.budget import fitted
+from worldline.surfaces.budget import fitted, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
@@ -402,12 +402,14 @@ def recall(memory: Memory, asked: Recall) -> Any:
     if not asked.explain:
         hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in hits]
 
+    trace = trimmed(found.trace, asked.max_tokens // 4)
+
     def build(chosen: Any) -> Any:
         value = {
             "hits": list(chosen), "returned": len(chosen), "found": len(hits), "abstained": found.abstained,
             "reason": found.reason and found.reason[:200], "sure": round(found.sure, 4),
         }  # fmt: skip
-        return {**value, "trace": list(found.trace)} if asked.explain else value
+        return {**value, "trace": trace} if asked.explain else value
 
     return fitted(hits, build, _cut_hit, asked.max_tokens)[0]
 

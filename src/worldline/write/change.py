@@ -98,12 +98,14 @@ def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tupl
 
 
 def _make_room(tx: Tx, line: int, corrected: Belief, start: Instant) -> None:
-    """What this memory was before `start` ends there, now that it is known to begin earlier."""
+    """What it was before `start` ends there, and what it was from there to the old start never held."""
     for _, other in held(tx, line):
-        if other.row == corrected.row or other.scope != corrected.scope or start not in other.valid:
+        if other.row == corrected.row or other.scope != corrected.scope:
             continue
-        before = None if other.valid.start == start else start
-        tx.close(Close(other, valid_to=before, reason="corrected"), "correct")
+        if other.valid.start < start < other.valid.end:
+            tx.close(Close(other, valid_to=start, reason="corrected"), "correct")
+        elif start <= other.valid.start < corrected.valid.start:
+            tx.close(Close(other, reason="corrected"), "correct")
 
 
 def _to_correct(tx: Tx, line: int, key: int) -> list[tuple[Node, Belief]]:

@@ -1,0 +1,496 @@
+"""Importers and exporters: dates kept, nothing twice, bad records told, our own copy exact."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from worldline import Config, Fact, Memory, Scope
+from worldline.clock import instant, show
+from worldline.errors import InvalidInput, NotFound, Refused
+from worldline.exchange import exporters, importers
+from worldline.surfaces.cli import main
+from worldline.testing import FrozenClock
+
+NOW = instant("2037-01-01")
+
+
+@pytest.fixture
+def memory() -> Any:
+    """An empty memory, later than any file of today."""
+    with Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW)) as opened:
+        yield opened
+
+
+def written(folder: Path, name: str, value: Any) -> Path:
+    """A file of JSON, or of JSON Lines for a list of text."""
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
+    return path
+
+
+def said(memory: Memory) -> list[tuple[str, str, str]]:
+    """(when, who, what) of everything said, oldest first."""
+    turns = memory.list("Turn", limit=1000).items
+    return [(show(t.valid.start), t.name, t.content) for t in reversed(turns)]
+
+
+def message(id_: str, role: str, text: Any, at: float | None, **more: Any) -> dict[str, Any]:
+    """A message of ChatGPT's export."""
+    content = {"content_type": "text", "parts": [text]}
+    return {"id": id_, "author": {"role": role}, "create_time": at, "content": content, **more}
+
+
+def chatgpt() -> list[dict[str, Any]]:
+    """An export with a branch that was given up, a hidden message and a tool call."""
+    nodes = {
+        "root": {"id": "root", "message": None, "parent": None, "children": ["a"]},
+        "a": {"message": message("a", "user", "I moved to Porto", 1735689600.5), "parent": "root"},
+        "old": {"message": message("old", "assistant", "regenerated away", 1735689601.0), "parent": "a"},
+        "b": {"message": message("b", "assistant", "How nice!", 1735689602.0), "parent": "a"},
+        "t": {"message": message("t", "tool", "machinery", 1735689603.0), "parent": "b"},
+        "h": {
+            "message": message(
+                "h", "user", "hidden", 1.0, metadata={"is_visually_hidden_from_conversation": True}
+            ),
+            "parent": "t",
+        },
+        "c": {"message": message("c", "user", "Yes, in March", None), "parent": "h"},
+    }
+    talk = {"id": "talk-1234567", "title": "Moving", "create_time": 1735689600.0, "current_node": "c"}
+    return [{**talk, "mapping": nodes}, {"title": "broken", "mapping": 7}, "not a talk"]
+
+
+# Conversations -------------------------------------------------------------------------------------
+
+
+def test_chatgpt_export(memory: Memory, tmp_path: Path) -> None:
+    """The active branch is stored with its own dates, broken conversations are told and skipped."""
+    path = written(tmp_path, "conversations.json", chatgpt())
+
+    report = memory.import_(path)
+
+    assert report.format == "chatgpt"
+    assert said(memory) == [
+        ("2025-01-01T00:00:00Z", "user", "Yes, in March"),
+        ("2025-01-01T00:00:00.500000Z", "user", "I moved to Porto"),
+        ("2025-01-01T00:00:02Z", "assistant", "How nice!"),
+    ]
+    assert [bad.position for bad in report.skipped] == [
+        "conversations.json, record 2", "conversations.json, record 3",
+    ]  # fmt: skip
+    assert memory.list("Session").items[0].name == "Moving (talk-123)"
+
+
+def test_archives_and_folders(memory: Memory, tmp_path: Path) -> None:
+    """The ZIP that an export comes in is read as it is, and so is the folder it is unpacked to."""
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("data/conversations.json", json.dumps(chatgpt()[:1]))
+        archive.writestr("data/user.json", "{}")
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    written(folder, "conversations.json", chatgpt()[:1])
+
+    first, second = memory.import_(tmp_path / "export.zip"), memory.import_(folder)
+
+    assert (first.stored, first.same) == (3, 0)
+    assert (second.stored, second.same) == (0, 3)
+
+
+def test_claude_export(memory: Memory, tmp_path: Path) -> None:
+    """Text blocks and attachments are kept, thinking and tools are not; a bad message loses only itself."""
+    messages = [
+        {
+            "uuid": "m1", "sender": "human", "text": "old text", "created_at": "2026-01-05T10:00:00.123456Z",
+            "content": [{"type": "text", "text": "Look at this"}],
+            "attachments": [{"file_name": "a.txt", "extracted_content": "the attachment"}],
+        },
+        {"uuid": "m2", "sender": "martian", "text": "?", "created_at": "2026-01-05T10:00:01Z"},
+        {
+            "uuid": "m3", "sender": "assistant", "text": "", "created_at": "2026-01-05T10:00:02Z",
+            "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I see"}],
+        },
+        {"uuid": "m4", "sender": "human", "text": "only text", "created_at": "2026-01-05T10:00:03Z"},
+    ]  # fmt: skip
+    talk = {"uuid": "u-1", "name": "Files", "created_at": "2026-01-05T10:00:00Z", "chat_messages": messages}
+    path = written(tmp_path, "conversations.json", [talk])
+
+    report = memory.import_(path)
+
+    assert report.format == "claude"
+    assert [text for _, _, text in said(memory)] == [
+        "Look at this\n\n[a.txt]\nthe attachment", "I see", "only text",
+    ]  # fmt: skip
+    assert said(memory)[0][:2] == ("2026-01-05T10:00:00.123456Z", "user")
+    assert [bad.position for bad in report.skipped] == ["conversations.json, record 1, message 2"]
+
+
+def test_claude_code_transcript(memory: Memory, tmp_path: Path) -> None:
+    """Of a coding session, what the user typed and what was answered in words."""
+
+    def line(id_: str, type_: str, content: Any, **more: Any) -> str:
+        base = {"uuid": id_, "type": type_, "sessionId": "s1", "timestamp": "2026-02-01T08:00:00.000Z"}
+        return json.dumps({**base, "message": {"role": type_, "content": content}, **more})
+
+    lines = [
+        json.dumps({"type": "summary", "summary": "x", "sessionId": "s1"}),
+        line("1", "user", "Use tabs, please", cwd="/src/app"),
+        line("2", "assistant", [{"type": "text", "text": "Tabs it is."}, {"type": "tool_use", "name": "x"}]),
+        line("3", "user", [{"type": "tool_result", "content": "noise"}]),
+        line("4", "user", "in a subagent", isSidechain=True),
+        line("5", "user", "<command-name>/clear</command-name>"),
+    ]
+    path = written(tmp_path, "t.jsonl", "\n".join(lines))
+
+    assert memory.import_(path).stored == 2
+    assert [text for _, _, text in said(memory)] == ["Use tabs, please", "Tabs it is."]
+    assert memory.list("Turn", metadata={"cwd": "/src/app"}).items
+
+
+def test_plain_chat(memory: Memory, tmp_path: Path) -> None:
+    """Lines of chat in several dialects; a bad line is told with its number and the others go on."""
+    lines = [
+        '{"role": "user", "content": "hello", "timestamp": 1767225600, "session": "monday"}',
+        '{"speaker": "Ana", "text": "hi", "date": "2026-01-02"}',
+        "{broken",
+        '{"role": "user"}',
+        '{"messages": [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]}',
+        '{"role": "user", "content": "hello", "timestamp": 1767225600, "session": "monday"}',
+    ]
+    path = written(tmp_path, "chat.jsonl", "\n".join(lines))
+
+    report = memory.import_(path)
+    again = memory.import_(path, "chat")
+    path.write_text("\n".join([*lines, '{"role": "user", "content": "more"}']), "utf-8")
+    grown = memory.import_(path, "chat")
+
+    assert (report.format, report.stored) == ("chat", 5)
+    assert [bad.position for bad in report.skipped] == ["chat.jsonl, line 3", "chat.jsonl, line 4"]
+    assert (again.stored, again.same) == (0, 5)
+    assert (grown.stored, grown.same) == (1, 5)
+    assert ("2026-01-02T00:00:00Z", "Ana", "hi") in said(memory)
+
+
+def test_one_unstorable_message_loses_only_itself(memory: Memory, tmp_path: Path) -> None:
+    """A NUL in one message of a batch is told with its position; its neighbours are stored."""
+    lines = [json.dumps({"role": "user", "content": text}) for text in ("one", "tw\x00o", "three")]
+
+    report = memory.import_(written(tmp_path, "chat.jsonl", "\n".join(lines)))
+
+    assert report.stored == 2
+    assert [bad.position for bad in report.skipped] == ["chat.jsonl, line 2"]
+    assert "NUL" in report.skipped[0].reason
+
+
+# Notes and facts -----------------------------------------------------------------------------------
+
+
+def test_mem0(memory: Memory, tmp_path: Path) -> None:
+    """A memory of mem0 holds from its own date, belongs to its owner, and is amended when it changed."""
+    item = {
+        "id": "m-1", "memory": "Ana works at TechCorp", "user_id": "ana", "metadata": {"kind": "job"},
+        "created_at": "2025-07-20T01:30:36.275141-07:00", "updated_at": None, "categories": ["work"],
+    }  # fmt: skip
+    first = memory.import_(written(tmp_path, "m.json", {"results": [item, {"id": "m-2", "memory": "  "}]}))
+    newer = {**item, "memory": "Ana works at Initech", "updated_at": "2026-01-01T00:00:00Z"}
+    second = memory.import_(written(tmp_path, "m.json", {"results": [newer]}))
+    third = memory.import_(tmp_path / "m.json")
+
+    (node,) = memory.scoped(user="ana").list("context").items
+    assert (first.format, first.stored, len(first.skipped)) == ("mem0", 1, 1)
+    assert (second.stored, third.stored, third.same) == (1, 0, 1)
+    assert node.content == "Ana works at Initech"
+    assert node.metadata["kind"] == "job"
+    assert memory.at("2025-08-01").get(node).content == "Ana works at TechCorp"
+    assert memory.scoped(user="bo").list("context").items == ()
+
+
+def test_server_memory(memory: Memory, tmp_path: Path) -> None:
+    """Observations become notes, relations become facts, and bad lines are skipped."""
+    lines = [
+        {"type": "entity", "name": "Ana", "entityType": "person", "observations": ["likes tea", 7]},
+        {"type": "relation", "from": "Ana", "to": "Porto", "relationType": "lives_in"},
+        {"type": "planet", "name": "Mars"},
+    ]
+    path = written(tmp_path, "memory.jsonl", "\n".join(map(json.dumps, lines)))
+
+    report, again = memory.import_(path), memory.import_(path)
+
+    assert report.format == "server-memory"
+    assert [node.content for node in memory.list("context").items] == ["likes tea"]
+    assert {n.content for n in memory.list("Fact").items} == {"Ana lives_in Porto", "Ana is a person"}
+    assert [bad.position for bad in report.skipped] == [
+        "memory.jsonl, line 1, observation 2", "memory.jsonl, line 3",
+    ]  # fmt: skip
+    assert (again.stored, again.same) == (0, 3)
+
+
+def test_markdown_folder(memory: Memory, tmp_path: Path) -> None:
+    """Each file is a dated note; a changed file is a new version; hidden files are left alone."""
+    folder = tmp_path / "notes"
+    (folder / ".git").mkdir(parents=True)
+    written(folder, "tea.md", "---\ntitle: Tea\ndate: 2026-01-05\n---\nGreen.\n")
+    written(folder, "coffee.md", "# Coffee, black\n\nStrong.")
+    written(folder / ".git", "secret.md", "no")
+    (folder / "bad.md").write_bytes(b"\xff\xfe")
+
+    report = memory.import_(folder)
+    written(folder, "tea.md", "---\ntitle: Tea\ndate: 2026-01-05\n---\nBlack.\n")
+    again = memory.import_(folder, "markdown")
+
+    notes = {node.name: node for node in memory.list("reference").items}
+    assert (report.format, report.stored, [b.position for b in report.skipped]) == ("markdown", 2, ["bad.md"])
+    assert (again.stored, again.same) == (1, 1)
+    assert (notes["Tea"].content, notes["Coffee, black"].metadata["path"]) == ("Black.", "coffee.md")
+    assert memory.at("2026-01-06").get(notes["Tea"]).content == "Green."
+
+
+def test_dry_run_writes_nothing(memory: Memory, tmp_path: Path) -> None:
+    """A dry run counts what would be stored, and leaves the memory as it was."""
+    path = written(tmp_path, "conversations.json", chatgpt())
+    before = memory.hash() if memory.stats()["changesets"] else ""
+
+    report = memory.import_(path, dry_run=True)
+
+    assert (report.stored, report.dry_run) == (3, True)
+    assert memory.list("Turn").items == ()
+    assert before == ""
+
+
+def test_progress_is_told(memory: Memory, tmp_path: Path) -> None:
+    """Long work can say how far it has come."""
+    told: list[tuple[str, int]] = []
+
+    memory.import_(
+        written(tmp_path, "conversations.json", chatgpt()), progress=lambda *step: told.append(step)
+    )
+
+    assert told[-1] == ("import", 5)
+
+
+def test_what_cannot_be_read_is_an_error(memory: Memory, tmp_path: Path) -> None:
+    """A missing file, an unknown format, and a file of no known shape say what to do."""
+    with pytest.raises(NotFound, match="no file or folder"):
+        memory.import_(tmp_path / "nowhere.json")
+    with pytest.raises(InvalidInput, match="chatgpt"):
+        memory.import_(tmp_path, "msn")
+    with pytest.raises(InvalidInput, match="cannot tell the format"):
+        memory.import_(written(tmp_path, "x.json", [{"a": 1}]))
+    with pytest.raises(InvalidInput, match="is not JSON"):
+        memory.import_(written(tmp_path, "y.json", "[{"), "chatgpt")
+
+
+def test_large_conversations_are_several_changesets(memory: Memory, tmp_path: Path) -> None:
+    """A thousand messages are stored in batches, in order, and none is lost between two of them."""
+    lines = [json.dumps({"role": "user", "content": f"message {n}", "session": "s"}) for n in range(450)]
+
+    report = memory.import_(written(tmp_path, "chat.jsonl", "\n".join(lines)))
+
+    assert report.stored == 450
+    assert len(memory.list("Turn", limit=1000).items) == 450
+    assert importers.BATCH < 450
+
+
+# Our own copy --------------------------------------------------------------------------------------
+
+
+def lived() -> Memory:
+    """A memory with amended, corrected, retired, moved, merged, shared and quarantined things in it."""
+    clock = FrozenClock(instant("2026-09-01"))
+    memory = Memory.open(":memory:", Config(embedder="none"), clock=clock)
+    step = lambda: clock.advance(1_000_000)  # noqa: E731
+    contract = memory.note("context", "Acme", "silver", valid_from="2026-01-01", metadata={"a": [1]})
+    step()
+    memory.amend(contract, "gold", valid_from="2026-03-01")
+    step()
+    project, other = memory.note("project", "P"), memory.note("project", "Q")
+    step()
+    inner = memory.enter(project).note("learning", "L", "x", dated="2026-02-02")
+    step()
+    memory.correct(inner, "y", reason="misread")
+    memory.retire(memory.edge(project, "contains", inner))
+    step()
+    memory.link(other, "contains", inner)
+    memory.link(project, "relates_to", other, metadata={"w": 1})
+    memory.remember(
+        "I moved to Porto.", speaker="Ana", session="s1", said_at="2026-02-01T10:00+01:00",
+        facts=[Fact("Ana", "lives_in", "Porto")], external_id="e1",
+    )  # fmt: skip
+    memory.remember("An undated word", speaker="Ana")
+    step()
+    memory.fact(Fact("Ana", "age", literal=42, confidence=0.2))
+    memory.scoped(user="u").shared_with(Scope(agent="g")).note("user", "tea", "likes")
+    proposal = memory.link(memory.note("Entity", "Bob"), "same_as", memory.note("Entity", "Robert"))
+    step()
+    memory.accept_merge(proposal.proposals[0])
+    memory.retire(contract, "2026-06-01", reason="ended")
+    return memory
+
+
+def everything(memory: Memory) -> list[Any]:
+    """All that is visible or ever was, without this store's own times and numbers."""
+    items = [
+        node
+        for type_ in (None, "Turn", "Fact", "Session")
+        for node in memory.list(type_, include_superseded=True, limit=1000).items
+    ]
+    return sorted(
+        (n.id, n.lineage, n.type, n.name, n.content, n.valid, n.dated or 0, n.world or "", str(n.metadata), n.status)
+        for n in items
+    )  # fmt: skip
+
+
+def test_own_copy_is_exact(tmp_path: Path) -> None:
+    """Exported and put back: same contents, ids, intervals, worlds, histories; even the same hashes."""
+    origin = lived()
+    origin.export(tmp_path / "copy.jsonl")
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+
+    report = copy.import_(tmp_path / "copy.jsonl")
+
+    assert report.skipped == ()
+    assert copy.verify().ok
+    assert everything(copy) == everything(origin)
+    assert copy.hash() == origin.hash()
+    assert [hash_ for _, hash_ in copy.worlds()] == [hash_ for _, hash_ in origin.worlds()]
+    for node in origin.list(limit=1000).items:
+        assert [v.change for v in copy.history(node.id)] == [v.change for v in origin.history(node.id)]
+    assert [p.status for p in copy.merges(None)] == [p.status for p in origin.merges(None)]
+    assert [n.name for n in copy.scoped(agent="g").list().items] == ["tea"]
+    assert copy.recall("Where does Ana live?").hits[0].node.content == "I moved to Porto."
+
+
+def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
+    """Known times are those of the new store, in the old order; the origin's are told as a reason."""
+    origin = lived()
+    origin.export(tmp_path / "copy.jsonl")
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+    copy.import_(tmp_path / "copy.jsonl")
+
+    acme = next(v for v in copy.history(_named(copy, "Acme")))
+    assert acme.node.known.start >= NOW
+    assert acme.node.reason == "origin known 2026-09-01T00:00:00.000002Z"
+    known = acme.node.known.start
+    assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
+    assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
+
+
+def _named(memory: Memory, name: str) -> str:
+    items = memory.list(include_superseded=True, limit=1000).items
+    return next(node.id for node in items if node.name == name)
+
+
+def test_own_copy_again_changes_nothing(tmp_path: Path) -> None:
+    """The same copy twice is one; sending an old event again is recognised; another store is refused."""
+    lived().export(tmp_path / "copy.jsonl")
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+    copy.import_(tmp_path / "copy.jsonl")
+    before = copy.hash()
+
+    again = copy.import_(tmp_path / "copy.jsonl")
+    copy.remember("I moved to Porto.", speaker="Ana", session="s1", external_id="e1",
+                  said_at="2026-02-01T10:00+01:00")  # fmt: skip
+    copy.remember("An undated word", speaker="Ana")
+
+    assert (again.stored, again.same > 0, copy.hash()) == (0, True, before)
+    with Memory.open(":memory:", Config(embedder="none")) as full:
+        full.note("context", "already", "here")
+        with pytest.raises(Refused, match="not empty"):
+            full.import_(tmp_path / "copy.jsonl")
+
+
+def test_a_changed_line_is_noticed(tmp_path: Path) -> None:
+    """A line whose contents do not fit its id is skipped with its position, and the rest is put back."""
+    lived().export(tmp_path / "copy.jsonl")
+    text = (tmp_path / "copy.jsonl").read_text("utf-8")
+    (tmp_path / "copy.jsonl").write_text(text.replace('"content":"likes"', '"content":"hates"') + "{\n", "utf-8")
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+
+    report = copy.import_(tmp_path / "copy.jsonl")
+
+    assert any("not what its id was made from" in bad.reason for bad in report.skipped)
+    assert any("not JSON" in bad.reason for bad in report.skipped)
+    assert "tea" not in {node.name for node in copy.list(limit=1000).items}
+    assert _named(copy, "Acme")
+    assert copy.verify().ok
+
+
+def test_a_scoped_export_tells_nothing_else(tmp_path: Path) -> None:
+    """An export through a scoped handle has that scope's memories and nobody else's."""
+    lived().scoped(agent="g").export(tmp_path / "one.jsonl")
+
+    lines = [json.loads(line) for line in (tmp_path / "one.jsonl").read_text("utf-8").splitlines()]
+    names = {line["name"] for line in lines if line["kind"] == "node" and line["type"] != "Scope"}
+    assert names == {"tea"}
+
+
+def test_markdown_and_graphml(tmp_path: Path) -> None:
+    """Markdown reads well, GraphML is valid XML with an edge for each visible one, whatever the text."""
+    memory = lived()
+    memory.note("context", "odd <name> & \x0b", 'a "quoted" ]]> \x1f text')
+
+    memory.export(tmp_path / "m.md", "markdown")
+    count = memory.export(tmp_path / "m.graphml", "graphml")
+
+    page = (tmp_path / "m.md").read_text("utf-8")
+    assert "## project" in page
+    assert "- 2026-02-01T10:00:00+01:00 **Ana**: I moved to Porto." in page
+    root = ElementTree.parse(tmp_path / "m.graphml").getroot()
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    nodes = [node.get("id") for node in root.iter(f"{space}node")]
+    ends = {edge.get(end) for edge in root.iter(f"{space}edge") for end in ("source", "target")}
+    assert len(nodes) == count == len(set(nodes))
+    assert ends
+    assert ends <= set(nodes)
+
+
+def test_export_refuses_nonsense(tmp_path: Path) -> None:
+    """The store itself is never overwritten, and an unknown format is named."""
+    with Memory.open(tmp_path / "me.db", Config(embedder="none")) as memory:
+        memory.note("context", "a")
+        with pytest.raises(Refused, match="store itself"):
+            memory.export(tmp_path / "me.db")
+        with pytest.raises(InvalidInput, match="graphml"):
+            memory.export(tmp_path / "x", "docx")
+    assert not list(tmp_path.glob("*.part"))
+    assert set(exporters.FORMATS) == {"jsonl", "markdown", "graphml"}
+
+
+# The shell -----------------------------------------------------------------------------------------
+
+
+def run(db: Path, *args: str, code: int = 0) -> str:
+    """Runs a command line and gives what it printed."""
+    result = CliRunner(env={"WORLDLINE_DB": str(db), "WORLDLINE_EMBEDDER": "none"}).invoke(main, list(args))
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_import_and_export_from_the_shell(tmp_path: Path) -> None:
+    """`worldline import` tells what it did and skipped; `export` writes a file once."""
+    path = written(tmp_path, "conversations.json", chatgpt())
+
+    told = run(tmp_path / "a.db", "import", "auto", str(path))
+    report = json.loads(run(tmp_path / "a.db", "import", "chatgpt", str(path), "--json"))
+    run(tmp_path / "a.db", "export", str(tmp_path / "out.jsonl"))
+    refused = run(tmp_path / "a.db", "export", str(tmp_path / "out.jsonl"), code=1)
+    copied = run(tmp_path / "b.db", "import", "auto", str(tmp_path / "out.jsonl"))
+
+    assert told.startswith("chatgpt: 3 stored, 0 were here already, 2 skipped\n  skipped conversations.json")
+    assert (report["stored"], report["same"], len(report["skipped"])) == (0, 3, 2)
+    assert "exists already" in refused
+    assert copied.startswith("worldline: ")
+
+
+def test_ask_prints_the_evidence(tmp_path: Path) -> None:
+    """Without a model, `ask` is recall with a budget."""
+    run(tmp_path / "a.db", "note", "context", "Acme contract", "tier: gold")
+
+    shown = run(tmp_path / "a.db", "ask", "Which tier has the Acme contract?")
+
+    assert "Acme contract: tier: gold" in shown
+    assert "tokens)" in shown
