@@ -19,9 +19,10 @@ from pathlib import Path
 
 import apsw
 
-from worldline import Memory
+from worldline import Config, Memory
 from worldline.write.load import Link, Note
 
+PLAIN = Config(embedder="none", understand="off")
 WORDS = (
     "river contract silver gold tier meeting launch budget garden piano Lisbon train ticket recipe "
     "bread novel chapter invoice project deadline swimming lesson doctor visit battery solar panel"
@@ -99,7 +100,7 @@ def bulk(folder: Path, nodes: int, edges: int) -> tuple[Memory, list[str], dict[
     memory, ids = None, []
     for attempt in range(3):
         path = folder / f"load{attempt}.db"
-        memory = Memory.open(path)
+        memory = Memory.open(path, PLAIN)
         start = time.process_time()
         ids = list(memory.load(notes, links).ids)
         loads.append(time.process_time() - start)
@@ -110,7 +111,7 @@ def bulk(folder: Path, nodes: int, edges: int) -> tuple[Memory, list[str], dict[
 
 def append_cost(folder: Path, siblings: int) -> float:
     """Median CPU seconds of one note in a world that has this many children."""
-    memory = Memory.open(folder / f"append{siblings}.db")
+    memory = Memory.open(folder / f"append{siblings}.db", PLAIN)
     notes = [Note("project", "the world")]
     notes += [Note("learning", f"child {i}", inside=0) for i in range(siblings)]
     world = memory.enter(memory.load(notes).ids[0])

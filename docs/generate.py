@@ -23,7 +23,10 @@ import worldline
 from worldline import Config, Memory, Query, hashing
 from worldline.store import ledger
 from worldline.store.schema import COVERED
+from worldline.surfaces import rest, schemas
 from worldline.surfaces.cli import ALIASES, VERBS, main
+from worldline.surfaces.http import STATUS
+from worldline.surfaces.mcp_tools import CORE, SETS
 from worldline.surfaces.options import Shared
 
 DOCS = Path(__file__).parent
@@ -154,6 +157,82 @@ def _settings() -> Iterator[str]:
         yield f"- `{name}` = `{default!r}`: {' '.join(told[1].split()) if told else ''}"
 
 
+# Servers -----------------------------------------------------------------------------------------
+
+_MCP_INTRO = """\
+`worldline mcp` serves one agent on standard input and output, `worldline serve` many of them at `/mcp`.
+The default set has nine tools; `--tools full` adds the rest. The scope given to `worldline mcp` (`--user
+alice`) is used by every call that names none.
+
+Answers come as text and as structured content, and `max_tokens` bounds both together. Ids in answers are
+the first twelve digits, which is enough to use them. Times are ISO text; without an offset they are UTC.
+What a caller can mend comes back as a tool error that says how. Agents write the agent-facing types
+only, and nothing is ever erased.
+
+```sh
+claude mcp add memory -- worldline mcp --user alice
+```
+"""
+
+
+def mcp_page() -> str:
+    """Every tool with its arguments."""
+    parts = [_NOTE, "", "# MCP", "", _MCP_INTRO]
+    for heading, tools in (("The nine", CORE), ("With --tools full", SETS["full"][len(CORE) :])):
+        parts += [f"## {heading}", ""]
+        for tool in tools:
+            hints = [name for name in ("read_only", "destructive", "idempotent") if getattr(tool, name)]
+            told = ", ".join(name.replace("_", "-") for name in hints)
+            parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told or 'none'}.", ""]
+            parts += [*_fields(schemas.of(tool.takes, brief=True)), ""]
+            given = schemas.of(tool.gives, brief=True)["properties"]
+            parts += [f"Gives: {', '.join(f'`{name}`' for name in given)}.", ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _fields(schema: dict[str, Any]) -> Iterator[str]:
+    for name, value in schema.get("properties", {}).items():
+        kind = "one of " + ", ".join(value["enum"]) if "enum" in value else value.get("type", "value")
+        need = ", required" if name in schema.get("required", ()) else ""
+        default = f" [{value['default']}]" if value.get("default") not in (None, "", {}, [], False) else ""
+        yield f"- `{name}` ({kind}{need}): {value.get('description', '')}{default}".rstrip(": ")
+
+
+_REST_INTRO = """\
+`worldline serve` answers under `/v1`; `/openapi.json` describes every field. Bodies and answers are
+JSON, a POST needs `Content-Type: application/json`. Times are ISO text (an open end is null, or
+`forever` where one is given).
+
+Every route takes these query parameters: BINDING. They bind scope, world and moment before anything is
+read; a write with a moment is refused.
+
+Errors are `application/problem+json` with `type`, `title`, `status` and `detail`: STATUS. Also 401
+without a valid token, 403 for requests of other web pages, 413 for a body over 20 MiB, 415 for a body
+that is not JSON.
+
+With `--tokens FILE` (TOML: `tenant = "token"`, or a list; readable by its owner only) or
+`WORLDLINE_TOKEN` every request needs `Authorization: Bearer TOKEN`, and the token decides the tenant.
+Without tokens only this machine is listened to.
+
+```sh
+worldline serve --port 7733
+curl -s localhost:7733/v1/recall -H 'content-type: application/json' \\
+  -d '{"question": "Which tier is Acme on?"}'
+```
+"""
+
+
+def rest_page() -> str:
+    """Every route with its parameters."""
+    statuses = ", ".join(f"{code} {class_.__name__}" for class_, code in STATUS.items())
+    binding = ", ".join(f"`{name}`" for name in rest.Binding.__struct_fields__)
+    parts = [_NOTE, "", "# REST", "", _REST_INTRO.replace("BINDING", binding).replace("STATUS", statuses)]
+    for route in rest.ROUTES:
+        parts += [f"## {route.method} {route.path}", "", route.summary, ""]
+        parts += [*_fields(schemas.of(route.takes, brief=True)), ""]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
+
+
 # Bytes -------------------------------------------------------------------------------------------
 
 
@@ -217,6 +296,8 @@ def pages() -> dict[Path, str]:
     layout = DOCS / "format.md"
     return {
         DOCS / "reference" / "cli.md": cli_page(),
+        DOCS / "reference" / "mcp.md": mcp_page(),
+        DOCS / "reference" / "rest.md": rest_page(),
         DOCS / "reference" / "python.md": python_page(),
         layout: format_page(layout.read_text("utf-8")),
     }

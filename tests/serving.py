@@ -18,7 +18,10 @@ def running(db: str, *args: str, **environ: str) -> Iterator[str]:
     """`worldline serve` on a free port; gives its address."""
     command = [sys.executable, "-m", "worldline", "serve", "--db", db, "--port", "0", "--json", *args]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "WORLDLINE_EMBEDDER": "none", **environ}
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "WORLDLINE_EMBEDDER": "none", **environ},
     )
     assert process.stdout is not None
     try:

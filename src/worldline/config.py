@@ -34,6 +34,9 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     embedder: str = "auto"
     """Vectors: auto (the packaged model if its extra is installed), none, a model's name, onnx:FOLDER,
     fastembed:MODEL, or URL#MODEL of an OpenAI-compatible endpoint."""
+    reranker: str = "none"
+    """Reads the best candidates again: none, onnx:FOLDER of a cross-encoder, URL#MODEL of an
+    OpenAI-compatible endpoint, or a cheap and a strong one with a comma between them."""
     model: str = "none"
     """Language model for `ask`: none, or URL#MODEL of an OpenAI-compatible endpoint."""
     max_tokens: int = 2000

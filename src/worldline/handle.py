@@ -17,7 +17,7 @@ from worldline.config import Config
 from worldline.errors import ReadOnly, WorldlineError
 from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope
-from worldline.ports import Embedder
+from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.tx import Tx
@@ -62,6 +62,7 @@ class Handle(Struct, frozen=True):
     agent: bool = False
     embedder: Callable[[], Embedder | None] = _no_embedder
     """Opened when it is first needed."""
+    reranker: Callable[[], Reranker | None] = _no_embedder
     after_write: Callable[[Handle, Sequence[int]], int] = _nothing_more
     """What happens to new texts once they are safe: vectors come after the words."""
 
@@ -119,7 +120,7 @@ class Handle(Struct, frozen=True):
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
-        if keep and tx.indexed_nodes:
+        if keep and tx.indexed_nodes and not fresh:
             self._follow_up(tx.indexed_nodes)
 
     def _follow_up(self, nodes: Sequence[int]) -> None:

@@ -39,7 +39,6 @@ from worldline.model import (
     Page,
     Predicate,
     Proposal,
-    Recall,
     Receipt,
     Scope,
     Verification,
@@ -47,33 +46,30 @@ from worldline.model import (
     Why,
 )
 from worldline.plugins.embedders import open_embedder
+from worldline.plugins.rerankers import open_reranker
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
+from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import migrate, registry, verify
 from worldline.store.lookup import missing
 from worldline.store.sqlite import SqliteStore, make_folder, translated
 from worldline.store.tx import Tx
-from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write import change, merge, put, undo
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope, clean_text
-from worldline.write.embed import embed_new, embed_pending, forget_vectors, require_same
+from worldline.write.embed import embed_new
 from worldline.write.ends import ends
 
 if TYPE_CHECKING:
-    from worldline.exchange.records import Report
-    from worldline.ports import Embedder
-    from worldline.read.recall import Semantic
-    from worldline.read.relation_match import Matcher
-    from worldline.read.walk import Answer
+    from worldline.ports import Embedder, Reranker
 
 
-class Memory:
+class Memory(Recalling):
     """A handle on one tenant's memory."""
 
     def __init__(self, handle: Handle) -> None:
@@ -90,10 +86,11 @@ class Memory:
         *,
         clock: Clock = system_clock,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
     ) -> Memory:
         """Opens a store, and makes it when it is not there. No path: the user's data folder.
 
-        An `embedder` of your own stands in for the configured one.
+        An `embedder` or `reranker` of your own stands in for the configured one.
         """
         path = default_path() if path is None else path
         if str(path) != ":memory:":
@@ -101,14 +98,16 @@ class Memory:
             make_folder(path)
         config = load() if config is None else config
         store = SqliteStore(path, config)
-        opened = cache(lambda: open_embedder(config.embedder) if embedder is None else embedder)
+        embedding = cache(lambda: embedder or open_embedder(config.embedder))
+        reranking = cache(lambda: reranker or open_reranker(config.reranker))
         handle = Handle(
             store,
             config,
             clock,
             clean_name(tenant, "tenant"),
             dict(BUILT_IN),
-            embedder=opened,
+            embedder=embedding,
+            reranker=reranking,
             after_write=embed_new,
         )
         return cls(handle)
@@ -159,7 +158,14 @@ class Memory:
 
     def enter(self, world: Any) -> Memory:
         """A handle inside a world: it sees nothing outside, and what it writes lies inside."""
-        return self._bind(world=self._h.read(lambda view: self._h.resolve(view, world).line))
+        return self._bind(world=self._h.read(lambda view: self._inner(view, world)))
+
+    def _inner(self, view: SqlView, world: Any) -> int:
+        """A world to enter: inside the one that this handle is in already, at this moment."""
+        target = self._h.resolve(view, world)
+        if not view.lies_inside(target.line):
+            raise missing(view, target)
+        return target.line
 
     def as_agent(self) -> Memory:
         """A handle for an agent's own writes: only the agent-facing types."""
@@ -374,7 +380,10 @@ class Memory:
         return self._h.write("undo", work, dry_run=dry_run)
 
     def load(self, notes: Iterable[bulk.Note], links: Iterable[bulk.Link] = ()) -> Receipt:
-        """Stores many notes and links as one changeset, fast; links name notes by their place."""
+        """Stores many notes and links as one changeset, fast; links name notes by their place.
+
+        Vectors are not made on the way: `flush` makes them.
+        """
         return bulk.load_all(self._h, notes, links)
 
     # Merges ------------------------------------------------------------------------------------
@@ -474,86 +483,6 @@ class Memory:
             self._h.types[item.name] = item
         return receipt
 
-    # Recall ------------------------------------------------------------------------------------
-
-    def recall(
-        self,
-        question: str,
-        *,
-        max_tokens: int | None = None,
-        asked_at: When | None = None,
-        limit: int | None = None,
-        filters: Metadata | None = None,
-        explain: bool = False,
-        include_superseded: bool = False,
-        include_quarantined: bool = False,
-        without: Collection[str] = (),
-    ) -> Recall:
-        """The evidence for an answer, verbatim and dated, within `max_tokens`; or why there is none.
-
-        `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
-        decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
-        """
-        from worldline.read import recall as recalling  # brings numpy, which other verbs can do without
-
-        clean_text(question, "question", 65536)
-        semantic, matcher = self._meaning(question), self._matcher()
-
-        def look(view: SqlView) -> Recall:
-            view = view.bind(closed=include_superseded, quarantined=include_quarantined, labels=filters or {})
-            wish = recalling.Wish(
-                view.valid if asked_at is None else instant(asked_at),
-                self._h.config.max_tokens if max_tokens is None else max_tokens,
-                limit,
-                view.session(self._h.session) if self._h.session else 0,
-                explain,
-                frozenset(without),
-            )
-            return recalling.recall(view, question, wish, semantic, matcher)
-
-        return self._h.read(look)
-
-    def _meaning(self, question: str) -> Semantic | None:
-        """The question as a vector, if there is an embedder; made before anything is read."""
-        from worldline.read.recall import Semantic
-
-        embedder = self._h.embedder()
-        if embedder is None:
-            return None
-        require_same(self._h, embedder)
-        tenant = self._h.tenant_row()[0]
-        index = self._h.store.vectors.setdefault(tenant, VectorIndex())
-        return Semantic(embedder.embed([question])[0], index)
-
-    def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
-        """Answers a question of several hops by walking what is currently believed; the path is its proof."""
-        from worldline.read.facts import ViewGraph
-        from worldline.read.walk import walk
-
-        clean_text(question, "question", 65536)
-        matcher = self._matcher()
-        return self._h.read(lambda view: walk(question, ViewGraph(view), matcher, limit))
-
-    def _matcher(self) -> Matcher:
-        """Similarities of relations and words, kept for the life of the store."""
-        from worldline.read.relation_match import Matcher
-
-        held: Matcher | None = self._h.store.matcher
-        if held is None:
-            embedder = self._h.embedder()
-            held = self._h.store.matcher = Matcher(embedder.embed if embedder else None)
-        return held
-
-    def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Embeds everything that has no vector yet; how many texts that were."""
-        embedder = self._h.embedder()
-        return 0 if embedder is None else embed_pending(self._h, embedder, progress)
-
-    def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Makes every vector anew with the embedder that is configured now."""
-        forget_vectors(self._h)
-        return self.flush(progress)
-
     # Reading -----------------------------------------------------------------------------------
 
     def get(self, ref: Any, *, exact: bool = False) -> Node:
@@ -630,7 +559,7 @@ class Memory:
         view = self._h.view()
         changes: dict[str, Any] = {}
         if query.world is not None:
-            changes["world"] = self._h.resolve(view, query.world).line
+            changes["world"] = self._inner(view, query.world)
         if query.valid is not None:
             changes["valid"] = instant(query.valid)
         if query.known is not None:

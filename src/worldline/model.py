@@ -442,6 +442,49 @@ class Recall(Struct, frozen=True):
     """The ids of the facts walked, in order."""
 
 
+class Dated(Struct, frozen=True):
+    """One thing on a timeline: when it happened, and the memory that says so."""
+
+    at: Instant
+    node: Node
+    speaker: str = ""
+    said_at: Instant | None = None
+    session: str | None = None
+
+
+class Density(Struct, frozen=True):
+    """What is covered within two steps of a topic."""
+
+    topic: str
+    starts: tuple[Node, ...]
+    """The memories that the topic was taken to mean."""
+    nodes: int
+    facts: int
+    sources: int
+    """Verbatim events among them."""
+    edges_per_node: float
+    newest: Instant | None
+    conflicts: int
+    """Open contradictions."""
+    cut: bool = False
+    """Whether there was more than was walked."""
+
+
+class Explanation(Struct, frozen=True):
+    """What became of one memory when a question was asked."""
+
+    question: str
+    node: Node
+    lost_by: Literal["", "filter", "lane", "rank", "budget"]
+    """Empty where it was not lost."""
+    reason: str
+    place: int | None = None
+    lanes: dict[str, int] = {}
+    """Its place in each lane; 0 where the lane does not find it."""
+    score: float | None = None
+    factors: dict[str, float] = {}
+
+
 class Page(Struct, frozen=True):
     """A page of a list and the mark to ask for the next one."""
 

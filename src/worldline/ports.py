@@ -26,6 +26,15 @@ class Embedder(Protocol):
         """A matrix of float32, the same row for the same text whatever else is in the batch."""
 
 
+class Reranker(Protocol):
+    """One method: how well each text answers the question; only the order of the numbers counts."""
+
+    name: str
+
+    def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """A number for each text, the higher the better."""
+
+
 class View(Protocol):
     """Reads, bound to one tenant, scope, world and moment."""
 

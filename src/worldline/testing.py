@@ -1,4 +1,4 @@
-"""Public fakes for tests: a clock that stands still, and a memory that is obviously right.
+"""Public fakes for tests: a clock that stands still, a cheap embedder, a memory that is obviously right.
 
 `Oracle` is a plain list of rows. Every read is a loop over all of them and every write appends or
 closes rows, with no index, no SQL and no cache. Property tests compare a real store with it.
@@ -10,9 +10,13 @@ closes rows, with no index, no SQL and no cache. Property tests compare a real s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+from zlib import crc32
 
 from worldline.clock import EARLIEST, FOREVER, Instant, When, instant
+from worldline.text import words
 
 
 class FrozenClock:
@@ -33,6 +37,40 @@ class FrozenClock:
         """Jumps to a time and returns it."""
         self.now = instant(now)
         return self.now
+
+
+class HashEmbedder:
+    """A cheap embedder for tests: a text is the sum of its words, each word a fixed direction.
+
+    Texts that share words are near each other, on every machine alike.
+    """
+
+    def __init__(self, dimension: int = 64, name: str = "hash") -> None:
+        self.name, self.dimension = name, dimension
+        self.identity = f"{name}-{dimension}"
+        self.texts = 0
+        """How many texts it has embedded."""
+        self._known: dict[str, Any] = {}
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Unit vectors, one row a text."""
+        import numpy as np
+
+        self.texts += len(texts)
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in words(text) or [""]:
+                row += self._direction(word)
+            row /= max(float(np.linalg.norm(row)), 1e-6)
+        return rows
+
+    def _direction(self, word: str) -> Any:
+        import numpy as np
+
+        if word not in self._known:
+            seed = crc32(f"{self.identity} {word}".encode("utf-8", "surrogatepass"))
+            self._known[word] = np.random.Generator(np.random.PCG64(seed)).standard_normal(self.dimension)
+        return self._known[word]
 
 
 class RefusalError(Exception):

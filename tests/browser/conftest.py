@@ -22,7 +22,7 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
-NASTY = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"
+NASTY = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 
 def chromium() -> str:
@@ -33,9 +33,9 @@ def chromium() -> str:
     return pytest.fail("no Chromium here: `make browser` installs Debian's, as root")
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One browser for all tests; every test has a context of its own."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for the module (its event loop must not outlive it); each test has its own context."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium(), headless=True, args=list(FLAGS))
@@ -43,10 +43,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def db(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with a story: a change, a conflict, a move, a world, a merge proposal, and hostile text."""
-    path, clock = str(tmp_path / "me.db"), FrozenClock(START)
+    path, clock = str(tmp_path_factory.mktemp("explorer") / "me.db"), FrozenClock(START)
     with Memory.open(path, clock=clock) as memory:
         _tell(memory, clock)
     return path
@@ -56,10 +56,16 @@ def _tell(memory: Memory, clock: FrozenClock) -> None:
     def link(src: Any, type_: str, dst: Any) -> None:
         memory.link(src.id, type_, dst.id, valid_from="2026-02-01")
 
-    acme = memory.note("project", "Acme contract", "tier: silver, renewed every January", valid_from="2026-01-01")
-    budget = memory.note("context", "Hosting budget", "Hosting may cost 40,000 euros.", valid_from="2026-01-10")
+    acme = memory.note(
+        "project", "Acme contract", "tier: silver, renewed every January", valid_from="2026-01-01"
+    )
+    budget = memory.note(
+        "context", "Hosting budget", "Hosting may cost 40,000 euros.", valid_from="2026-01-10"
+    )
     clock.advance(10 * DAY)
-    finance = memory.note("context", "Finance's budget", "Hosting may cost 30,000 euros.", valid_from="2026-01-12")
+    finance = memory.note(
+        "context", "Finance's budget", "Hosting may cost 30,000 euros.", valid_from="2026-01-12"
+    )
     old = memory.note("reference", "Price list 2025", "Gold costs 900 a month.", valid_from="2025-06-01")
     new = memory.note("reference", "Price list 2026", "Gold costs 1,100 a month.", valid_from="2026-01-01")
     link(finance, "contradicts", budget)
@@ -67,7 +73,9 @@ def _tell(memory: Memory, clock: FrozenClock) -> None:
     link(acme, "relates_to", new)
     memory.link(new.id, "supersedes", old.id)
     clock.advance(50 * DAY)
-    memory.amend(acme.id, "tier: gold, renewed every January", valid_from="2026-03-01", reason="they upgraded")
+    memory.amend(
+        acme.id, "tier: gold, renewed every January", valid_from="2026-03-01", reason="they upgraded"
+    )
     moved = Fact("Bo", "lives in", "Porto", functional=True)
     memory.remember("Bo lives in Porto now.", speaker="Ana", said_at="2026-03-02T09:00+01:00", facts=[moved])
     clock.advance(60 * DAY)
@@ -75,13 +83,16 @@ def _tell(memory: Memory, clock: FrozenClock) -> None:
     memory.remember("Bo has moved to Rome.", speaker="Ana", said_at="2026-05-02T09:00+02:00", facts=[again])
     world = memory.note("project", "Migration", "Moving the store to new servers.", valid_from="2026-02-01")
     memory.enter(world.id).note("learning", "Backups first", "Take a backup before each step.")
-    ana, anna = memory.note("user", "Anna Keller", "Leads the project."), memory.note("user", "A. Keller", "The lead.")
+    ana, anna = (
+        memory.note("user", "Anna Keller", "Leads the project."),
+        memory.note("user", "A. Keller", "The lead."),
+    )
     memory.link(ana.id, "same_as", anna.id)
     memory.note("learning", f"hostile {NASTY}", f"Beware of this: {NASTY}", metadata={"x": NASTY})
     memory.scoped(user="zoe").note("user", "Zoe's tea", "Zoe drinks green tea.")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def url(db: str) -> Iterator[str]:
     """A server on that store."""
     with running(db) as address:

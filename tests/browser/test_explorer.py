@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import NASTY, opened, ready, shot
 from playwright.sync_api import Browser, Page, expect
 
+from conftest import NASTY, opened, ready, shot
 from serving import rest, running
 
 
@@ -36,15 +36,12 @@ def slide(page: Page, axis: str, to: int) -> None:
 
 def moment(page: Page, axis: str, date: str) -> int:
     """Where on a slider a date lies."""
-    return int(page.evaluate("""async ([axis, date]) => { const s = (await (await fetch("/v1/span")).json())[axis];
-        const first = Date.parse(s.from), end = Date.parse(s.to), last = axis === "valid" ? Math.max(end, Date.now()) : end;
+    place = """async ([axis, date]) => {
+        const span = (await (await fetch("/v1/span")).json())[axis], first = Date.parse(span.from);
+        const last = axis === "valid" ? Math.max(Date.parse(span.to), Date.now()) : Date.parse(span.to);
         const wide = last - first, from = first - wide / 50, to = last + (axis === "known" ? wide / 50 : 0);
-        return Math.ceil(1000 * (Date.parse(date) - from) / (to - from)); }""", [axis, date]))  # fmt: skip
-
-
-def labels(page: Page) -> list[str]:
-    """What the nodes of the graph are called."""
-    return page.locator("#graph .node text").all_inner_texts() or page.locator("#graph .node text").all_text_contents()
+        return Math.ceil(1000 * (Date.parse(date) - from) / (to - from)); }"""
+    return int(page.evaluate(place, [axis, date]))
 
 
 def test_search_shows_hits_lanes_factors_and_words(page: Page) -> None:
@@ -104,7 +101,9 @@ def test_graph_pans_and_zooms(page: Page) -> None:
     page.mouse.up()
     panned = stage.get_attribute("transform")
     page.mouse.wheel(0, -300)
-    page.wait_for_function("was => document.querySelector('#graph > g').getAttribute('transform') !== was", arg=panned)
+    page.wait_for_function(
+        "was => document.querySelector('#graph > g').getAttribute('transform') !== was", arg=panned
+    )
     zoomed = stage.get_attribute("transform")
     page.click("#fit")
 
@@ -144,7 +143,13 @@ def test_time_machine_on_both_axes(page: Page) -> None:
     expect(best).to_have_text("tier: gold, renewed every January")
     slide(page, "known", moment(page, "known", "2026-02-20"))
     expect(best).to_have_text("tier: silver, renewed every January")
+    expect(page.locator(".hit .badge.over")).to_have_count(0)
+    expect(page.locator("#graph .node.centre text")).to_have_text("Acme contract")
+    expect(page.locator("#detail blockquote").first).to_have_text("tier: silver, renewed every January")
     shot(page, "time-machine-known")
+    slide(page, "known", 1)
+    expect(page.locator("#detail")).to_contain_text("Not known at that moment")
+    slide(page, "known", moment(page, "known", "2026-02-20"))
     tab(page, "list")
     expect(page.locator("#panel")).not_to_contain_text("Migration")
 
@@ -234,14 +239,17 @@ def test_keyboard_alone_is_enough(page: Page) -> None:
     page.focus("#valid")
     page.keyboard.press("PageDown")
     expect(page.locator("#valid-told")).not_to_have_text("now")
-    unnamed = page.evaluate("""[...document.querySelectorAll("button, input, select")].filter(e => !(e.textContent.trim()
-        || e.ariaLabel || e.title || e.labels?.length)).length""")  # fmt: skip
+    named = "e.textContent.trim() || e.ariaLabel || e.title || e.labels?.length"
+    controls = '[...document.querySelectorAll("button, input, select")]'
+    unnamed = page.evaluate(f"{controls}.filter(e => !({named})).length")
     assert unnamed == 0
 
 
 def test_dark_and_on_a_phone(browser: Browser, url: str) -> None:
     """Dark where the system is dark, and nothing wider than a phone's screen."""
-    for page in opened(browser, url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True):
+    for page in opened(
+        browser, url, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
+    ):
         ask(page, "Which tier is Acme on?")
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         shot(page, "phone-dark", full_page=True)
@@ -261,9 +269,14 @@ def test_empty_memory_teaches(browser: Browser, tmp_path: Path) -> None:
         for page in opened(browser, url):
             expect(page.locator(".empty")).to_contain_text("worldline add")
             shot(page, "empty")
-            for name, told in (("list", "worldline add"), ("timeline", "worldline mcp"), ("merges", "never"), ("worlds", "--world")):
+            for name, told in (
+                ("list", "worldline add"),
+                ("timeline", "worldline mcp"),
+                ("merges", "silently"),
+                ("worlds", "--world"),
+            ):
                 tab(page, name)
-                expect(page.locator("#panel")).to_contain_text(told if told != "never" else "Nothing is ever merged silently")
+                expect(page.locator("#panel")).to_contain_text(told)
 
 
 def test_unknown_question_says_why(page: Page) -> None:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -16,8 +16,8 @@ from worldline.surfaces.cli import main
 
 
 class _Model(BaseHTTPRequestHandler):
-    seen: list[Any] = []  # noqa: RUF012
-    answer: Any = {"choices": [{"message": {"content": " Gold. "}}]}
+    seen: ClassVar[list[Any]] = []
+    answer: ClassVar[Any] = {"choices": [{"message": {"content": " Gold. "}}]}
 
     def do_POST(self) -> None:
         """Answers every completion alike."""

@@ -339,7 +339,8 @@ def everything(memory: Memory) -> list[Any]:
         for node in memory.list(type_, include_superseded=True, limit=1000).items
     ]
     return sorted(
-        (n.id, n.lineage, n.type, n.name, n.content, n.valid, n.dated or 0, n.world or "", str(n.metadata), n.status)
+        (n.id, n.lineage, n.type, n.name, n.content, n.valid, n.dated or 0, n.world or "",
+         str(n.metadata), n.status, n.confidence or 0)
         for n in items
     )  # fmt: skip
 
@@ -407,7 +408,9 @@ def test_a_changed_line_is_noticed(tmp_path: Path) -> None:
     """A line whose contents do not fit its id is skipped with its position, and the rest is put back."""
     lived().export(tmp_path / "copy.jsonl")
     text = (tmp_path / "copy.jsonl").read_text("utf-8")
-    (tmp_path / "copy.jsonl").write_text(text.replace('"content":"likes"', '"content":"hates"') + "{\n", "utf-8")
+    (tmp_path / "copy.jsonl").write_text(
+        text.replace('"content":"likes"', '"content":"hates"') + "{\n", "utf-8"
+    )
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
 
     report = copy.import_(tmp_path / "copy.jsonl")

@@ -6,7 +6,8 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,13 @@ def session(client: Client, work: Callable[[Tools], Awaitable[None]]) -> None:
         async with client as opened:
             await work(Tools(opened))
 
-    asyncio.run(talk())
+    run(talk())
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Runs a coroutine in a thread of its own: another test's loop may be running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
 
 
 # Every tool, over standard input and output --------------------------------------------------------
@@ -150,9 +157,14 @@ def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
     async def work(call: Tools) -> None:
         await call("write", content="Alice likes tea")
         await call("write", content="Bo likes coffee", user="bo")
-        await call("write", content="The office is closed", scopes=[{"user": "alice"}, {"user": "bo", "app": "x"}])
+        await call(
+            "write", content="The office is closed", scopes=[{"user": "alice"}, {"user": "bo", "app": "x"}]
+        )
 
-        assert {i["text"] for i in (await call("list"))["items"]} == {"Alice likes tea", "The office is closed"}
+        assert {i["text"] for i in (await call("list"))["items"]} == {
+            "Alice likes tea",
+            "The office is closed",
+        }
         assert {i["text"] for i in (await call("list", user="bo"))["items"]} == {
             "Bo likes coffee", "The office is closed",
         }  # fmt: skip
@@ -176,7 +188,9 @@ def test_ending_many(db: str) -> None:
         assert "name whose" in await call.refused("retire_all")
         assert (await call("retire_all", user="bo", type="context", dry_run=True))["count"] == 1
         assert (await call("retire_all", user="bo", type="context"))["count"] == 1
-        assert "must be exactly 'ana'" in await call.refused("purge_scope", kind="user", name="ana", confirm="anna")
+        assert "must be exactly 'ana'" in await call.refused(
+            "purge_scope", kind="user", name="ana", confirm="anna"
+        )
         assert "there is no" in await call.refused("purge_scope", kind="run", name="x", confirm="x")
         assert (await call("purge_scope", kind="user", name="ana", confirm="ana"))["count"] >= 2
         assert await call("list", user="ana") == {}
@@ -209,7 +223,9 @@ def test_pages_and_budgets(db: str) -> None:
             for budget in (150, 300, 1000):
                 answer = await call.client.call_tool(f"memory_{tool}", {**given, "max_tokens": budget})
                 assert not answer.is_error, answer.content
-                whole = answer.model_dump(mode="json", by_alias=True, include={"content", "structured_content"}, exclude_none=True)
+                whole = answer.model_dump(
+                    mode="json", by_alias=True, include={"content", "structured_content"}, exclude_none=True
+                )
                 assert estimate_tokens(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) <= budget
         assert "takes" in await call.refused("list", max_tokens=60)
 
@@ -266,17 +282,19 @@ def test_streamable_http_keeps_tenants_apart(db: str, tmp_path: Path) -> None:
     async def talk(url: str) -> None:
         for who in ("ana", "bo"):
             headers = {"authorization": f"Bearer {who}-token-0123456789"}
-            async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-                async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
-                    call = Tools(client)
-                    assert await call("list") == {}
-                    await call("write", content=f"{who} was here")
-                    assert [i["text"] for i in (await call("list"))["items"]] == [f"{who} was here"]
+            async with (
+                httpx2.AsyncClient(headers=headers, timeout=30) as http,
+                Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+            ):
+                call = Tools(client)
+                assert await call("list") == {}
+                await call("write", content=f"{who} was here")
+                assert [i["text"] for i in (await call("list"))["items"]] == [f"{who} was here"]
         async with httpx2.AsyncClient() as http:
             assert (await http.post(f"{url}/mcp", json={})).status_code == 401
 
     with running(db, "--tokens", str(tokens)) as url:
-        asyncio.run(talk(url))
+        run(talk(url))
 
 
 def test_several_clients_and_the_shell_on_one_file(db: str) -> None:
@@ -292,16 +310,21 @@ def test_several_clients_and_the_shell_on_one_file(db: str) -> None:
     async def shell() -> None:
         for number in range(3):
             command = [sys.executable, "-m", "worldline", "note", "context", f"shell {number}", "--db", db]
-            process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL, env=dict(os.environ))
+            process = await asyncio.create_subprocess_exec(
+                *command, stdout=subprocess.DEVNULL, env=dict(os.environ)
+            )
             assert await process.wait() == 0
 
     async def everybody(url: str) -> None:
         await asyncio.gather(
-            write(stdio(db), "first"), write(stdio(db), "second"), write(Client(f"{url}/mcp"), "third"), shell()
+            write(stdio(db), "first"),
+            write(stdio(db), "second"),
+            write(Client(f"{url}/mcp"), "third"),
+            shell(),
         )
 
     with running(db) as url:
-        asyncio.run(everybody(url))
+        run(everybody(url))
     with Memory.open(db) as memory:
         assert len(memory.list("context", limit=100).items) == 27
         assert memory.verify().ok

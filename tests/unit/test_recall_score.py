@@ -1,14 +1,13 @@
 """The pure part of recall: cues, described texts, kinds, features, score, evidence."""
 
 import msgspec
-import numpy as np
 import pytest
 
 from worldline.read.cues import ask
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.read.features import Corpus, Turn, measure
 from worldline.rules.kinds import asked_kinds, tags_of
-from worldline.read.score import how_many, judge, rank, total
+from worldline.read.score import how_many, judge, rank, score
 from worldline.read.weights import WEIGHTS
 from worldline.text import words
 
@@ -109,11 +108,11 @@ def test_evidence_of_the_wrong_person_is_weak():
     verdicts = []
     for name in ("Ana", "Ben"):
         asked = ask(f"When did {name} adopt a puppy?", people=["ana", "ben"])
-        verdicts.append(judge(asked, turns, corpus, total(measure(asked, turns, corpus))).sure)
+        verdicts.append(judge(asked, score(asked, turns, corpus)).sure)
 
     assert verdicts[0] > verdicts[1]
 
 
 def test_an_empty_pool_is_no_evidence():
     """Nothing found is not enough."""
-    assert not judge(ask("anything?"), [], Corpus(0, 1.0, {}), np.zeros(0)).enough
+    assert not judge(ask("anything?"), score(ask("anything?"), [], Corpus(0, 1.0, {}))).enough

@@ -31,6 +31,13 @@ _STOP_WORDS = (
 _STOP = frozenset(_STOP_WORDS.split())
 
 
+def _match(question: str) -> str:
+    """The question as an OR of its words; without stop words, if any other is left."""
+    terms = dict.fromkeys(w.lower() for w in _WORD.findall(question))
+    asked = [t for t in terms if t not in _STOP] or list(terms)
+    return " OR ".join(f'"{term}"' for term in asked)
+
+
 class Fts5:
     """Raw texts in a plain FTS5 table; the group is what a question may be limited to."""
 
@@ -43,13 +50,19 @@ class Fts5:
         with self._db:
             self._db.executemany("INSERT INTO t VALUES (?, ?, ?)", texts)
 
+    def scored(self, question: str, depth: int = DEPTH) -> list[tuple[str, float]]:
+        """Ids with their BM25 score (higher is better), best first."""
+        match = _match(question)
+        rows = self._db.execute(
+            "SELECT id, -rank FROM t WHERE body MATCH ? ORDER BY rank, rowid LIMIT ?", (match, depth)
+        )
+        return [(str(ident), float(score)) for ident, score in rows] if match else []
+
     def search(self, question: str, groups: Iterable[str] | None = None, depth: int = DEPTH) -> list[str]:
         """Ids by BM25, best first."""
-        terms = dict.fromkeys(w.lower() for w in _WORD.findall(question))
-        asked = [t for t in terms if t not in _STOP] or list(terms)
-        if not asked:
+        match = _match(question)
+        if not match:
             return []
-        match = " OR ".join(f'"{term}"' for term in asked)
         wanted = None if groups is None else set(groups)
         rows = self._db.execute("SELECT id, grp FROM t WHERE body MATCH ? ORDER BY rank", (match,))
         found: list[str] = []

@@ -69,7 +69,7 @@ def load(dataset: str, path: Path) -> list[Conversation]:
         read = LOADERS[dataset]
     except KeyError:
         raise ValueError(f"unknown data set {dataset!r}; one of {', '.join(LOADERS)}") from None
-    return list(read(_content(path)))
+    return list(read(content(path)))
 
 
 def digest(path: Path) -> str:
@@ -80,9 +80,10 @@ def digest(path: Path) -> str:
     return total.hexdigest()
 
 
-def _content(path: Path) -> Any:
+def content(path: Path) -> Any:
+    """The JSON of a file, plain or compressed, or of a folder's files by name."""
     if path.is_dir():
-        return {str(f.relative_to(path)): _content(f) for f in sorted(path.rglob("*.json*"))}
+        return {str(f.relative_to(path)): content(f) for f in sorted(path.rglob("*.json*"))}
     raw = path.read_bytes()
     return msgspec.json.decode(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
 

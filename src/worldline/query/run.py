@@ -66,11 +66,11 @@ def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
 
 def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
     """Accepted identities count once, under the one that is known longest."""
-    kept: dict[int, Node] = {}
+    kept: dict[object, Node] = {}
     joined = {e.src_line for e in view.edges([n.line for n in nodes], ("same_as",), "out")}
     for node in nodes:
         if node.line not in joined:
-            kept.setdefault(node.key, node)
+            kept.setdefault((node.key, node.valid, node.known) if view.closed else node.key, node)
             continue
         class_ = view.same_as(node.line)
         first = view.one(class_[0]) or node
@@ -99,7 +99,8 @@ def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
     if query.starts:
         return _seen(view, [resolve(ref) for ref in query.starts])
     if query.words is not None:
-        found = view.matching(words(query.words, view.store.config.language), _START_FROM_WORDS)
+        most = _START_FROM_WORDS * (100 if view.world else 1)  # the index does not know worlds
+        found = view.matching(words(query.words, view.store.config.language), most)
         order = {key: place for place, (key, _) in enumerate(found)}
         chosen = ",".join(map(str, order)) or "NULL"
         nodes = view.nodes(

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from worldline.read.cues import Asked
-from worldline.read.features import Column, Corpus, Matches, Turn, coverage, match
+from worldline.read.features import Column, Matches, Turn, coverage
 from worldline.read.weights import EVIDENCE
 
 TOP, DEPTH = 5, 60
@@ -32,9 +32,8 @@ class Scene(msgspec.Struct, frozen=True):
     idf: Column
 
 
-def evidence(asked: Asked, turns: Sequence[Turn], corpus: Corpus, scores: Column) -> dict[str, float]:
+def evidence(asked: Asked, turns: Sequence[Turn], found: Matches, scores: Column) -> dict[str, float]:
     """Named absolute measures over a scored pool."""
-    found = match(asked, turns, corpus)
     met = np.maximum((found.counts > 0).astype(float), _by_kind(found))
     cover = coverage(found, met)
     order = np.argsort(-scores, kind="stable")

@@ -81,10 +81,10 @@ def match(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> Matches:
     """Count every question term in every turn."""
     counts = np.zeros((len(asked.terms), len(turns)))
     stated, lead = np.zeros_like(counts), np.zeros_like(counts)
-    needles = [f" {term} " for term in asked.terms]
+    needles = list(enumerate(f" {term} " for term in asked.terms))
     for column, turn in enumerate(turns):
         blob = turn.described.words
-        for row, needle in enumerate(needles):
+        for row, needle in needles:
             at = blob.find(needle)
             if at >= 0:
                 counts[row, column] = blob.count(needle)
@@ -148,6 +148,8 @@ def _at(values: Column, index: NDArray[np.int64]) -> Column:
 
 def window(asked: Asked, turns: Sequence[Turn]) -> Column:
     """1 inside a stretch of time that the question names, fading with the days outside it."""
+    if not asked.windows:
+        return np.zeros(len(turns))
     return np.array([max((_near(w, t) for w in asked.windows), default=0.0) for t in turns])
 
 
@@ -180,9 +182,11 @@ def _session_max(values: Column, session: NDArray[np.int64]) -> Column:
     return best[session]
 
 
-def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Column]:
+def measure(
+    asked: Asked, turns: Sequence[Turn], corpus: Corpus, found: Matches | None = None
+) -> dict[str, Column]:
     """Every feature of every turn, by name."""
-    found = match(asked, turns, corpus)
+    found = found or match(asked, turns, corpus)
     present = (found.counts > 0).astype(float)
     before, after = neighbours(turns)
     session = by_session(turns)
@@ -196,9 +200,8 @@ def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Co
     c = (zb + zd) / 2
     length = np.log1p([t.described.length for t in turns]) - 3
     around = np.maximum(present, np.maximum(_around(present, before), _around(present, after)))
-    union = np.zeros((len(asked.terms), int(session.max()) + 1))
-    for i, s in enumerate(session):
-        union[:, s] = np.maximum(union[:, s], present[:, i])
+    union = np.zeros((int(session.max()) + 1, len(asked.terms)))
+    np.maximum.at(union, session, present.T)
 
     def has(bit: int) -> Column:
         return ((flags & bit) > 0).astype(float)
@@ -215,7 +218,7 @@ def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Co
         "around": coverage(found, around),
         "kind": _kind_cover(found, present),
         "session best": _session_max(c, session),
-        "session cover": coverage(found, union)[session],
+        "session cover": coverage(found, union.T)[session],
         "people: before": people * prev,
         "people: after": people * nxt,
         "people: answers it": people * _at(asks * np.maximum(c, 0), before),

@@ -7,69 +7,66 @@ world because every id passes through the view before it leaves the lane.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from worldline.read.cues import Asked
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store import search
+from worldline.store.search import Counts
+from worldline.store.view import SqlView
 
 if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
 
 DEPTH = 100
-_RARE = 3
-_MANY = 20_000
-"""Above so many matching texts, a text must hold one of the rarest terms to be looked at."""
+_MANY = 5_000
+"""Above so many matching texts, a text must hold one of the rarer terms to be looked at."""
 
 
-def words(
-    view: SqlView, asked: Asked, frequency: dict[str, int], depth: int | None = DEPTH
-) -> list[int]:
+def words(view: SqlView, asked: Asked, found: Counts, depth: int | None = DEPTH) -> list[int]:
     """Nodes that hold the question's words, or are of the kinds it asks for, by BM25."""
-    kinds = [tag for tags in asked.kinds for tag in tags]
     if not asked.terms:
         return []
-    return view.search_words(_match(asked.terms, kinds, frequency, depth), depth)
+    kinds = [tag for tags in asked.kinds for tag in tags]
+    return search.search_words(view, _match(asked.terms, kinds, found, depth), found, depth)
 
 
-def _match(
-    terms: Sequence[str], kinds: Sequence[str], frequency: dict[str, int], depth: int | None
-) -> str:
-    every = f"text : ({_any(terms)})"
-    if kinds:
-        every = f"({every} OR kinds : ({_any(kinds)}))"
-    common = sum(frequency.get(term, 0) for term in (*terms, *kinds))
-    if depth is None or common <= _MANY:
-        return every
-    rare = sorted(terms, key=lambda term: (frequency.get(term, 0), term))[:_RARE]
-    return f"text : ({_any(rare)})"
+def _match(terms: Sequence[str], kinds: Sequence[str], found: Counts, depth: int | None) -> str:
+    """All terms, or kinds; where that is too much, only texts with one of the rarer terms."""
+    text = f"text : ({_any(terms)})"
+    count = {token: _reach(token, found) for token in (*terms, *kinds)}
+    if depth is None or sum(count.values()) <= _MANY:
+        return f"({text} OR kinds : ({_any(kinds)}))" if kinds else text
+    rare: list[str] = []
+    room = _MANY
+    for term in sorted(terms, key=lambda term: (count[term], term)):
+        room -= count[term]
+        if rare and room < 0:
+            break
+        rare.append(term)
+    return text if len(rare) == len(terms) else f"text : ({_any(rare)}) AND {text}"
+
+
+def _reach(token: str, found: Counts) -> int:
+    """How many texts of this owner a word is likely to be in."""
+    whole = max(found.owners.values(), default=0)
+    share = min(found.owners.values(), default=0) / whole if whole else 1.0
+    return int(found.words.get(token, 0) * share)
 
 
 def _any(tokens: Sequence[str]) -> str:
     return " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
 
 
-def vectors(
-    view: SqlView, index: VectorIndex, query: Floats, depth: int | None = DEPTH
-) -> dict[int, float]:
+def vectors(view: SqlView, index: VectorIndex, query: Floats, depth: int | None = DEPTH) -> dict[int, float]:
     """Nodes near the question in meaning, with their cosines, nearest first."""
-    scopes = view.scope_sets() if view.scope.bound() else None
-    inside = view.nodes_inside() if view.world else None
-    reach = 4 * depth if depth else 1 << 30
+    scopes = search.scope_sets(view) if view.scope.bound() else None
+    inside = search.nodes_inside(view) if view.world else None
+    reach = depth + depth // 2 if depth else 1 << 30
     while True:
         near = index.search(view, query, reach, scopes=scopes, nodes=inside)
-        seen = view.seen_among([node for node, _ in near])
+        seen = search.seen_among(view, [node for node, _ in near])
         kept = {node: cosine for node, cosine in near if node in seen}
         if depth is None or len(kept) >= depth or len(near) < reach:
             return dict(list(kept.items())[:depth])
         reach *= 4
-
-
-def neighbours(view: SqlView, nodes: Collection[int]) -> list[int]:
-    """The turns just before and after these, in the same session."""
-    rows = view.query(
-        "SELECT t.node FROM texts o CROSS JOIN texts t ON t.tenant = :t AND t.session = o.session"
-        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.node IN {LISTED} ORDER BY t.node",
-        among=listed(nodes),
-    )
-    return [row[0] for row in rows]

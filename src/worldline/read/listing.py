@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from worldline.errors import InvalidInput
-from worldline.hashing import world_hash
+from worldline.hashing import node_id, world_hash
 from worldline.model import Ask, Edge, Metadata, Node, Page
 from worldline.query.run import bind, finish
 from worldline.store.lookup import Target
@@ -44,7 +43,7 @@ def listing(
         " AND ".join(where), "ORDER BY b.vf DESC, n.id DESC LIMIT :most", most=limit + 1, **args
     )
     rest = nodes[limit:]
-    shown = finish(nodes[:limit], view, ask)
+    shown = finish(nodes[:limit], bind(view, ask), ask)
     return Page(
         tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None
     )
@@ -74,22 +73,25 @@ def edges_between(view: SqlView, source: Target, type_: str, target: Target) -> 
 
 
 def hash_of(view: SqlView, line: int) -> bytes:
-    """The hash of a world now; a leaf's follows from its id."""
-    rows = view.query("SELECT hash FROM worlds WHERE tenant = :t AND line = :line", line=line)
+    """The hash of a world at this known time; a leaf's follows from its id."""
+    rows = view.query(
+        "SELECT hash FROM world_hashes WHERE tenant = :t AND line = :line AND kf <= :k"
+        " ORDER BY kf DESC, id DESC LIMIT 1",
+        line=line,
+    )
     if rows:
         return bytes(rows[0][0])
-    return world_hash(view.query("SELECT hash FROM nodes WHERE id = :line", line=line)[0][0])
+    own = view.query("SELECT hash FROM nodes WHERE id = :line", line=line)
+    return world_hash(own[0][0] if own else node_id("Scope", "root", ""))  # nothing was ever written: a bare root
 
 
 def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
     """Every visible memory that contains something, with its hash."""
-    hashes: Mapping[int, bytes] = dict(
-        view.query(
-            "SELECT w.line, w.hash FROM worlds w WHERE w.tenant = :t AND EXISTS (SELECT 1 FROM edges e"
-            " WHERE e.tenant = :t AND e.src = w.line AND e.type = 'contains')"
-        )
+    lines = view.query(
+        "SELECT w.line FROM worlds w WHERE w.tenant = :t AND EXISTS (SELECT 1 FROM edges e"
+        " WHERE e.tenant = :t AND e.src = w.line AND e.type = 'contains' AND e.kf <= :k)"
     )
-    return tuple((node, hashes[node.line].hex()) for node in view.visible(list(hashes)))
+    return tuple((node, hash_of(view, node.line).hex()) for node in view.visible([row[0] for row in lines]))
 
 
 def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:

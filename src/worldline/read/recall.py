@@ -1,6 +1,6 @@
 """Recall, straight through: a question in, verbatim evidence within a budget out.
 
-    ask → search the lanes → gather the pool → rank → judge → pack → conclude
+    ask → search the lanes → gather the pool → rank → judge → (rerank) → pack
 
 No model is called but the embedder, once, for the question. The view is bound to scope, world and
 moment before anything is looked for. Same store and question, same answer.
@@ -22,21 +22,23 @@ from worldline.read.cues import Asked, ask
 from worldline.read.features import Corpus, Turn
 from worldline.read.known import Known, known
 from worldline.read.pack import pack
-from worldline.read.score import Scored, how_many, judge, rank
+from worldline.read.rerank import rerank
+from worldline.read.score import Board, Scored, how_many, judge, score
 from worldline.rules.describe import Described
+from worldline.store import search
 from worldline.store.tx import described_draft
-from worldline.store.view import LISTED, NODE, SqlView, annotate, listed, node_from
+from worldline.store.vectors import require_identity
+from worldline.store.view import SqlView, annotate
+from worldline.text import estimate_tokens
 
 if TYPE_CHECKING:
+    from worldline.ports import Reranker
     from worldline.read.relation_match import Matcher
     from worldline.store.vectors import Floats, VectorIndex
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
 RRF = 60
-THIS_SESSION = 0.4
-"""What it is worth to have been said in the session at hand."""
-_NO_CONTEXT = Described("", 0, 0)
 
 
 class Wish(Struct, frozen=True):
@@ -49,12 +51,15 @@ class Wish(Struct, frozen=True):
     explain: bool = False
     without: frozenset[str] = frozenset()
     """Lanes to leave out, to see what they bring."""
+    at_least: int = 0
+    """So many candidates are read for a reranker, even where fewer are wanted."""
 
 
 class Semantic(Struct, frozen=True):
-    """The question as a vector, and the index to look it up in."""
+    """The question as a vector, who made it, and the index to look it up in."""
 
     query: Floats
+    identity: str
     index: VectorIndex
 
 
@@ -67,27 +72,45 @@ class Pool(Struct, frozen=True):
     corpus: Corpus
 
 
+class Ranked(Struct, frozen=True):
+    """A question, its pool, and the candidates in order."""
+
+    asked: Asked
+    pool: Pool
+    board: Board
+    order: Sequence[int]
+    """Places of the candidates in the pool's turns, best first."""
+
+
+class Found(Struct, frozen=True):
+    """All that was read for an answer; what is left to do needs no store."""
+
+    recall: Recall
+    """Everything but its text."""
+    wanted: int
+    candidates: int
+    opening: str
+
+
 def recall(
     view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
-) -> Recall:
-    """The whole walk, inside one snapshot."""
-    asked = ask(question, wish.asked_at, view.speakers())
-    pool = gather(view, asked, wish, semantic)
-    ranked = _prefer_session(rank(asked, pool.turns, pool.corpus), pool, wish.session)
-    verdict = judge(asked, pool.turns, pool.corpus, _in_order(ranked, pool.turns))
-    chosen = [scored for scored in ranked if scored.key in pool.candidates][: wish.limit or how_many(asked)]
-    hits = _hits(view, chosen, pool)
+) -> Found:
+    """Everything that reads, inside one snapshot; `conclude` shows it."""
+    ranked = find(view, question, wish, semantic)
+    asked, pool, board = ranked.asked, ranked.pool, ranked.board
+    verdict = judge(asked, board)
+    wanted = wish.limit or how_many(asked)
+    chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
+    hits = hits_of(view, chosen, pool)
     reason = None if verdict.enough else _why_not(asked, pool, verdict.measures)
     believed = Known() if "facts" in wish.without else known(view, asked, matcher)
     if believed.answer:
         reason = None
-    opening = _opening(reason, believed, wish.max_tokens)
-    text, shown = pack(hits, wish.max_tokens, len(pool.candidates), opening)
-    return Recall(
+    answer = Recall(
         question,
-        tuple(hits if wish.limit else shown),
-        text,
-        _estimate(text),
+        tuple(hits),
+        "",
+        0,
         bool(reason),
         reason,
         verdict.sure,
@@ -96,6 +119,18 @@ def recall(
         believed.answer.name if believed.answer else None,
         view.ids([int(hop.fact) for hop in believed.answer.hops]) if believed.answer else (),
     )
+    return Found(answer, wanted, len(pool.candidates), _opening(reason, believed, wish.max_tokens))
+
+
+def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Recall:
+    """The evidence in its last order, packed into the budget."""
+    hits = found.recall.hits
+    if reranker is not None:
+        hits = rerank(found.recall.question, hits, reranker)
+    hits = hits[: found.wanted]
+    text, shown = pack(hits, wish.max_tokens, found.candidates, found.opening)
+    kept = hits if wish.limit else tuple(shown)
+    return replace(found.recall, hits=kept, text=text, tokens=estimate_tokens(text))
 
 
 def _opening(reason: str | None, believed: Known, budget: int) -> str:
@@ -104,38 +139,58 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
-def _estimate(text: str) -> int:
-    from worldline.text import estimate_tokens
-
-    return estimate_tokens(text)
+def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
+    """Everything up to the order of the candidates."""
+    ground = search.ground(view)
+    if semantic is not None and ground.embedder is not None:
+        require_identity(ground.embedder, semantic.identity)
+    asked = ask(question, wish.asked_at, ground.speakers)
+    pool = gather(view, asked, wish, semantic, ground)
+    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else ())
+    order = [at for at in board.order() if board.turns[at].key in pool.candidates]
+    return Ranked(asked, pool, board, order)
 
 
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None) -> Pool:
+def gather(
+    view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground
+) -> Pool:
     """What the lanes found, with the turns around it."""
-    tags = [tag for tags in asked.kinds for tag in tags]
-    frequency = view.frequencies({*asked.terms, *tags})
-    size, mean = view.corpus()
+    count = search.counts(view, {*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     found: dict[str, list[int]] = {}
     if "words" not in wish.without:
-        found["words"] = lanes.words(view, asked, frequency)
+        found["words"] = lanes.words(view, asked, count)
     if semantic is not None and "vectors" not in wish.without:
         found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query))
-    first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
-    around = [] if "neighbours" in wish.without else lanes.neighbours(view, first)
-    cosines = semantic.index.cosines(semantic.query, {*first, *around}) if semantic else {}
-    turns = _turns(view, list(dict.fromkeys([*first, *around])), cosines if semantic else None)
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
-    near = _beside(turns, sorted(first, key=lambda n: (-_fused(n, places), n))[:NEAR])
-    corpus = Corpus(max(size, 1), mean, {t: min(n, size) for t, n in frequency.items()})
+    first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
+    first.sort(key=lambda node: (-_fused(node, places), node))
+    beside, within = _around(view, first, wish, found)
+    nodes = list(dict.fromkeys([*first, *within, *beside]))
+    cosines = semantic.index.cosines(semantic.query, nodes) if semantic else None
+    turns = _turns(view, nodes, cosines)
+    near = _beside(turns, first[:NEAR])
+    corpus = Corpus(
+        max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in count.words.items()}
+    )
     held = {turn.key for turn in turns}
-    return Pool(turns, frozenset((set(first) | near) & held), places, corpus)
+    return Pool(turns, frozenset({*first, *near, *within} & held), places, corpus)
 
 
 def _fused(node: int, places: Mapping[str, Mapping[int, int]]) -> float:
     return sum(1 / (RRF + at[node]) for at in places.values() if node in at)
+
+
+def _around(
+    view: SqlView, first: Sequence[int], wish: Wish, found: Mapping[str, Sequence[int]]
+) -> tuple[list[int], list[int]]:
+    """The turns beside the first finds, and those of the best sessions."""
+    if "neighbours" in wish.without or not first:
+        return [], []
+    best = () if "sessions" in wish.without else found.get("words") or first
+    return search.around(view, first, best)
 
 
 def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
@@ -153,14 +208,7 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
 
 def _turns(view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None) -> list[Turn]:
     """The pool's texts as scoring sees them; a text that was loaded in bulk is described now."""
-    rows = view.query(
-        "SELECT n.id, t.session, t.position, t.described, t.speaker, t.role, t.said_at,"
-        " CASE WHEN t.node IS NULL THEN n.type END, n.name, CASE WHEN t.node IS NULL THEN n.content END"
-        " FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" LEFT JOIN texts t ON t.node = n.id WHERE n.id IN {LISTED} AND {view.seen()} GROUP BY n.id",
-        among=listed(nodes),
-    )
-    by_key = {row[0]: _turn(row, cosines) for row in rows}
+    by_key = {row[0]: _turn(row, cosines) for row in search.described(view, nodes)}
     return [by_key[node] for node in nodes if node in by_key]
 
 
@@ -181,37 +229,9 @@ def _turn(row: Sequence[Any], cosines: Mapping[int, float] | None) -> Turn:
 # After the score -----------------------------------------------------------------------------------
 
 
-def _prefer_session(ranked: list[Scored], pool: Pool, session: int) -> list[Scored]:
-    """What was said in the session at hand comes a little earlier."""
-    if not session:
-        return ranked
-    here = {turn.key for turn in pool.turns if turn.session == str(session)}
-    raised = [
-        replace(s, score=s.score + THIS_SESSION, factors={**s.factors, "this session": THIS_SESSION})
-        if s.key in here
-        else s
-        for s in ranked
-    ]
-    return sorted(raised, key=lambda s: (-round(s.score, 9), s.key))
-
-
-def _in_order(ranked: Sequence[Scored], turns: Sequence[Turn]) -> Any:
-    import numpy as np
-
-    score = {s.key: s.score for s in ranked}
-    return np.array([score[turn.key] for turn in turns])
-
-
-def _hits(view: SqlView, chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
+def hits_of(view: SqlView, chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
     """The chosen ones, verbatim, with who said them when, and what to know about them."""
-    keys = [scored.key for scored in chosen]
-    rows = view.query(
-        f"SELECT {NODE}, e.sender, e.said_at, e.utc_offset, (SELECT name FROM nodes w WHERE w.id = e.session)"
-        " FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" LEFT JOIN events e ON e.node = n.id WHERE n.id IN {LISTED} AND {view.seen()} GROUP BY n.id",
-        among=listed(keys),
-    )
-    found = {row[0]: (node_from(row), row[19:]) for row in rows}
+    found = search.told(view, [scored.key for scored in chosen])
     notes = _notes(view, [node for node, _ in found.values()])
     hits = []
     for scored in chosen:
@@ -231,13 +251,8 @@ def _notes(view: SqlView, nodes: Sequence[Node]) -> dict[int, list[str]]:
     """Open contradictions, and what has replaced the facts that were drawn from a turn."""
     lines = [node.line for node in nodes]
     notes: dict[int, list[str]] = {}
-    edges = [*view.edges(lines, ("contradicts",), "out"), *view.edges(lines, ("contradicts",), "in")]
-    others = {n.line: n for n in view.visible({x for e in edges for x in (e.src_line, e.dst_line)})}
-    for edge in {e.key: e for e in edges}.values():
-        for near, far in ((edge.src_line, edge.dst_line), (edge.dst_line, edge.src_line)):
-            if far in others and near in lines:
-                other = others[far]
-                notes.setdefault(near, []).append(f"contradicted by {other.name}: {other.content[:160]}")
+    for line, name, content in search.disputed(view, lines):
+        notes.setdefault(line, []).append(f"contradicted by {name}: {content[:160]}")
     for line, text in view.replaced_facts(lines):
         notes.setdefault(line, []).append(f"no longer so: {text[:160]}")
     return notes

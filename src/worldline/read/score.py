@@ -12,15 +12,15 @@ It decides the order of a pool and how many turns a question needs; the features
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 import numpy as np
 
 from worldline.read.cues import Asked
 from worldline.read.evidence import evidence, weigh_evidence
-from worldline.read.features import Column, Corpus, Turn, measure
-from worldline.read.weights import FEW, MANY, THRESHOLD, WEIGHTS
+from worldline.read.features import Column, Corpus, Matches, Turn, match, measure
+from worldline.read.weights import FEW, MANY, THIS_SESSION, THRESHOLD, WEIGHTS
 
 
 class Scored(msgspec.Struct, frozen=True):
@@ -39,31 +39,52 @@ class Judged(msgspec.Struct, frozen=True):
     measures: dict[str, float]
 
 
+class Board(msgspec.Struct, frozen=True):
+    """A pool with what every feature gives to every turn, and their sums."""
+
+    turns: Sequence[Turn]
+    found: Matches
+    parts: dict[str, Column]
+    scores: Column
+
+    def order(self) -> list[int]:
+        """Places in ``turns``, best first, ties by key."""
+        keys = np.array([turn.key for turn in self.turns])
+        return [int(i) for i in np.lexsort((keys, -np.round(self.scores, 9)))]
+
+    def scored(self, at: int) -> Scored:
+        """One turn with the factors of its score."""
+        factors = {name: float(part[at]) for name, part in self.parts.items() if part[at]}
+        return Scored(self.turns[at].key, float(self.scores[at]), factors)
+
+
 def total(columns: dict[str, Column]) -> Column:
     """The weighted sum of all features."""
     return np.asarray(sum(WEIGHTS[name] * column for name, column in columns.items()))
 
 
+def score(asked: Asked, turns: Sequence[Turn], corpus: Corpus, here: Collection[str] = ()) -> Board:
+    """Every turn of a pool weighed; what was said in a session at hand counts a little more."""
+    found = match(asked, turns, corpus)
+    if not turns:
+        return Board(turns, found, {}, np.zeros(0))
+    parts = {name: WEIGHTS[name] * column for name, column in measure(asked, turns, corpus, found).items()}
+    if here:
+        parts["this session"] = THIS_SESSION * np.array([turn.session in here for turn in turns], float)
+    return Board(turns, found, parts, np.asarray(sum(parts.values())))
+
+
 def rank(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> list[Scored]:
     """All turns of a pool, best first, ties by key."""
-    if not turns:
-        return []
-    columns = measure(asked, turns, corpus)
-    scores = total(columns)
-    order = sorted(range(len(turns)), key=lambda i: (-round(float(scores[i]), 9), turns[i].key))
-    return [Scored(turns[i].key, float(scores[i]), _factors(columns, i)) for i in order]
+    board = score(asked, turns, corpus)
+    return [board.scored(at) for at in board.order()]
 
 
-def _factors(columns: dict[str, Column], at: int) -> dict[str, float]:
-    parts = {name: float(WEIGHTS[name] * column[at]) for name, column in columns.items()}
-    return {name: part for name, part in parts.items() if part}
-
-
-def judge(asked: Asked, turns: Sequence[Turn], corpus: Corpus, scores: Column) -> Judged:
-    """Whether the pool holds evidence; ``scores`` in the order of ``turns``."""
-    if not turns:
+def judge(asked: Asked, board: Board) -> Judged:
+    """Whether the pool holds evidence."""
+    if not board.turns:
         return Judged(-9.0, False, {})
-    measures = evidence(asked, turns, corpus, scores)
+    measures = evidence(asked, board.turns, board.found, board.scores)
     sure = weigh_evidence(measures)
     return Judged(sure, sure >= THRESHOLD, measures)
 

@@ -50,6 +50,9 @@ WEIGHTS: dict[str, float] = {
 KIND_SHARE = 0.4
 """What a kind counts in the word lane, beside a word (1.0)."""
 
+THIS_SESSION = 0.4
+"""What it is worth to have been said in the session at hand; set by hand, no public file has one."""
+
 FEW, MANY = 10, 20
 """How many turns are returned when the caller names no limit; MANY when several are asked for."""
 

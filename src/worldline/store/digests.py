@@ -67,8 +67,7 @@ def settle(tx: Tx) -> None:
         line = max(depths, key=lambda at: (depths[at], at))
         del depths[line]
         _settle_one(tx, line)
-        above = tx.world_of(line)
-        if line != tx.root and above not in depths:
+        if line != tx.root and (above := tx.world_of(line)) not in depths:
             depths[above] = _depth(tx, above)
 
 

@@ -7,17 +7,18 @@ more and knows when it does not know; this is what a hook can afford.
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
-from worldline.clock import FOREVER, Instant
 from worldline.store.schema import APPLICATION_ID, FORMAT, WORDS_PER_NODE
 from worldline.text import content_words
 
 RAREST = 5
+_FOREVER = 2**63 - 1  # as in clock.py, whose imports would cost half of the time
 _COVERED = 0.34
 """Share of the question's weight that a text must meet."""
 _NOTES = "('project', 'reference', 'learning', 'feedback', 'context', 'user', 'Decision')"
@@ -33,21 +34,21 @@ class Glimpse(NamedTuple):
     name: str
     content: str
     speaker: str
-    at: Instant
+    at: int
     """When it was said, or since when it holds."""
 
 
 class Store:
     """A store file, opened for reading."""
 
-    def __init__(self, path: Path, tenant: str, now: Instant) -> None:
+    def __init__(self, path: Path, tenant: str, now: int) -> None:
         self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         pragma = self._connection.pragma
         if pragma("application_id") != APPLICATION_ID or int(pragma("user_version")) > FORMAT:
             raise apsw.NotADBError(f"{path} is not a store that this version reads")
         rows = self._query("SELECT id, texts FROM tenants WHERE name = :name", name=tenant)
         self._tenant, self._texts = rows[0] if rows else (0, 0)
-        self._args = {"t": self._tenant, "now": now, "forever": FOREVER}
+        self._args = {"t": self._tenant, "now": now, "forever": _FOREVER}
 
     def close(self) -> None:
         """Ends the connection."""
@@ -61,7 +62,7 @@ class Store:
         terms = list(dict.fromkeys(content_words(question, language)))
         counts = dict(self._query(
             "SELECT term, max(doc) FROM terms WHERE term IN (SELECT value FROM json_each(:terms))"
-            " AND col = 'text' GROUP BY term", terms=_listed(terms),
+            " AND col = 'text' GROUP BY term", terms=json.dumps(terms),
         ))  # fmt: skip
         known = sorted((t for t in terms if counts.get(t)), key=lambda t: (counts[t], t))[:RAREST]
         weights = {t: math.log(1 + max(self._texts, 1) / counts.get(t, 0.5)) for t in terms}
@@ -99,9 +100,3 @@ def _covers(found: Glimpse, weights: dict[str, float], language: str) -> bool:
     met = [term for term in weights if term in words]
     share = sum(weights[term] for term in met) / sum(weights.values())
     return share >= _COVERED and len(met) >= min(2, len(weights))
-
-
-def _listed(values: list[str]) -> str:
-    import json
-
-    return json.dumps(values)

@@ -155,6 +155,7 @@ INDEXES: dict[str, str] = {
     "scopes_key": "UNIQUE INDEX scopes_key ON scopes (tenant, key)",
     "scopes_user": "INDEX scopes_user ON scopes (tenant, user)",
     "proposals_pair": "INDEX proposals_pair ON proposals (tenant, a, b)",
+    "proposals_merged": "INDEX proposals_merged ON proposals (tenant) WHERE status = 'accepted'",
     "ontology_name": "INDEX ontology_name ON ontology (tenant, kind, name)",
     "world_hashes_line": "INDEX world_hashes_line ON world_hashes (tenant, line, kf)",
     "world_hashes_hash": "INDEX world_hashes_hash ON world_hashes (tenant, hash)",

@@ -44,9 +44,13 @@ class SqliteStore:
         self.config = config
         self.in_memory = self.path == ":memory:"
         self.statements = 0
-        self.vectors: dict[int, VectorIndex] = {}
+        self.vectors: dict[str, VectorIndex] = {}
         self.matcher: Any = None
         """What the walk has learned about similar words, kept between questions."""
+        self.meanings: dict[str, Any] = {}
+        """Vectors of names that were compared."""
+        self.common: dict[str, int] = {}
+        """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self._local = threading.local()

@@ -81,13 +81,19 @@ class Tx(SqlView):
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens = 0, 0
+        self._dirty = False
+        """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
         """The nodes whose text this changeset put."""
         self._closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
         self._ids: dict[int, bytes] = {}
         self._keys: dict[bytes, tuple[int, int]] = {}
         self._parents: dict[int, int | None] = {}
-        self._new: set[int] = set()
+        self._new: dict[int, str] = {}
+        """Lineages that began in this changeset, and their types."""
+        self._begun: set[int] = set()
+        """Those of them that are believed already."""
+        self._stored: dict[int, Row] = {}
         self._parental: set[int] = set()
         self._linked: set[tuple[int, str, int]] = set()
         self._owners: dict[int, str] = {}
@@ -110,8 +116,32 @@ class Tx(SqlView):
         """The 32 bytes of a node's id."""
         held = self._ids.get(key)
         if held is None:
-            held = self._ids[key] = self.query("SELECT hash FROM nodes WHERE id = :key", key=key)[0][0]
+            held = self._ids[key] = self._payload(key)[0]
         return held
+
+    def name_of(self, key: int) -> str:
+        """What a stored node is called."""
+        return str(self._payload(key)[1])
+
+    def is_new(self, key: int) -> bool:
+        """Whether a lineage began in this changeset."""
+        return key in self._new
+
+    def born(self, type_: str) -> list[int]:
+        """The lineages of a type that began in this changeset."""
+        return [line for line, its in self._new.items() if its == type_]
+
+    def _payload(self, key: int) -> Row:
+        """(id, name, lineage) of a stored node; they never change."""
+        held = self._stored.get(key)
+        if held is None:
+            rows = self.query("SELECT hash, name, line FROM nodes WHERE id = :key", key=key)
+            held = self._stored[key] = rows[0]
+        return held
+
+    def same_as(self, *lines: int) -> list[int]:
+        """As in the view; where nothing was ever merged, everything is only itself."""
+        return super().same_as(*lines) if self.has_merges() else sorted(set(lines))
 
     def find(self, id_: bytes) -> tuple[int, int] | None:
         """(key, lineage) of a stored node."""
@@ -174,6 +204,7 @@ class Tx(SqlView):
         key = self._next["nodes"] = self._next["nodes"] + 1
         line = draft.lineage or key
         stored = _json(draft.metadata) if draft.metadata else None
+        self._dirty = True
         self._rows["nodes"].append(
             (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored)
         )
@@ -186,7 +217,7 @@ class Tx(SqlView):
         if line != key:
             self.worlds.new_version(line, key)
             return key, line, True
-        self._new.add(key)
+        self._new[key] = draft.type
         self._parents[key] = None
         self.worlds.appeared[key] = id_
         if world:
@@ -202,7 +233,9 @@ class Tx(SqlView):
     def _believe_new(self, key: int, draft: NodeDraft) -> None:
         """The first belief in a new lineage, which cannot meet another one."""
         row = self._next["beliefs"] = self._next["beliefs"] + 1
+        self._begun.add(key)
         valid, status = draft.valid, draft.status
+        self._dirty = True
         self._rows["beliefs"].append(
             (row, self.tenant, key, key, draft.type, draft.scope, valid.start, valid.end, self.stamp, FOREVER,
              None if status == "believed" else status, draft.confidence, draft.precision, draft.reason)
@@ -224,18 +257,24 @@ class Tx(SqlView):
 
     def believe(self, key: int, line: int, draft: NodeDraft) -> None:
         """A new belief in a stored version; it ends where a later one of the same scope begins."""
-        start = draft.valid.start
+        end = min(draft.valid.end, self._next_begins(line, draft))
+        self._begun.add(line)
+        status = None if draft.status == "believed" else draft.status
+        self._dirty = True
+        self._rows["beliefs"].append(
+            (self._row("beliefs"), self.tenant, line, key, draft.type, draft.scope, draft.valid.start,
+             end, self.stamp, FOREVER, status, draft.confidence, draft.precision, draft.reason)
+        )  # fmt: skip
+
+    def _next_begins(self, line: int, draft: NodeDraft) -> Instant:
+        if line in self._new and line not in self._begun:
+            return FOREVER
         later = self.query(
             "SELECT min(vf) FROM beliefs WHERE tenant = :t AND line = :line AND kt = :forever"
             " AND scope = :scope AND vf > :start",
-            line=line, scope=draft.scope, start=start,
-        )[0]  # fmt: skip
-        status = None if draft.status == "believed" else draft.status
-        self._rows["beliefs"].append(
-            (self._row("beliefs"), self.tenant, line, key, draft.type, draft.scope, start,
-             min(draft.valid.end, FOREVER if later[0] is None else later[0]), self.stamp, FOREVER, status, draft.confidence,
-             draft.precision, draft.reason)
-        )  # fmt: skip
+            line=line, scope=draft.scope, start=draft.valid.start,
+        )[0][0]  # fmt: skip
+        return FOREVER if later is None else int(later)
 
     def _label(self, key: int, draft: NodeDraft) -> None:
         for label, value in draft.metadata.items():
@@ -248,6 +287,7 @@ class Tx(SqlView):
         base = key * WORDS_PER_NODE
         for number, text in enumerate(searchable(draft)):
             tokens = indexed(text, self.language)
+            self._dirty = True
             self._words.append((base + number, owner, tokens, " ".join(tags_of(tokens.split()))))
             if scope is None:
                 if not number:
@@ -260,6 +300,7 @@ class Tx(SqlView):
         session, position = self._seat(key, line, draft)
         turn = draft.type == "Turn"
         described = msgspec.msgpack.encode(described_draft(draft))
+        self._dirty = True
         self._rows["texts"].append(
             (key, self.tenant, session, position, fold(draft.name) if turn else "",
              role_of(draft.name) if turn else "people", draft.valid.start if turn else None, described)
@@ -339,8 +380,12 @@ class Tx(SqlView):
 
     def _rows_of(self, edge: EdgeDraft) -> list[Edge]:
         """Every belief ever held in this triple, in any scope."""
+        ends = {"src": edge.src, "type": edge.type, "dst": edge.dst}
+        some = "SELECT 1 FROM edges WHERE tenant = :t AND src = :src AND type = :type AND dst = :dst LIMIT 1"
+        if not self.query(some, **ends):
+            return []
         return self.as_view(scope=Scope()).edge_rows(
-            "e.src = :src AND e.type = :type AND e.dst = :dst", src=edge.src, type=edge.type, dst=edge.dst
+            "e.src = :src AND e.type = :type AND e.dst = :dst", **ends
         )
 
     def _insert_edge(self, edge: EdgeDraft, id_: bytes, end: Instant, first: bool) -> None:
@@ -349,11 +394,14 @@ class Tx(SqlView):
         if type_ == "contains" and dst not in self._new:
             self.worlds.move(dst, self.world_of(dst), src)
         row = self._next["edges"] = self._next["edges"] + 1
+        self._dirty = True
         self._rows["edges"].append(
             (row, self.tenant, id_, src, type_, dst, world, edge.scope, edge.valid.start, end,
              self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None)
         )  # fmt: skip
         self._linked.add((src, type_, dst))
+        if type_ == "same_as":
+            self._merged = True
         if type_ == "contains":
             self._parents[dst] = src
             self._parental.add(src)
@@ -375,7 +423,7 @@ class Tx(SqlView):
 
     def _line_of(self, key: int) -> int:
         """The lineage of a version (an end of a supersedes edge may be one)."""
-        return int(self.query("SELECT line FROM nodes WHERE id = :key", key=key)[0][0])
+        return int(self._payload(key)[2])
 
     def _ancestors(self, world: int) -> set[int]:
         above = {world}
@@ -406,6 +454,7 @@ class Tx(SqlView):
         row = self._held(op.table, op.target.row)
         if row[COLUMNS[op.table].index("kt")] != FOREVER:
             raise Conflict("this belief was given up already; read again and repeat")
+        self._dirty = True
         self._closes[op.table].append(op.target.row)
         self.changes.append(_told(op, by))
         if op.valid_to is None and op.status is None:
@@ -422,6 +471,7 @@ class Tx(SqlView):
 
     def end_row(self, table: str, row: int) -> None:
         """Closes a row on the known axis, with nothing in its place."""
+        self._dirty = True
         self._closes[table].append(row)
 
     def _held(self, table: str, row: int) -> Row:
@@ -445,7 +495,9 @@ class Tx(SqlView):
                 self._parents[columns["dst"]] = columns["src"]
             self._add("edges", tuple(columns.values()))
             return
-        line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
+        line, type_ = belief.of, self._new.get(belief.of, "")
+        if not type_:
+            line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
         draft = NodeDraft(
             type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
             confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
@@ -502,10 +554,16 @@ class Tx(SqlView):
         return self._next[table] + 1
 
     def _add(self, table: str, row: Row) -> None:
+        self._dirty = True
         self._rows[table].append(row)
 
     def flush(self) -> None:
         """Writes what has been gathered, and notes it for the log."""
+        if self._dirty:
+            self._dirty = False
+            self._write()
+
+    def _write(self) -> None:
         for table, rows in self._rows.items():
             if rows:
                 self._rows[table] = []

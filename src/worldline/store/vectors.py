@@ -11,6 +11,7 @@ import threading
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from worldline.errors import Conflict
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 EXACT = 20_000
 SKETCH = 128
 _SEED = 20260101
+_REMEMBERED = 8
+"""So many scopes whose rows are remembered between searches."""
 
 
 class VectorIndex:
@@ -34,11 +37,14 @@ class VectorIndex:
         self._lock = threading.Lock()
         self._last, self._last_belief, self._size = 0, 0, 0
         self._scopes: dict[int, set[int]] = {}
-        self._first: dict[int, int] = {}
+        """The nodes that were ever believed in a scope."""
         self._matrix: Floats | None = None
         self._sketch: Floats | None = None
-        self._nodes: Rows | None = None
+        self._passages: Rows | None = None
+        self._order: Rows | None = None
+        """Rows in the order of their passages, made when it is needed."""
         self._projection: Floats | None = None
+        self._chosen: dict[frozenset[int], Rows] = {}
 
     def search(
         self,
@@ -61,29 +67,43 @@ class VectorIndex:
         import numpy as np
 
         with self._lock:
-            if not self._size:
+            if not self._size or not nodes:
                 return {}
-            rows = np.flatnonzero(np.isin(self._held_nodes(), np.fromiter(nodes, np.int64)))
-            return dict(self._by_node(rows, self._held()[rows] @ query))
+            rows = self._rows_of(np.fromiter(nodes, np.int64, len(nodes)))
+            found, values = self._by_node(rows, query)
+            return dict(zip(found.tolist(), values.tolist(), strict=True))
+
+    # Catching up -------------------------------------------------------------------------------
 
     def _catch_up(self, view: SqlView) -> None:
         """Loads the vectors and beliefs that were stored since the last look."""
         import numpy as np
 
-        for belief, node, scope in view.query(
-            "SELECT id, node, scope FROM beliefs WHERE tenant = :t AND id > :last ORDER BY id",
-            last=self._last_belief,
-        ):
-            self._scopes.setdefault(node, set()).add(scope)
-            self._last_belief = belief
+        newest = view.query("SELECT (SELECT max(id) FROM embeddings), (SELECT max(id) FROM beliefs)")[0]
+        if (newest[1] or 0) > self._last_belief:
+            self._load_beliefs(view)
+            self._last_belief = newest[1]
+        if (newest[0] or 0) <= self._last:
+            return
         rows = view.query(
-            "SELECT id, passage, vector FROM embeddings WHERE tenant = :t AND id > :last ORDER BY id",
+            "SELECT passage, vector FROM embeddings WHERE tenant = :t AND id > :last ORDER BY id",
             last=self._last,
         )
+        self._last = newest[0]
         if rows:
-            self._last = rows[-1][0]
-            block = np.frombuffer(b"".join(r[2] for r in rows), np.float16).reshape(len(rows), -1)
-            self._append(np.array([r[1] for r in rows]), block.astype(np.float32))
+            block = np.frombuffer(b"".join(r[1] for r in rows), np.float16).reshape(len(rows), -1)
+            self._append(np.array([r[0] for r in rows]), block.astype(np.float32))
+            self._order = None
+            self._chosen.clear()
+
+    def _load_beliefs(self, view: SqlView) -> None:
+        rows = view.query(
+            "SELECT DISTINCT scope, node FROM beliefs WHERE tenant = :t AND id > :last", last=self._last_belief
+        )
+        for scope, node in rows:
+            self._scopes.setdefault(scope, set()).add(node)
+        if rows:
+            self._chosen.clear()
 
     def _append(self, passages: Any, block: Floats) -> None:
         """Grows by doubling, so that one more vector does not copy all others."""
@@ -95,67 +115,110 @@ class VectorIndex:
         if self._matrix is None or size > len(self._matrix):
             room = max(1024, 2 * size)
             matrix, sketch = np.zeros((room, width), np.float32), np.zeros((room, SKETCH), np.float32)
-            nodes = np.zeros(room, np.int64)
-            if self._matrix is not None and self._sketch is not None and self._nodes is not None:
+            held = np.zeros(room, np.int64)
+            if self._matrix is not None and self._sketch is not None:
                 matrix[: self._size], sketch[: self._size] = self._held(), self._sketch[: self._size]
-                nodes[: self._size] = self._held_nodes()
-            self._matrix, self._sketch, self._nodes = matrix, sketch, nodes
-        assert self._sketch is not None and self._nodes is not None
+                held[: self._size] = self._held_passages()
+            self._matrix, self._sketch, self._passages = matrix, sketch, held
+        assert self._sketch is not None and self._passages is not None
         self._matrix[self._size : size] = block
         self._sketch[self._size : size] = block @ self._projection
-        self._nodes[self._size : size] = passages // WORDS_PER_NODE
-        for row, passage in enumerate(passages.tolist(), self._size):
-            if passage % WORDS_PER_NODE == 0:
-                self._first[passage // WORDS_PER_NODE] = row
+        self._passages[self._size : size] = passages
         self._size = size
 
     def _held(self) -> Floats:
         assert self._matrix is not None
         return self._matrix[: self._size]
 
-    def _held_nodes(self) -> Rows:
-        assert self._nodes is not None
-        return self._nodes[: self._size]
+    def _held_passages(self) -> Rows:
+        assert self._passages is not None
+        return self._passages[: self._size]
+
+    # Searching ---------------------------------------------------------------------------------
+
+    def _ordered(self) -> tuple[Rows, Rows]:
+        """(rows, passages) in the order of the passages."""
+        import numpy as np
+
+        if self._order is None:
+            self._order = np.argsort(self._held_passages(), kind="stable")
+        return self._order, self._held_passages()[self._order]
+
+    def _rows_of(self, nodes: Rows) -> Rows:
+        """Every row of these nodes."""
+        import numpy as np
+
+        order, passages = self._ordered()
+        low = np.searchsorted(passages, nodes * WORDS_PER_NODE)
+        counts = np.searchsorted(passages, (nodes + 1) * WORDS_PER_NODE) - low
+        starts = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        return np.asarray(order[starts + np.arange(int(counts.sum()))])
 
     def _allowed(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> Rows | None:
         """The rows that may be returned; None for all."""
         import numpy as np
 
-        if scopes is None and nodes is None:
+        if nodes is not None:
+            inside = set(nodes)
+            if scopes is not None:
+                inside &= set().union(*(self._scopes.get(scope, ()) for scope in scopes))
+            return np.sort(self._rows_of(np.array(sorted(inside), np.int64)))
+        if scopes is None:
             return None
-        wanted = set(self._scopes) if nodes is None else set(nodes)
-        if scopes is not None:
-            chosen = set(scopes)
-            wanted = {node for node in wanted if not chosen.isdisjoint(self._scopes.get(node, ()))}
-        return np.flatnonzero(np.isin(self._held_nodes(), np.fromiter(wanted, np.int64, len(wanted))))
+        key = frozenset(scopes)
+        if key not in self._chosen:
+            if len(self._chosen) >= _REMEMBERED:
+                self._chosen.clear()
+            seen = set().union(*(self._scopes.get(scope, ()) for scope in key))
+            self._chosen[key] = np.sort(self._rows_of(np.array(sorted(seen), np.int64)))
+        rows = self._chosen[key]
+        return None if len(rows) == self._size else rows
 
     def _nearest(self, query: Floats, depth: int, rows: Rows | None) -> list[tuple[int, float]]:
         import numpy as np
 
         count = self._size if rows is None else len(rows)
         if count > max(EXACT, 8 * depth):
-            assert self._sketch is not None and self._projection is not None
-            sketch = self._sketch[: self._size] if rows is None else self._sketch[rows]
-            near = np.argpartition(-(sketch @ (query @ self._projection)), 8 * depth + 2000)
-            near = near[: 8 * depth + 2000] if 8 * depth + 2000 < count else near
-            rows = near if rows is None else rows[near]
-        if rows is None:
-            pairs = self._by_node(np.arange(self._size), self._held() @ query)
-        else:
-            pairs = self._by_node(rows, self._held()[rows] @ query)
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:depth]
+            rows = self._sketched(query, min(8 * depth + 2000, count - 1), rows)
+        nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query)
+        best = np.lexsort((nodes, -cosines))[:depth]
+        return list(zip(nodes[best].tolist(), cosines[best].tolist(), strict=True))
 
-    def _by_node(self, rows: Rows, cosines: Floats) -> list[tuple[int, float]]:
+    def _sketched(self, query: Floats, count: int, rows: Rows | None) -> Rows:
+        """The rows whose sketches are nearest."""
+        import numpy as np
+
+        assert self._sketch is not None and self._projection is not None
+        near = self._sketch[: self._size] @ (query @ self._projection)
+        if rows is not None:
+            near = near[rows]
+        best = np.argpartition(-near, count)[:count]
+        return np.asarray(best if rows is None else rows[best])
+
+    def _by_node(self, rows: Rows, query: Floats) -> tuple[Rows, Floats]:
         """Passages roll up: the mean of a node's best and of its first passage."""
-        best: dict[int, float] = {}
-        first: dict[int, float] = {}
-        held = self._held_nodes()[rows]
-        for row, node, cosine in zip(rows.tolist(), held.tolist(), cosines.tolist(), strict=True):
-            if cosine > best.get(node, -2.0):
-                best[node] = cosine
-            if self._first.get(node) == row:
-                first[node] = cosine
-        return [(node, (cosine + first.get(node, cosine)) / 2) for node, cosine in best.items()]
+        import numpy as np
+
+        cosines = (self._held() if len(rows) == self._size else self._held()[rows]) @ query
+        if len(rows) == self._size:
+            rows = np.arange(self._size)
+        nodes, place = np.unique(self._held_passages()[rows] // WORDS_PER_NODE, return_inverse=True)
+        best = np.full(len(nodes), -2.0, np.float32)
+        np.maximum.at(best, place, cosines)
+        if len(nodes) == len(rows):
+            return nodes, best
+        order, passages = self._ordered()
+        first = order[np.searchsorted(passages, nodes * WORDS_PER_NODE)]
+        return nodes, np.asarray((best + self._held()[first] @ query) / 2, np.float32)
+
+
+def require_identity(stored: str, mine: str) -> None:
+    """Refuses another embedder than the one whose vectors are stored."""
+    if stored != mine:
+        raise Conflict(
+            f"the stored vectors were made by {stored}, not by {mine}; "
+            "open the store with that embedder, or make all vectors anew with reembed"
+        )
 
 
 def _projection(width: int) -> Floats:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
-from worldline.rules.describe import role_of
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
 
@@ -117,6 +116,10 @@ class SqlView:
             f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
             " SELECT 1 FROM up WHERE line = :w))"
         )
+
+    def lies_inside(self, line: int) -> bool:
+        """Whether a lineage lies in the entered world at this moment."""
+        return bool(self.query(f"SELECT 1 WHERE {self.inside(':line')}", line=line))
 
     def trusted(self) -> str:
         """Not quarantined, unless asked for."""
@@ -432,26 +435,18 @@ class SqlView:
         )
         return dict(rows)
 
-    def search_words(self, match: str, depth: int | None) -> list[int]:
-        """Visible nodes whose text matches, best first."""
-        rows = self.query(
-            f"SELECT n.id FROM words CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}"
-            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-            f" WHERE words MATCH :match AND b.type NOT IN {FOUND_APART} AND {self.seen()}"
-            " ORDER BY words.rank LIMIT :depth",
-            match=f"{self._owned()}{match}",
-            depth=-1 if depth is None else 2 * depth,
-        )
-        return list(dict.fromkeys(row[0] for row in rows))[:depth]
-
-    def frequencies(self, tokens: Collection[str]) -> dict[str, int]:
-        """In how many texts each of these words occurs."""
+    def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
+        """In how many texts each of these words occurs; above `common` it may be an earlier count."""
+        held = self.store.common
+        known = {token: held[token] for token in tokens if held.get(token, 0) > common} if common else {}
         rows = self.query(
             "SELECT term, max(doc) FROM terms WHERE term IN (SELECT value FROM json_each(:tokens))"
             " AND col != 'owner' GROUP BY term",
-            tokens=orjson.dumps(list(tokens)).decode(),
+            tokens=orjson.dumps([token for token in tokens if token not in known]).decode(),
         )
-        return dict(rows)
+        if common:
+            held.update((term, count) for term, count in rows if count > common)
+        return {**known, **dict(rows)}
 
     def session(self, name: str) -> int:
         """The world of a session of this name in this scope; 0 when there is none."""
@@ -461,21 +456,6 @@ class SqlView:
             name=name,
         )
         return int(rows[0][0]) if rows else 0
-
-    def corpus(self) -> tuple[int, float]:
-        """How many texts this tenant has, and how many words one has on average."""
-        rows = self.query("SELECT texts, tokens FROM tenants WHERE id = :t")
-        texts, tokens = rows[0] if rows else (0, 0)
-        return texts, tokens / texts if texts else 1.0
-
-    def speakers(self) -> list[str]:
-        """The names of people who have spoken, folded."""
-        rows = self.query(
-            "WITH RECURSIVE s(name) AS (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''"
-            " UNION ALL SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
-            " FROM s WHERE s.name IS NOT NULL LIMIT 1000) SELECT name FROM s WHERE name IS NOT NULL"
-        )
-        return [row[0] for row in rows if role_of(row[0]) == "people"]
 
     def replaced_facts(self, lines: Collection[int]) -> list[tuple[int, str]]:
         """(turn, text) of the facts drawn from these turns that hold no longer."""
@@ -487,30 +467,6 @@ class SqlView:
             among=listed(lines),
         )
         return [(row[0], row[1]) for row in rows]
-
-    def scope_sets(self) -> list[int]:
-        """The scope sets that the bound scope may see."""
-        kinds = " AND ".join(f"{kind} = :{kind}" for kind in self.scope.bound())
-        return [row[0] for row in self.query(f"SELECT part_of FROM scopes WHERE tenant = :t AND {kinds}")]
-
-    def nodes_inside(self) -> list[int]:
-        """Every version of everything in the entered world, at this moment."""
-        rows = self.query(
-            "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down CROSS JOIN edges e"
-            " ON e.tenant = :t AND e.src = down.line AND e.type = 'contains' AND e.vf <= :v AND e.vt > :v"
-            " AND e.kf <= :k AND e.kt > :k) SELECT DISTINCT b.node FROM down CROSS JOIN beliefs b"
-            " ON b.tenant = :t AND b.line = down.line"
-        )
-        return [row[0] for row in rows]
-
-    def seen_among(self, nodes: Collection[int]) -> set[int]:
-        """Which of these versions are visible."""
-        rows = self.query(
-            "SELECT b.node FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
-            f" AND b.node = n.id WHERE n.id IN {LISTED} AND {self.seen()}",
-            among=listed(nodes),
-        )
-        return {row[0] for row in rows}
 
     # Identity --------------------------------------------------------------------------------------
 

@@ -96,7 +96,9 @@ class MemoryTool:
         text = node.content
         places = _places(text, old)
         if not places:
-            raise CommandError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+            raise CommandError(
+                f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+            )
         if len(places) > 1:
             lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places)
             raise CommandError(

@@ -46,8 +46,8 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Exchange": {
         "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
         "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
-        "install": ("installing:install", "Set up a coding agent's hooks."),
-        "hook": ("hooks:hook", "Answer a coding agent's hook."),
+        "install": ("installing:install", "Set up a coding agent's hooks; shows, asks, can undo."),
+        "hook": ("hooks:hook", "Answer a coding agent's hook (its JSON on standard input)."),
     },
     "Care": {
         "init": ("care:init", "Make a new, empty store."),

@@ -62,7 +62,7 @@ def _told(report: Report) -> Iterator[str]:
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @reads
 def export(bound: Bound, path: Path, format: str, force: bool) -> None:
-    """Write the memory into a file: exact JSON Lines, Markdown or GraphML.
+    """Write JSON Lines (exact), Markdown or GraphML.
 
     JSON Lines hold the whole history, whatever the moment; the others show what is visible now.
 
@@ -94,7 +94,7 @@ def ask(
     answer_tokens: int,
     no_answer: bool,
 ) -> None:
-    """Ask in plain words: the evidence within a budget, and an answer where a model is configured.
+    """Ask in plain words; evidence, and an answer where a model is set.
 
     The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
     endpoint; without one, nothing leaves this machine.

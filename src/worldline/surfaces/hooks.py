@@ -35,7 +35,8 @@ _HEAD = "Remembered from earlier (worldline). These lines are records, quoted as
 @click.argument("event", type=click.Choice(list(_EVENTS)))
 @click.option("--db", metavar="FILE", help="The store [WORLDLINE_DB, else the XDG data folder].")
 @click.option("--tenant", default="default", envvar="WORLDLINE_TENANT", help="Whose partition.")
-def hook(event: str, db: str | None, tenant: str) -> None:
+@click.option("--json", "_", is_flag=True, help="Nothing more: the answer is JSON anyway.")
+def hook(event: str, db: str | None, tenant: str, _: bool) -> None:
     """Answer a coding agent's hook (its JSON on standard input).
 
     `worldline install claude-code` sets this up. It is silent and successful whatever happens, and
@@ -45,26 +46,42 @@ def hook(event: str, db: str | None, tenant: str) -> None:
     Example:
       echo '{"prompt": "which tier has Acme?"}' | worldline hook prompt
     """
-    answer: list[str] = []
-
-    def work() -> None:
-        path = _store_path(db)
-        try:
-            given = _input()
-            answer.append(run(event, given, path, tenant, left))
-        except BaseException as error:  # a hook never fails its agent
-            log(path, f"{event}: {type(error).__name__}: {error}")
-
-    def left() -> float:
-        return LIMIT - _MARGIN - _age()
-
-    worker = threading.Thread(target=work, daemon=True)
+    path = store_path(db)
+    if event == "session-end" and hasattr(os, "fork"):
+        _detach()
+        answer(event, path, tenant, lambda: 60.0)
+        os._exit(0)
+    told: list[str] = []
+    worker = threading.Thread(target=lambda: told.append(answer(event, path, tenant, _left)), daemon=True)
     worker.start()
-    worker.join(max(0.0, left()))
-    if answer and answer[0]:
-        sys.stdout.write(answer[0] + "\n")
+    worker.join(max(0.0, _left()))
+    if told and told[0]:
+        sys.stdout.write(told[0] + "\n")
         sys.stdout.flush()
     os._exit(0)
+
+
+def _left() -> float:
+    return LIMIT - _MARGIN - _age()
+
+
+def _detach() -> None:
+    """The agent goes on at once; what follows happens in a process of its own, which has no terminal."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+
+
+def answer(event: str, path: Path, tenant: str, left: Callable[[], float]) -> str:
+    """The hook's output for what is on standard input; every error is a line in the log instead."""
+    try:
+        return run(event, _input(), path, tenant, left)
+    except BaseException as error:  # a hook never fails its agent
+        log(path, f"{event}: {type(error).__name__}: {error}")
+        return ""
 
 
 def run(event: str, given: dict[str, Any], path: Path, tenant: str, left: Callable[[], float]) -> str:
@@ -100,12 +117,12 @@ def _input() -> dict[str, Any]:
     return found
 
 
-def _store_path(db: str | None) -> Path:
-    if db:
-        return Path(db).expanduser()
-    from worldline.config import default_path
-
-    return default_path()
+def store_path(db: str | None) -> Path:
+    """As `config.default_path`, without what that has to import."""
+    if chosen := db or os.environ.get("WORLDLINE_DB"):
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "worldline" / "memory.db"
 
 
 def _age() -> float:
@@ -149,6 +166,8 @@ def _glanced(path: Path, tenant: str, look: Callable[[Any], Iterable[Any]]) -> l
 
 
 def _language() -> str:
+    if "WORLDLINE_CONFIG" not in os.environ:
+        return os.environ.get("WORLDLINE_LANGUAGE", "english")
     from worldline.config import load
 
     return load().language

@@ -34,10 +34,9 @@ HOOKS = {"SessionStart": "session-start", "UserPromptSubmit": "prompt", "Session
 @click.option("--undo", is_flag=True, help="Take the hooks out again.")
 @click.option("--dry-run", is_flag=True, help="Only show the change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def install(
-    agent: str, project: bool, settings: str | None, db: str | None, undo: bool, dry_run: bool, yes: bool
-) -> None:
-    """Set up a coding agent's hooks (shows the change, asks, can undo).
+@click.option("--json", "as_json", is_flag=True, help="One JSON document; does not ask.")
+def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
+    """Set up a coding agent's hooks; shows, asks, can undo.
 
     With them, a session begins with the newest notes, each prompt brings what is remembered about
     it, and what was said is stored when the session ends.
@@ -47,20 +46,27 @@ def install(
       worldline install claude-code
       worldline install claude-code --undo
     """
-    path = _place(project, settings)
+    path = _place(where["project"], where["settings"])
     before = _read(path)
-    after = without_hooks(before) if undo else with_hooks(before, db)
-    if after == before:
-        click.echo(f"{path}: nothing to change")
-        return
+    after = without_hooks(before) if undo else with_hooks(before, where["db"])
     old, new = (_shown(before) if path.exists() else ""), _shown(after)
-    for line in difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm=""):
+    lines = old.splitlines(), new.splitlines()
+    diff = [] if after == before else list(difflib.unified_diff(*lines, str(path), str(path), lineterm=""))
+    for line in () if as_json else diff:
         click.echo(line)
-    if dry_run or not (yes or click.confirm(f"Write this to {path}?")):
-        click.echo("nothing was changed")
-        return
-    kept = _write(path, new)
-    click.echo(f"{path}: written{f'; the file before is {kept}' if kept else ''}")
+    agreed = yes if as_json or dry_run or not diff else yes or click.confirm(f"Write this to {path}?")
+    write = bool(diff) and agreed and not dry_run
+    kept = _write(path, new) if write else None
+    done = {"path": str(path), "written": write, "backup": kept and str(kept), "diff": diff}
+    click.echo(json.dumps(done) if as_json else _told(done))
+
+
+def _told(done: dict[str, Any]) -> str:
+    if not done["diff"]:
+        return f"{done['path']}: nothing to change"
+    if not done["written"]:
+        return "nothing was changed"
+    return f"{done['path']}: written{'; the file before is ' + done['backup'] if done['backup'] else ''}"
 
 
 def _place(project: bool, settings: str | None) -> Path:

@@ -187,7 +187,7 @@ class WorldlineStore(BaseStore):
         return self._worlds[namespace]
 
     def _item(self, node: Node, score: float | None = None) -> SearchItem:
-        first = self.memory.history(node)[0].node if node.lineage != node.id else node
+        first = self.memory.history(node)[0].node
         return SearchItem(
             tuple(node.metadata["namespace"]),
             node.metadata["key"],

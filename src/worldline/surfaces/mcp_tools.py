@@ -127,12 +127,15 @@ def list_(desk: Desk, asked: v.List) -> Payload:
     """List memories, newest first, a page at a time; long texts are shown by their beginning (memory_read
     shows the whole). `retired` also shows what is over."""
     memory, limit = desk.bound(asked), asked.limit
+    most = min(_PREVIEW, asked.max_tokens // 2)
     while True:
         page = memory.list(
             asked.type, metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
             page=asked.page,
         )  # fmt: skip
-        value = v.Listed(items=[_preview(_item(n, known=asked.retired)) for n in page.items], next=page.next)
+        value = v.Listed(
+            items=[_preview(_item(n, known=asked.retired), most) for n in page.items], next=page.next
+        )
         more = [f"(more: page {page.next})"] if page.next else []
         payload = _payload([*(map(_line, value.items) if value.items else ["nothing here"]), *more], value)
         if size(payload) <= asked.max_tokens:
@@ -425,8 +428,8 @@ def _line(item: v.Item) -> str:
     return f"[{item.id}] {item.type} {when}{until}{status} {who}{item.text}{notes}"
 
 
-def _preview(item: v.Item) -> v.Item:
-    item.text = item.text if len(item.text) <= _PREVIEW else item.text[: _PREVIEW - 2].rstrip() + " …"
+def _preview(item: v.Item, most: int = _PREVIEW) -> v.Item:
+    item.text = item.text if len(item.text) <= most else item.text[: most - 2].rstrip() + " …"
     return item
 
 

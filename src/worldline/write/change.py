@@ -83,6 +83,9 @@ def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tupl
         draft.valid = _widened(belief.valid, revision)
         same = (draft.name, draft.content) == (node.name, node.content)
         key = node.key
+        if not belief.current and (now := _in_its_place(tx, line, belief, draft)):
+            key = now
+            continue
         if same and draft.valid == belief.valid and belief.current:
             continue
         if belief.current:
@@ -114,12 +117,22 @@ def _to_correct(tx: Tx, line: int, key: int) -> list[tuple[Node, Belief]]:
     for node, belief in sorted(held(tx, line), key=lambda pair: pair[1].valid):
         if not key or node.key == key:
             latest[belief.scope] = (node, belief)
-    return list(latest.values()) or _last_given_up(tx, line)
+    return list(latest.values()) or _last_given_up(tx, line, key)
 
 
-def _last_given_up(tx: Tx, line: int) -> list[tuple[Node, Belief]]:
-    history = tx.history(line)
-    return [(node, belief) for belief, node in history[-1:]]
+def _last_given_up(tx: Tx, line: int, key: int) -> list[tuple[Node, Belief]]:
+    history = [(node, belief) for belief, node in tx.history(line) if not key or node.key == key]
+    return history[-1:]
+
+
+def _in_its_place(tx: Tx, line: int, given_up: Belief, draft: NodeDraft) -> int:
+    """The version that says this already where the given-up one was; 0 where nothing does."""
+    for node, belief in held(tx, line):
+        if belief.scope == given_up.scope and belief.valid.overlaps(draft.valid):
+            if (node.name, node.content, belief.valid) == (draft.name, draft.content, draft.valid):
+                return node.key
+            raise Refused(f"that was corrected already; it is {node.id[:12]} now, so name that one")
+    return 0
 
 
 def _widened(valid: Interval, revision: Revision) -> Interval:

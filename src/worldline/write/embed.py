@@ -11,27 +11,31 @@ from typing import Any
 
 import orjson
 
-from worldline.errors import Conflict
 from worldline.handle import Handle
 from worldline.ports import Embedder
 from worldline.rules.describe import role_of
 from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.sqlite import Row
+from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
 
 _BATCH = 64
+SWEEP = 32
+"""So many left-over texts are embedded with the first write of a process; flush does the rest."""
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
 Progress = Callable[[int, int], None]
 
 
 def embed_new(handle: Handle, nodes: Iterable[int]) -> int:
-    """Embeds these nodes; the first time in a process, everything else that is still missing too."""
+    """Embeds these nodes; the first time in a process, a few that a crash has left without a vector too."""
     embedder = handle.embedder()
     if embedder is None:
         return 0
+    left: list[int] = []
     if handle.tenant not in handle.store.swept:
         handle.store.swept.add(handle.tenant)
-        return embed_pending(handle, embedder)
-    chosen = ",".join(map(str, nodes))
+        left = [row[0] for row in _missing(handle, "1", SWEEP)]
+    chosen = ",".join(map(str, {*left, *nodes}))
     return _embed(handle, embedder, f"n.id IN ({chosen})", None) if chosen else 0
 
 
@@ -42,13 +46,7 @@ def embed_pending(handle: Handle, embedder: Embedder, progress: Progress | None 
 
 def _embed(handle: Handle, embedder: Embedder, where: str, progress: Progress | None) -> int:
     require_same(handle, embedder)
-    rows = handle.read(
-        lambda view: view.query(
-            f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND {where}"
-            f" AND n.type NOT IN {_UNEMBEDDED} AND NOT EXISTS (SELECT 1 FROM embeddings e"
-            f" WHERE e.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id"
-        )
-    )
+    rows = _missing(handle, where)
     texts = [
         (row[0] * WORDS_PER_NODE + at, text) for row in rows for at, text in enumerate(_texts(row))
     ]
@@ -59,6 +57,17 @@ def _embed(handle: Handle, embedder: Embedder, where: str, progress: Progress | 
         if progress:
             progress(min(start + _BATCH, len(texts)), len(texts))
     return len(texts)
+
+
+def _missing(handle: Handle, where: str, most: int = -1) -> list[Row]:
+    """The texts that have no vector yet."""
+    return handle.read(
+        lambda view: view.query(
+            f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND {where}"
+            f" AND n.type NOT IN {_UNEMBEDDED} AND NOT EXISTS (SELECT 1 FROM embeddings e"
+            f" WHERE e.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id LIMIT {most}"
+        )
+    )
 
 
 def _texts(row: Sequence[Any]) -> list[str]:
@@ -95,11 +104,8 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
 def require_same(handle: Handle, embedder: Embedder) -> None:
     """Refuses another embedder than the one whose vectors are stored."""
     rows = handle.store.query("SELECT value FROM meta WHERE key = 'embedder'")
-    if rows and rows[0][0] != embedder.identity:
-        raise Conflict(
-            f"the stored vectors were made by {rows[0][0]}, not by {embedder.identity}; "
-            "open the store with that embedder, or make all vectors anew with reembed"
-        )
+    if rows:
+        require_identity(rows[0][0], embedder.identity)
 
 
 def forget_vectors(handle: Handle) -> None:

@@ -12,25 +12,19 @@ from collections.abc import Sequence
 import orjson
 from msgspec import Struct
 
-from worldline.clock import FOREVER, Instant, Interval, instant, interval
+from worldline.clock import FOREVER, Interval, instant, interval
 from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Place
 from worldline.hashing import fact_id
 from worldline.model import EdgeDraft, Evidence, Fact, FactDraft, NodeDraft, Predicate, Status
 from worldline.store.tx import Tx
-from worldline.write.check import clean_struct, clean_text
-from worldline.write.put import entity
+from worldline.write.check import clean_name, clean_struct, clean_text
+from worldline.write.put import Told
+from worldline.write.resolve import known_or_new
 
 _ID = re.compile(r"[0-9a-f]{64}")
 _PREFIX = re.compile(r"[0-9a-f]{8,64}")
-
-
-class Told(Struct, frozen=True):
-    """The event a fact was drawn from, if any: its key and when it was said."""
-
-    event: int = 0
-    said_at: Instant | None = None
 
 
 class Settled(Struct, frozen=True):
@@ -86,8 +80,8 @@ def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
         literal,
         tx.id_of(place.world) if place.world else None,
     )
-    value = _called(tx, object_) if object_ else orjson.loads(literal or "null")
-    content = f"{_called(tx, subject)} {settled.phrase} {value}"
+    value = tx.name_of(object_) if object_ else orjson.loads(literal or "null")
+    content = f"{tx.name_of(subject)} {settled.phrase} {value}"
     draft = NodeDraft(
         "Fact", settled.phrase, content, valid=valid, world=place.world, scope=place.scope, id=id_
     )
@@ -113,7 +107,7 @@ def cite(
 
 def _end(tx: Tx, name: str, place: Place) -> int:
     if not _ID.fullmatch(name):
-        return entity(tx, name, place)
+        return known_or_new(tx, clean_name(name), place)
     found = tx.named(name)
     if not found:
         raise NotFound(f"no memory {name[:12]}… here")
@@ -141,10 +135,6 @@ def _when(tx: Tx, fact: Fact, told: Told) -> tuple[Interval, bool]:
         start = tx.stamp if told.said_at is None else told.said_at
     end = FOREVER if fact.valid_to is None else instant(fact.valid_to)
     return interval(start, end), fact.valid_from is not None
-
-
-def _called(tx: Tx, line: int) -> str:
-    return str(tx.query("SELECT name FROM nodes WHERE id = :line", line=line)[0][0])
 
 
 def grounding(confidence: float, predicate: Predicate, config: Config) -> tuple[Status, str | None]:

@@ -6,6 +6,8 @@ write says that nothing changed.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
@@ -14,6 +16,13 @@ from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
 from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write.check import clean_metadata, clean_name, clean_text
+
+
+class Told(Struct, frozen=True):
+    """The event that something was drawn from, if any: its key and when it was said."""
+
+    event: int = 0
+    said_at: Instant | None = None
 
 
 def session_world(tx: Tx, name: str, place: Place) -> int:
@@ -32,9 +41,12 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
 
 
 def append_event(
-    tx: Tx, event: Event, place: Place, limit: int, undated: Instant | None = None
+    tx: Tx, event: Event, place: Place, limit: int, undated: Instant | None = None, draft: str | None = None
 ) -> tuple[int, bool]:
-    """Stores a verbatim event; (key, whether it is new). `undated` is when it was said if nobody says."""
+    """Stores a verbatim event; (key, whether it is new).
+
+    `undated` is when it was said if nobody says; `draft` is what is still to be done with a new one.
+    """
     text = clean_text(event.text, "text", limit)
     sender = clean_name(event.speaker, "speaker") if event.speaker else ""
     said_at, offset = (undated or tx.stamp, 0) if event.said_at is None else moment(event.said_at)
@@ -56,12 +68,23 @@ def append_event(
         id=event_id(sender, world_id, said_at, text, event.external_id),
     )  # fmt: skip
     row, new = tx.put(node)
-    if not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
+    if tx.is_new(row) or not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
         tx.add(
             "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
-            event.category, event.source, event.external_id, "stored", None, None,
+            event.category, event.source, event.external_id, "pending" if draft else "stored", draft, None,
         )  # fmt: skip
+    elif draft and new:
+        leave(tx, row, draft)
     return row, new
+
+
+def leave(tx: Tx, key: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
+    """What is still to be done with an event (nothing: its state), and what the gate found."""
+    tx.query(
+        "UPDATE events SET state = :state, draft = :draft, signals = coalesce(signals, :signals)"
+        " WHERE node = :key",
+        state="pending" if draft else state, draft=draft, signals=signals, key=key,
+    )  # fmt: skip
 
 
 def _event_key(
@@ -89,9 +112,13 @@ def entity(tx: Tx, name: str, place: Place) -> int:
     """The entity of exactly this name (case, accents and punctuation folded) in this scope."""
     clean = clean_name(name)
     rows = tx.query(
-        "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id",
+        "SELECT line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = aliases.line"
+        " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v) FROM aliases"
+        " WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id LIMIT 1",
         key=fold(clean) or clean, scope=place.scope,
     )  # fmt: skip
+    if rows and rows[0][1]:
+        return int(rows[0][0])
     if rows:
         return _believed(tx, int(rows[0][0]), place.scope)
     key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))
@@ -100,11 +127,13 @@ def entity(tx: Tx, name: str, place: Place) -> int:
 
 
 def _believed(tx: Tx, line: int, scope: int) -> int:
-    """An entity that was withdrawn, and is spoken of again, is believed again."""
+    """An entity that was withdrawn or retired, and is spoken of again, is believed again."""
     history = tx.history(line)
-    if history and not any(belief.known.end == FOREVER for belief, _ in history):
+    current = [belief for belief, _ in history if belief.known.end == FOREVER]
+    if history and not any(tx.stamp in belief.valid for belief in current):
         belief, node = history[-1]
-        tx.believe(node.key, line, NodeDraft(node.type, node.name, valid=belief.valid, scope=scope))
+        valid = Interval(tx.stamp) if current else belief.valid
+        tx.believe(node.key, line, NodeDraft(node.type, node.name, valid=valid, scope=scope))
     return line
 
 

@@ -27,11 +27,13 @@ from worldline.write import facts, put
 from worldline.write.check import clean_name, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, echoes, judge
 from worldline.write.redact import redact
+from worldline.write.resolve import recluster
 from worldline.write.understand import claims_of, settle, stored_event
 
 _NEAREST = 5
 _GATED = 8000
-_COMMON = 300
+_COMMON = 60
+"""Above so many texts a word does not help to find the nearest ones."""
 ECHO = "it repeats what this memory has handed out"
 
 
@@ -122,9 +124,11 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
 def _append(
     tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, undated: int | None = None
 ) -> Done:
-    key, new = put.append_event(tx, event, place, handle.config.max_text, undated)
-    if left is not None and (new or left.facts):
-        _leave(tx, key, [*_others(tx, key, left), left], "pending")
+    draft = None if left is None else _drafted([left])
+    key, new = put.append_event(tx, event, place, handle.config.max_text, undated, draft)
+    if left is not None and left.facts and not new:
+        before = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
+        put.leave(tx, key, _drafted([*_others(before, left), left]))
     return tx.id_of(key), new
 
 
@@ -137,8 +141,14 @@ def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
 
 
 def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left: Pending) -> Receipt:
+    born: list[int] = []
+    scope = 0
+
     def work(tx: Tx, place: Place) -> Done:
+        nonlocal scope
         changed = [_understand_one(tx, event, place, handle, left) for event in events]
+        born.extend(tx.born("Entity"))
+        scope = place.scope
         return bytes.fromhex(stored.id or ""), any(changed)
 
     try:
@@ -149,19 +159,24 @@ def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left
     if not receipt.changed:
         return replace(stored, changes=receipt.changes)
     also = (stored.known_at,) if stored.changed else ()
+    second = recluster(handle, born, scope)
+    if second is not None and second.changed:
+        also = (second.known_at, *also)
+        receipt = replace(receipt, proposals=(*receipt.proposals, *second.proposals))
     return replace(receipt, also=also, redacted=stored.redacted)
 
 
 def _understand_one(tx: Tx, id_: str, place: Place, handle: Handle, left: Pending) -> bool:
     event = stored_event(tx, id_)
-    told = facts.Told(event.key, event.said_at)
+    told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told)[1] for fact in left.facts]
+    signals = None
     if left.extract:
         signals = _judge(tx, event.text, event.key) if handle.config.gate != "off" else None
         if signals is None or _is_worth_reading(signals):
             changed.append(settle(tx, claims_of(event), event, place, handle))
-        _keep_signals(tx, event.key, signals)
-    _settle(tx, event.key, left, "stored")
+    kept = None if signals is None else msgspec.json.encode(signals).decode()
+    put.leave(tx, event.key, _drafted(_others(event.draft, left)), "stored", kept)
     return any(changed)
 
 
@@ -180,21 +195,25 @@ def _judge(view: SqlView, text: str, own: int) -> Signals:
 
 
 def _nearest(view: SqlView, text: str) -> list[tuple[int, str]]:
-    frequency = view.frequencies(set(content_words(text[:_GATED])[:40]))
-    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:3]
-    rare = [term for term in rare if frequency[term] <= _COMMON] or rare[:1]
-    found = [key for key, _ in view.matching(rare, _NEAREST + 1)]
+    found = [key for key, _ in view.matching(_rarest(view, text), _NEAREST + 1)]
     contents = view.contents(found)
     return [(key, contents[key]) for key in found if key in contents]
 
 
-def _keep_signals(tx: Tx, key: int, signals: Signals | None) -> None:
-    kept = None if signals is None else msgspec.json.encode(signals).decode()
-    tx.query("UPDATE events SET signals = :kept WHERE node = :key AND signals IS NULL", kept=kept, key=key)
+def _rarest(view: SqlView, text: str) -> list[str]:
+    """Up to three words that few texts hold; one at least, if any is known at all."""
+    frequency = view.frequencies(set(content_words(text[:_GATED])[:40]), _COMMON)
+    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:3]
+    room, chosen = _COMMON, list[str]()
+    for term in rare:
+        room -= frequency[term]
+        if room >= 0 or not chosen:
+            chosen.append(term)
+    return chosen
 
 
 def believe(
-    tx: Tx, fact: Fact, place: Place, handle: Handle, told: facts.Told = facts.Told()
+    tx: Tx, fact: Fact, place: Place, handle: Handle, told: put.Told = put.Told()
 ) -> tuple[int, bool]:
     """One fact given directly, by the rules that its predicate has in this world."""
     fact = clean_struct(fact, Fact)
@@ -232,9 +251,8 @@ def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
         return replace(stored, known_at=handle.now(), changes=(f"rejected: {error}",))
 
 
-def _others(tx: Tx, key: int, one: Pending) -> list[Pending]:
+def _others(draft: str | None, one: Pending) -> list[Pending]:
     """What else is still to be settled for an event; compared as it is stored (a date is text there)."""
-    draft = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
     left = msgspec.json.decode(draft, type=_DRAFT) if draft else []
     return [item for item in left if _encoded(item) != _encoded(one)]
 
@@ -246,21 +264,15 @@ def _encoded(left: Pending) -> bytes:
         raise InvalidInput(f"these facts cannot be kept as they are: {error}") from None
 
 
-def _leave(tx: Tx, key: int, left: list[Pending], state: str) -> None:
-    draft = msgspec.json.encode(left).decode() if left else None
-    update = "UPDATE events SET state = :state, draft = :draft WHERE node = :key"
-    tx.query(update, state=state, draft=draft, key=key)
-
-
-def _settle(tx: Tx, key: int, done: Pending, state: str) -> None:
-    left = _others(tx, key, done)
-    _leave(tx, key, left, "pending" if left else state)
+def _drafted(left: list[Pending]) -> str | None:
+    return msgspec.json.encode(left).decode() if left else None
 
 
 def _reject(tx: Tx, events: Sequence[str], left: Pending) -> Done:
     """Facts that can never be stored are not tried again; the words stay."""
-    for event in events:
-        _settle(tx, stored_event(tx, event).key, left, "rejected")
+    for id_ in events:
+        event = stored_event(tx, id_)
+        put.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
     return None, False
 
 

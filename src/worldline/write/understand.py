@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from worldline.claims import Claim, stem
 from worldline.clock import Instant, Interval, to_datetime
 from worldline.handle import Handle, Place
-from worldline.model import Close, EdgeDraft, FactDraft, FactRow, Propose
+from worldline.model import Close, EdgeDraft, FactDraft, FactRow
 from worldline.rules.describe import role_of
-from worldline.rules.identity import Ambiguous, Candidate, Resolved, block_keys, resolve
 from worldline.rules.slots import Decision, Held, decide, oriented, slot_of
 from worldline.store import registry
 from worldline.store.tx import Tx
@@ -26,8 +25,9 @@ from worldline.store.view import fact_from
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.extract import extract
-from worldline.write.facts import Settled, Told, cite, grounding, put_fact
-from worldline.write.put import entity
+from worldline.write.facts import Settled, cite, grounding, put_fact
+from worldline.write.put import Told
+from worldline.write.resolve import mention
 
 NOBODY = "user"
 """Whom "I" means when nobody says who speaks."""
@@ -42,12 +42,14 @@ class Stored(Struct, frozen=True):
     recipient: str
     said_at: Instant
     utc_offset: int
+    draft: str | None = None
+    """What was still to be done with it when it was read."""
 
 
 def stored_event(tx: Tx, event: str) -> Stored:
     """The event of an id, inside the changeset that understands it."""
     rows = tx.query(
-        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset"
+        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft"
         " FROM nodes n CROSS JOIN events e ON e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
         hash=bytes.fromhex(event),
     )
@@ -174,7 +176,8 @@ class _Known:
 
     def kinds(self, name: str) -> frozenset[str]:
         rows = self._tx.query(
-            "SELECT DISTINCT w.kind FROM aliases a CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
+            "SELECT DISTINCT w.kind FROM aliases a"
+            " CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
             " WHERE a.tenant = :t AND a.key = :name AND a.scope = :scope AND w.placed",
             name=name,
             scope=self._scope,
@@ -213,55 +216,3 @@ def _held(tx: Tx, subject: int, place: Place) -> list[tuple[Held, FactRow]]:
         )
         for row in rows
     ]  # fmt: skip
-
-
-# Whom a name means ----------------------------------------------------------------------------------
-
-
-def mention(tx: Tx, name: str, told: Told, place: Place) -> int:
-    """The entity that a name means, made if it is new; the mention is a row with tier and score."""
-    clean = clean_name(name)[:200]
-    before = tx.next_row("nodes")
-    line = entity(tx, clean, place)
-    if line >= before:
-        _propose_alike(tx, line, clean, place)
-    if told.event:
-        tier = "new" if line >= before else "exact"
-        tx.link(
-            EdgeDraft(
-                told.event, "refers_to", line, Interval(told.said_at or tx.stamp), place.scope,
-                {"tier": tier, "score": 1.0, "name": clean},
-            )
-        )  # fmt: skip
-    return line
-
-
-def _propose_alike(tx: Tx, line: int, name: str, place: Place) -> None:
-    """A new name that resembles a known one stages a merge; it never merges by itself."""
-    keys = sorted(block_keys(name))
-    pool = _candidates(tx, keys, line, place)
-    for key in keys:
-        tx.add("blocks", key, line)
-    found = resolve(name, pool) if pool else None
-    if isinstance(found, Resolved):
-        tx.propose(Propose(int(found.id), line, found.tier, found.score, f"{name!r} resembles a known name"))
-    elif isinstance(found, Ambiguous):
-        for match in found.matches[:3]:
-            tx.propose(
-                Propose(int(match.id), line, match.tier, match.score, f"{name!r} may be one of several")
-            )
-
-
-def _candidates(tx: Tx, keys: Sequence[str], line: int, place: Place) -> list[Candidate]:
-    rows = tx.query(
-        "SELECT DISTINCT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
-        " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
-        " AND a.line != :line ORDER BY a.line LIMIT 200",
-        keys=orjson.dumps(list(keys)).decode(),
-        scope=place.scope,
-        line=line,
-    )
-    names: dict[int, list[str]] = {}
-    for known, name in rows:
-        names.setdefault(known, []).append(name)
-    return [Candidate(str(known), tuple(called)) for known, called in names.items()]

@@ -35,7 +35,8 @@ function held(interval) {
   const from = day(interval.from), to = day(interval.to);
   return to ? `${from || "always"} → ${to}` : from ? `since ${from}` : "always";
 }
-const isOver = (node, at = Date.now()) => (node.valid.to && Date.parse(node.valid.to) <= at) || Boolean(node.known.to);
+const isOver = (node, at = Date.now()) => Boolean(node.valid.to && Date.parse(node.valid.to) <= at) || isGivenUp(node);
+const isGivenUp = (node) => Boolean(node.known.to) && (state.known === null || Date.parse(node.known.to) <= state.known);
 
 // Talking to the server -----------------------------------------------------------------------------
 
@@ -141,12 +142,12 @@ function hitCard(hit, place) {
 /** One memory: what it is, when it held, its words. */
 function card(node, { who = "", when = null, below = [], className = "" } = {}) {
   const spoken = node.type === "Turn", name = spoken ? who || node.name || "somebody" : node.type === "Fact" ? node.content : node.name || "(no name)";
-  const chosen = state.ref && (state.ref === node.id || state.ref === node.lineage);
-  return h("article", { className: `card ${className} ${chosen ? "chosen" : ""}`, "data-id": node.id },
+  const chosen = state.ref && state.ref === node.lineage;
+  return h("article", { className: `card ${className} ${chosen ? "chosen" : ""}`, "data-id": node.lineage },
     h("div", { className: "head" },
       h("span", { className: "badge" }, spoken ? "said" : node.type), isOver(node, state.valid ?? Date.now()) && h("span", { className: "badge over" }, "over"),
       node.status !== "believed" && h("span", { className: `badge ${node.status === "quarantined" ? "bad" : ""}` }, node.status),
-      h("button", { className: "name", type: "button", onclick: () => choose(node.id) }, name),
+      h("button", { className: "name", type: "button", onclick: () => choose(node.lineage) }, name),
       h("span", { className: "when" }, when ? day(when) : held(node.valid))),
     node.type !== "Fact" && node.content ? h("blockquote", {}, node.content) : null,
     node.notes.map((note) => h("div", { className: "note" }, `⚠ ${note}`)), below);
@@ -175,7 +176,7 @@ function more(next) {
 
 async function timeline() {
   const asked = ["", "Fact", "Turn"].map((type) => api("memories", { query: { type, include_superseded: true, limit: 80 } }));
-  const nodes = (await Promise.all(asked)).flatMap((page) => page.items).filter((node) => node.valid.from && node.status !== "quarantined" && !node.known.to);
+  const nodes = (await Promise.all(asked)).flatMap((page) => page.items).filter((node) => node.valid.from && node.status !== "quarantined" && !isGivenUp(node));
   if (!nodes.length) return nothingYet();
   const rows = new Map();
   for (const node of nodes) rows.set(node.lineage, [...(rows.get(node.lineage) || []), node]);
@@ -191,7 +192,7 @@ async function timeline() {
       if (!point) bar.style.width = `${Math.max(0.6, end - begin)}%`;
       return bar;
     });
-    return h("div", { className: "tl-row" }, h("button", { className: "name", type: "button", title: titled(newest), onclick: () => choose(newest.id) }, titled(newest)), h("div", { className: "tl-track" }, cursor, ...bars));
+    return h("div", { className: "tl-row" }, h("button", { className: "name", type: "button", title: titled(newest), onclick: () => choose(newest.lineage) }, titled(newest)), h("div", { className: "tl-track" }, cursor, ...bars));
   });
   return h("div", { className: "card lines", id: "timeline" }, h("div", { className: "tl-axis" }, h("span", {}, day(iso(from)).slice(0, 10)), h("span", { className: "soft" }, "when each memory held; the line is the moment you look at"), h("span", {}, day(iso(to)).slice(0, 10))), ...lines);
 }
@@ -217,12 +218,13 @@ async function worlds() {
   const found = await api("worlds");
   const whole = h("article", { className: "card" }, h("div", { className: "head" }, h("b", {}, "Everything")), h("div", { className: "mono hash" }, found.hash), h("p", { className: "soft" }, "A hash covers all that was ever put inside, so two memories with the same hash hold the same."));
   if (!found.worlds.length) return [whole, empty("No worlds yet", ["A memory that contains others is a world: ", code("worldline note learning NAME --world ID")])];
-  return [whole, ...found.worlds.map(({ hash, node }) => h("article", { className: "card world" }, h("div", { className: "head" }, h("span", { className: "badge" }, node.type), h("button", { type: "button", className: "name", onclick: () => choose(node.id) }, titled(node) || node.type)), h("div", { className: "mono hash" }, hash)))];
+  return [whole, ...found.worlds.map(({ hash, node }) => h("article", { className: "card world" }, h("div", { className: "head" }, h("span", { className: "badge" }, node.type), h("button", { type: "button", className: "name", onclick: () => choose(node.lineage) }, titled(node) || node.type)), h("div", { className: "mono hash" }, hash)))];
 }
 
 // The chosen memory and its graph -------------------------------------------------------------------
 
-const graph = new Graph($("graph"), (ref) => choose(ref));
+// A memory is chosen by its lineage: that leads to whatever version holds at the moment looked at.
+const graph = new Graph($("graph"), (node) => choose(node.lineage));
 
 function choose(ref, { back = false } = {}) {
   if (!back && state.ref && state.ref !== ref) state.trail.push(state.ref);
@@ -239,7 +241,11 @@ async function focus() {
       const [node, history, why, around] = await Promise.all([api(at(state.ref)).catch((p) => gone(p)), api(at(state.ref, "history")), api(at(state.ref, "why")), api("query", { body: { seeds: [state.ref], steps: [{ follow: { way: "both", depth: state.depth } }], include_superseded: true, limit: 400 } })]);
       draw(node, history, around);
       return detail(node, history, why);
-    } catch (problem) { graph.clear(); $("graph-empty").textContent = ""; throw problem; }
+    } catch (problem) {
+      graph.clear(); $("graph-empty").textContent = "";
+      if (problem.status !== 404) throw problem;
+      return empty("Not known at that moment", "The memory that you chose had not been learned yet. Move “What was known” to the right, or go back to now.");
+    }
   });
 }
 function gone(problem) { if (problem.status === 404) return null; throw problem; }

@@ -43,7 +43,7 @@ function made(name, given = {}, ...inside) {
 
 const short = (text, most = 22) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
-/** Draws into `svg` and calls `walk(id)` when somebody chooses a node. */
+/** Draws into `svg` and calls `walk(node)` when somebody chooses a node. */
 export class Graph {
   constructor(svg, walk) {
     this.svg = svg; this.walk = walk; this.view = { x: 0, y: 0, scale: 1 }; this.points = new Map();
@@ -57,6 +57,7 @@ export class Graph {
 
   show({ nodes, edges, centre }) {
     this.clear();
+    this.centre = centre;
     this.points = layout(nodes, edges, centre);
     const pairs = new Map();
     for (const edge of edges) if (this.points.has(edge.src) && this.points.has(edge.dst)) this.stage.append(...this.line(edge, pairs));
@@ -69,8 +70,9 @@ export class Graph {
     const pair = [edge.src, edge.dst].sort().join(), nth = pairs.get(pair) || 0; pairs.set(pair, nth + 1);
     const d = Math.hypot(b.x - a.x, b.y - a.y) || 1, ux = (b.x - a.x) / d, uy = (b.y - a.y) / d, bend = nth * 26;
     const mx = (a.x + b.x) / 2 - uy * bend, my = (a.y + b.y) / 2 + ux * bend, ex = b.x - ux * 15, ey = b.y - uy * 15;
+    const off = edge.dst === this.centre ? -16 : 16;
     const tip = `M${ex} ${ey}l${-8 * ux + 4 * uy} ${-8 * uy - 4 * ux}l${-8 * uy} ${8 * ux}z`;
-    const label = made("text", { class: `edge-name ${kind}`, x: (mx + (a.x + b.x) / 2) / 2 + ux * 10, y: (my + (a.y + b.y) / 2) / 2 + uy * 10 + 3 });
+    const label = made("text", { class: `edge-name ${kind}`, x: (mx + (a.x + b.x) / 2) / 2 + ux * off, y: (my + (a.y + b.y) / 2) / 2 + uy * off + 3 });
     label.textContent = short(edge.label || edge.type, 26);
     return [
       made("path", { class: `edge ${kind}`, "data-type": edge.type, d: `M${a.x} ${a.y}Q${mx} ${my} ${ex} ${ey}` }),
@@ -86,8 +88,8 @@ export class Graph {
       class: `node ${type} ${centre ? "centre" : ""} ${node.ghost ? "ghost" : ""}`, transform: `translate(${x} ${y})`,
       tabindex: "0", role: "button", "data-id": node.id, "aria-label": `${node.type} ${node.title}${node.ghost ? ", over" : ""}`,
     }, title, made("circle", { r: centre ? 14 : 11 }), text);
-    group.addEventListener("click", () => { if (!this.moved) this.walk(node.id); });
-    group.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); this.walk(node.id); } });
+    group.addEventListener("click", () => { if (!this.moved) this.walk(node); });
+    group.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); this.walk(node); } });
     return group;
   }
 

@@ -1,0 +1,55 @@
+"""What happened about a topic, in order: dated memories, each with its own words as evidence.
+
+It decides which memories belong to the topic (they share a word or a kind with it, or are near it
+in meaning where nothing does) and when each of them happened: the one date that its text names, else
+the moment it was said. Amended versions are shown with their intervals; withdrawn ones are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from worldline.clock import Instant
+from worldline.model import Dated
+from worldline.read.features import Turn
+from worldline.read.recall import Ranked, Semantic, Wish, find
+from worldline.store import search
+from worldline.store.view import SqlView
+
+
+def timeline(
+    view: SqlView,
+    topic: str,
+    wish: Wish,
+    semantic: Semantic | None,
+    within: tuple[Instant, Instant],
+    *,
+    withdrawn: bool = False,
+) -> tuple[Dated, ...]:
+    """At most `wish.limit` memories of the topic that happened within a stretch of time, oldest first."""
+    ranked = find(view, topic, wish, semantic)
+    turns = [turn for turn in _about(ranked) if within[0] <= (_happened(turn) or 0) < within[1]]
+    chosen = {turn.key: turn for turn in turns[: wish.limit or 50]}
+    found = search.told(view, list(chosen))
+    dated = []
+    for key, turn in chosen.items():
+        if key not in found or (not withdrawn and found[key][0].known.end <= view.known):
+            continue
+        node, (sender, said_at, _, session) = found[key]
+        at = _happened(turn)
+        dated.append(Dated(node.valid.start if at is None else at, node, sender or "", said_at, session))
+    return tuple(sorted(dated, key=lambda one: (one.at, one.said_at or one.at, one.node.key)))
+
+
+def _about(ranked: Ranked) -> Iterator[Turn]:
+    """The candidates that meet the topic, best first; all of them where no word does."""
+    found = ranked.board.found
+    met = (found.counts > 0).any(axis=0) | (found.kinds > 0).any(axis=0)
+    order: Sequence[int] = [at for at in ranked.order if met[at]] or ranked.order
+    return (ranked.board.turns[at] for at in order)
+
+
+def _happened(turn: Turn) -> Instant | None:
+    """The one date that a text names, else when it was said; None for a note."""
+    dates = turn.described.dates
+    return dates[0][0] if len(dates) == 1 else turn.said_at

@@ -1,0 +1,169 @@
+"""The half of Memory that answers questions: recall, timeline, density, why not, and its vectors.
+
+It binds the parts together and decides nothing itself: the walk is in `read/recall.py`. Whatever
+calls a model (the question's embedding, a reranker) happens outside the store's snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from worldline.clock import EARLIEST, FOREVER, When, instant
+from worldline.errors import NotFound
+from worldline.handle import Handle
+from worldline.model import Dated, Density, Explanation, Metadata, Recall
+from worldline.store.vectors import VectorIndex
+from worldline.store.view import SqlView
+from worldline.write.check import clean_metadata, clean_text
+from worldline.write.embed import embed_pending, forget_vectors
+
+if TYPE_CHECKING:
+    from worldline.read.recall import Semantic, Wish
+    from worldline.read.relation_match import Matcher
+    from worldline.read.walk import Answer
+
+LONGEST_QUESTION = 65536
+
+
+class Recalling:
+    """What a handle can be asked. The modules behind it bring numpy, so they are loaded when needed."""
+
+    _h: Handle
+
+    def recall(
+        self,
+        question: str,
+        *,
+        max_tokens: int | None = None,
+        asked_at: When | None = None,
+        limit: int | None = None,
+        filters: Metadata | None = None,
+        explain: bool = False,
+        include_superseded: bool = False,
+        include_quarantined: bool = False,
+        without: Collection[str] = (),
+    ) -> Recall:
+        """The evidence for an answer, verbatim and dated, within `max_tokens`; or why there is none.
+
+        `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
+        decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
+        """
+        from worldline.read import recall as recalling
+        from worldline.read.rerank import CANDIDATES
+
+        semantic, matcher, reranker = self._meaning(question), self._matcher(), self._h.reranker()
+        opened = {"closed": include_superseded, "quarantined": include_quarantined}
+        given = {"max_tokens": max_tokens, "limit": limit, "explain": explain, "without": frozenset(without)}
+        if reranker is not None:
+            given["at_least"] = CANDIDATES
+
+        def look(view: SqlView) -> tuple[recalling.Found, Wish]:
+            view = view.bind(**opened, labels=clean_metadata(filters))
+            wish = self._wish(view, asked_at, **given)
+            return recalling.recall(view, question, wish, semantic, matcher), wish
+
+        found, wish = self._h.read(look)
+        return recalling.conclude(found, wish, reranker)
+
+    def timeline(
+        self,
+        topic: str,
+        from_: When | None = None,
+        to: When | None = None,
+        *,
+        limit: int = 50,
+        include_superseded: bool = False,
+    ) -> tuple[Dated, ...]:
+        """What happened about a topic within a stretch of time, in order, each with its evidence."""
+        from worldline.read.timeline import timeline
+
+        semantic = self._meaning(topic)
+        within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
+
+        def look(view: SqlView) -> tuple[Dated, ...]:
+            wish = self._wish(view, None, limit=limit)
+            return timeline(view.bind(closed=True), topic, wish, semantic, within, withdrawn=include_superseded)
+
+        return self._h.read(look)
+
+    def density(self, topic: str) -> Density:
+        """What is already covered around a topic: memories, facts, sources, freshness, open conflicts."""
+        from worldline.read.density import density
+
+        clean_text(topic, "topic", LONGEST_QUESTION)
+        return self._h.read(lambda view: density(view, topic))
+
+    def explain(
+        self,
+        question: str,
+        expect: Any,
+        *,
+        max_tokens: int | None = None,
+        asked_at: When | None = None,
+        limit: int | None = None,
+        filters: Metadata | None = None,
+    ) -> Explanation:
+        """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
+        from worldline.read.explain import explain
+
+        semantic = self._meaning(question)
+
+        def look(view: SqlView) -> Explanation:
+            target = self._h.resolve(view, expect)
+            node = view.one(target.line) or view.payload(target.key or target.line)
+            if node is None:
+                raise NotFound("no memory with this id in this tenant, scope and world; that is why")
+            bound = view.bind(labels=clean_metadata(filters))
+            wish = self._wish(view, asked_at, max_tokens=max_tokens, limit=limit)
+            return explain(bound, question, wish, semantic, node)
+
+        return self._h.read(look)
+
+    def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
+        """Answers a question of several hops by walking what is currently believed; the path is its proof."""
+        from worldline.read.facts import ViewGraph
+        from worldline.read.walk import walk
+
+        clean_text(question, "question", LONGEST_QUESTION)
+        matcher = self._matcher()
+        return self._h.read(lambda view: walk(question, ViewGraph(view), matcher, limit))
+
+    def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embeds everything that has no vector yet; how many texts that were."""
+        embedder = self._h.embedder()
+        return 0 if embedder is None else embed_pending(self._h, embedder, progress)
+
+    def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Makes every vector anew with the embedder that is configured now."""
+        forget_vectors(self._h)
+        return self.flush(progress)
+
+    def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
+        from worldline.read.recall import Wish
+
+        if given.get("max_tokens") is None:
+            given["max_tokens"] = self._h.config.max_tokens
+        session = view.session(self._h.session) if self._h.session else 0
+        return Wish(view.valid if asked_at is None else instant(asked_at), session=session, **given)
+
+    def _meaning(self, question: str) -> Semantic | None:
+        """The question as a vector, if there is an embedder; made before anything is read."""
+        from worldline.read.recall import Semantic
+
+        clean_text(question, "question", LONGEST_QUESTION)
+        embedder = self._h.embedder()
+        if embedder is None:
+            return None
+        index = self._h.store.vectors.setdefault(self._h.tenant, VectorIndex())
+        return Semantic(embedder.embed([question])[0], embedder.identity, index)
+
+    def _matcher(self) -> Matcher:
+        """Similarities of relations and words, kept for the life of the store."""
+        from worldline.read.relation_match import Matcher
+
+        held: Matcher | None = self._h.store.matcher
+        if held is None:
+            embedder = self._h.embedder()
+            held = self._h.store.matcher = Matcher(embedder.embed if embedder else None)
+        return held

@@ -1,0 +1,207 @@
+"""Whom a name means: exact silently, anything else as a proposal; and a second look after an ingest.
+
+It decides nothing about likeness (`rules/identity.py` does) and merges nothing. Inside a changeset
+names are compared by spelling and sound; the second look is a changeset of its own and may ask the
+embedder as well, because by then the words and facts are safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+
+import orjson
+
+from worldline.clock import Interval
+from worldline.errors import StoreError
+from worldline.handle import Done, Handle, Place
+from worldline.model import EdgeDraft, Propose, Receipt
+from worldline.rules.identity import (
+    Ambiguous,
+    Candidate,
+    Match,
+    Resolution,
+    Resolved,
+    Similarity,
+    block_keys,
+    resolve,
+)
+from worldline.store.tx import Tx
+from worldline.store.view import LISTED, SqlView, listed
+from worldline.write.check import clean_name
+from worldline.write.put import Told, entity
+
+LONGEST_NAME = 200
+POOL = 200
+"""At most so many known names are compared with one."""
+NEW, NEAR = 40, 120
+"""The second look takes at most so many new entities, and so many around them."""
+MEANINGS = 20_000
+"""So many names' vectors are kept while a store is open."""
+_FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object != 0 AND"
+
+
+def mention(tx: Tx, name: str, told: Told, place: Place) -> int:
+    """The entity that a name means, made if it is new; the mention is a row with tier and score."""
+    clean = clean_name(name)[:LONGEST_NAME].strip()
+    before = tx.next_row("nodes")
+    line = known_or_new(tx, clean, place)
+    if told.event:
+        tier = "new" if line >= before else "exact"
+        tx.link(
+            EdgeDraft(
+                told.event, "refers_to", line, Interval(told.said_at or tx.stamp), place.scope,
+                {"tier": tier, "score": 1.0, "name": clean},
+            )
+        )  # fmt: skip
+    return line
+
+
+def known_or_new(tx: Tx, name: str, place: Place) -> int:
+    """The entity of exactly this name; a new one that resembles known ones stages merges."""
+    before = tx.next_row("nodes")
+    line = entity(tx, name, place)
+    if line >= before:
+        keys = sorted(block_keys(name))
+        pool = _candidates(tx, keys, [line], place.scope)
+        for key in keys:
+            tx.add("blocks", key, line)
+        _stage(tx, line, name, resolve(name, pool) if pool else None)
+    return line
+
+
+def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
+    """A name that resembles a known one stages a merge; it never merges by itself."""
+    if isinstance(found, Resolved):
+        tx.propose(Propose(int(found.id), line, found.tier, found.score, f"{name!r} resembles a known name"))
+    elif isinstance(found, Ambiguous):
+        for match in found.matches[:3]:
+            told = f"{name!r} may be one of several"
+            tx.propose(Propose(int(match.id), line, match.tier, match.score, told))
+
+
+def _candidates(view: SqlView, keys: Iterable[str], but: Collection[int], scope: int) -> list[Candidate]:
+    rows = view.query(
+        "SELECT DISTINCT a.line, a.name FROM blocks k"
+        " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
+        " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
+        f" AND a.line NOT IN {LISTED} ORDER BY a.line LIMIT {POOL}",
+        keys=orjson.dumps(list(keys)).decode(),
+        scope=scope,
+        among=listed(but),
+    )
+    return _grouped(rows)
+
+
+def _grouped(rows: Sequence[tuple[int, str]]) -> list[Candidate]:
+    names: dict[int, list[str]] = {}
+    for line, name in rows:
+        names.setdefault(line, []).append(name)
+    return [Candidate(str(line), tuple(called)) for line, called in names.items()]
+
+
+# The second look ------------------------------------------------------------------------------------
+
+
+def recluster(handle: Handle, born: Sequence[int], scope: int) -> Receipt | None:
+    """Resolves what lies within two facts of new entities again, in a changeset of its own.
+
+    Here names are also compared by meaning, and a name that fits several is decided by whom they
+    have in common. Like every resolution it proposes only. None when there is nothing to propose.
+    """
+    if not born:
+        return None
+    found = handle.read(lambda view: _second_look(view, born[:NEW], scope))
+    if not found:
+        return None
+    similarity = _similarity(handle, found)
+    resolved = [(line, name, _decided(name, pool, common, similarity)) for line, name, pool, common in found]
+    staged = [(line, name, r) for line, name, r in resolved if isinstance(r, Resolved)]
+    if not staged:
+        return None
+
+    def work(tx: Tx, place: Place) -> Done:
+        for line, name, resolution in staged:
+            _stage(tx, line, name, resolution)
+        return None, bool(tx.changes)
+
+    with suppress(StoreError):  # the memory is safe; the next ingest nearby looks again
+        return handle.write("recluster", work)
+    return None
+
+
+Look = tuple[int, str, list[Candidate], frozenset[str]]
+"""An entity, its name, the near ones that it may be, and those that share a neighbour with it."""
+
+
+def _second_look(view: SqlView, born: Sequence[int], scope: int) -> list[Look]:
+    """Entities near the new ones that share a block with another near one, and are not yet decided."""
+    first = _beside(view, born)
+    near = [*born, *(line for line in [*first, *_beside(view, first)] if line not in born)][: NEW + NEAR]
+    rows = view.query(
+        "SELECT DISTINCT x.line, y.line FROM blocks x CROSS JOIN blocks y ON y.tenant = :t AND y.key = x.key"
+        f" AND y.line < x.line WHERE x.tenant = :t AND x.line IN {LISTED} AND y.line IN {LISTED}"
+        " AND NOT EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.a = y.line AND p.b = x.line"
+        f" AND p.kt = :forever) ORDER BY x.line, y.line LIMIT {POOL}",
+        among=listed(near),
+    )
+    if not rows:
+        return []
+    pools: dict[int, set[int]] = {}
+    for line, other in rows:
+        pools.setdefault(line, set()).add(other)
+    lines = {line for pair in rows for line in pair}
+    named = {int(c.id): c for c in _grouped(_names(view, lines, scope))}
+    return [
+        (line, named[line].names[0], [named[o] for o in sorted(others) if o in named], _common(view, line))
+        for line, others in pools.items()
+        if line in named
+    ]
+
+
+def _names(view: SqlView, lines: Collection[int], scope: int) -> list[tuple[int, str]]:
+    rows = view.query(
+        f"SELECT line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} AND scope = :scope"
+        " ORDER BY id",
+        among=listed(lines),
+        scope=scope,
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def _beside(view: SqlView, lines: Collection[int]) -> list[int]:
+    """The other ends of the facts of these; whoever has very many is nobody's neighbour."""
+    rows = view.query(
+        f"SELECT subject, object FROM (SELECT * FROM ({_FACT_ENDS} subject IN {LISTED} LIMIT {NEAR})"
+        f" UNION SELECT * FROM ({_FACT_ENDS} object IN {LISTED} LIMIT {NEAR}))",
+        among=listed(lines),
+    )
+    return sorted({line for row in rows for line in row} - set(lines))
+
+
+def _common(view: SqlView, line: int) -> frozenset[str]:
+    """Whoever has a neighbour in common with this entity."""
+    return frozenset(str(other) for other in _beside(view, _beside(view, [line])))
+
+
+def _decided(
+    name: str, pool: list[Candidate], common: frozenset[str], similarity: Similarity | None
+) -> Resolution:
+    def whom_they_know(asked: str, matches: tuple[Match, ...]) -> str | None:
+        sharing = [match.id for match in matches if match.id in common]
+        return sharing[0] if len(sharing) == 1 else None
+
+    return resolve(name, pool, similarity=similarity, tiebreak=whom_they_know)
+
+
+def _similarity(handle: Handle, found: Sequence[Look]) -> Similarity | None:
+    """Cosines of names, if there is an embedder; all names of the look in one call."""
+    embedder, held = handle.embedder(), handle.store.meanings
+    names = {each for _, name, pool, _ in found for each in (name, *(n for c in pool for n in c.names))}
+    if embedder is None:
+        return None
+    if missing := sorted(names - held.keys()):
+        if len(held) > MEANINGS:
+            held.clear()
+        held.update(zip(missing, embedder.embed(missing), strict=True))
+    return lambda a, b: float(held[a] @ held[b]) if a in held and b in held else 0.0

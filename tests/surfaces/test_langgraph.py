@@ -1,0 +1,278 @@
+"""LangGraph's store over worlds: the behaviours of the package's own stores, and history besides."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+pytest.importorskip("langgraph.store.base")
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    MatchCondition,
+    PutOp,
+    SearchOp,
+)
+from langgraph.store.memory import InMemoryStore
+
+from worldline import Config, Memory
+from worldline.langgraph import WorldlineStore
+
+
+@pytest.fixture
+def store() -> Iterator[WorldlineStore]:
+    """An empty store, kept in memory."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        yield WorldlineStore(memory)
+
+
+def keys(found: list[Any]) -> list[str]:
+    """The keys of a search."""
+    return [item.key for item in found]
+
+
+def test_put_get_delete(store: WorldlineStore) -> None:
+    """A value comes back as it was put; a deleted one is gone; the times are aware."""
+    value = {"text": "a", "n": 1.5, "nested": {"list": [1, None, "名前"]}, "": True}
+    store.put(("users", "1"), "prefs", value)
+
+    item = store.get(("users", "1"), "prefs")
+
+    assert item is not None
+    assert (item.value, item.key, item.namespace) == (value, "prefs", ("users", "1"))
+    assert item.created_at == item.updated_at <= datetime.now(UTC)
+    store.delete(("users", "1"), "prefs")
+    store.delete(("users", "1"), "never there")
+    assert store.get(("users", "1"), "prefs") is None
+    assert store.get(("nobody",), "prefs") is None
+    assert store.search(("users",)) == []
+
+
+def test_put_over_a_key_is_an_amendment(store: WorldlineStore) -> None:
+    """The newest value is read, its creation date stays, and every former value is in the history."""
+    store.put(("a",), "k", {"v": 1})
+    first = store.get(("a",), "k")
+    store.put(("a",), "k", {"v": 2})
+    store.put(("a",), "k", {"v": 1})
+    store.put(("a",), "k", {"v": 1})
+    last = store.get(("a",), "k")
+    store.delete(("a",), "k")
+    store.put(("a",), "k", {"v": 3})
+
+    assert first is not None
+    assert last is not None
+    assert (last.value, last.created_at) == ({"v": 1}, first.created_at)
+    assert last.updated_at > first.updated_at
+    assert store.get(("a",), "k").value == {"v": 3}  # type: ignore[union-attr]
+    values = [version["value"]["v"] for version in store.history(("a",), "k")]
+    assert (values[0], values[-1], set(values)) == (1, 3, {1, 2, 3})
+    assert [v["change"] for v in store.history(("a",), "k")].count("retired") == 1
+    assert store.memory.verify().ok
+
+
+def test_the_past_stays_readable(store: WorldlineStore) -> None:
+    """What a key held at an earlier moment can still be read from the memory itself."""
+    store.put(("a",), "k", {"v": 1})
+    before = store.get(("a",), "k").updated_at  # type: ignore[union-attr]
+    store.put(("a",), "k", {"v": 2})
+
+    past = WorldlineStore(store.memory.at(as_of=before))
+
+    assert past.get(("a",), "k").value == {"v": 1}  # type: ignore[union-attr]
+
+
+def test_same_key_and_value_in_two_namespaces(store: WorldlineStore) -> None:
+    """Equal items of different namespaces are different items."""
+    for namespace in (("a",), ("b",), ("a", "b")):
+        store.put(namespace, "k", {"v": 1})
+    store.delete(("a",), "k")
+
+    assert store.get(("a",), "k") is None
+    assert store.get(("b",), "k") is not None
+    assert store.get(("a", "b"), "k") is not None
+    assert {item.namespace for item in store.search(())} == {("b",), ("a", "b")}
+
+
+@pytest.mark.parametrize("key", ["", " ", "a  b", " a b", "a/b%20c", "é", "e\u0301", "x" * 3000, "ns.key\n"])
+def test_any_key(store: WorldlineStore, key: str) -> None:
+    """Keys are kept exactly, whatever is in them."""
+    store.put(("n",), key, {"v": 1})
+    store.put(("n",), key + "x", {"v": 2})
+
+    assert store.get(("n",), key).value == {"v": 1}  # type: ignore[union-attr]
+    assert store.get(("n",), key).key == key  # type: ignore[union-attr]
+
+
+def test_namespaces_are_checked(store: WorldlineStore) -> None:
+    """Empty namespaces, empty labels, periods and the reserved root are refused, as the package does."""
+    for namespace in ((), ("the", "thing.about"), ("some", ""), ("langgraph", "x")):
+        with pytest.raises(InvalidNamespaceError):
+            store.put(namespace, "k", {"v": 1})
+    store.put(("foo", "langgraph"), "k", {"v": 1})
+    store.batch([PutOp(("langgraph", "x"), "k", {"v": 2})])
+
+    assert store.get(("langgraph", "x"), "k").value == {"v": 2}  # type: ignore[union-attr]
+
+
+def test_ttl_is_refused(store: WorldlineStore) -> None:
+    """Nothing expires here, and a caller who asks for it is told."""
+    with pytest.raises(NotImplementedError, match="TTL is not supported by WorldlineStore"):
+        store.put(("a",), "k", {"v": 1}, ttl=5)
+    with pytest.raises(NotImplementedError, match="TTL"):
+        store.batch([PutOp(("a",), "k", {"v": 1}, ttl=5.0)])
+    assert store.get(("a",), "k") is None
+
+
+NAMESPACES = [
+    ("a", "b", "c"), ("a", "b", "d", "e"), ("a", "b", "d", "i"), ("a", "b", "f"), ("a", "c", "f"),
+    ("b", "a", "f"), ("users", "123"), ("users", "456", "settings"), ("admin", "users", "789"),
+]  # fmt: skip
+QUESTIONS: list[dict[str, Any]] = [
+    {}, {"prefix": ("a", "b")}, {"suffix": ("f",)}, {"prefix": ("a",), "suffix": ("f",)},
+    {"prefix": ("a", "b"), "max_depth": 3}, {"prefix": ("a", "b"), "limit": 2},
+    {"prefix": ("a", "b"), "offset": 2}, {"prefix": ("a", "*", "f")}, {"suffix": ("*", "f")},
+    {"prefix": ("nonexistent",)}, {"max_depth": 1}, {"prefix": ("*", "users"), "suffix": ("*", "settings")},
+]  # fmt: skip
+
+
+def test_list_namespaces_as_the_package_does(store: WorldlineStore) -> None:
+    """Prefixes, suffixes, wildcards, depths and pages answer as InMemoryStore answers."""
+    theirs = InMemoryStore()
+    for number, namespace in enumerate(NAMESPACES):
+        for each in (store, theirs):
+            each.put(namespace, f"id_{number}", {"data": number})
+
+    assert [store.list_namespaces(**q) for q in QUESTIONS] == [theirs.list_namespaces(**q) for q in QUESTIONS]
+
+
+DOCS = {
+    "doc1": {"text": "red apple", "color": "red", "score": 4.5, "tags": ["a", "b"], "in": {"x": 1, "y": 2}},
+    "doc2": {"text": "red car", "color": "red", "score": 3.0, "tags": ["a"]},
+    "doc3": {"text": "green apple", "color": "green", "score": 4.0, "in": {"x": 2}},
+    "doc4": {"text": "blue car", "color": "blue", "score": 3.5},
+}
+FILTERS: list[dict[str, Any]] = [
+    {"color": "red"}, {"color": {"$eq": "red"}}, {"color": {"$ne": "red"}}, {"score": {"$gt": 3.2}},
+    {"score": {"$gte": 4.0}, "color": "green"}, {"score": {"$lt": 3.5}}, {"score": {"$lte": 3.5}},
+    {"tags": ["a", "b"]}, {"in": {"x": 1}}, {"missing": None}, {"color": "pink"},
+]  # fmt: skip
+
+
+def test_filters_as_the_package_does(store: WorldlineStore) -> None:
+    """Equality, comparisons, nested objects and lists filter as InMemoryStore filters."""
+    theirs = InMemoryStore()
+    for key, value in DOCS.items():
+        store.put(("test",), key, value)
+        theirs.put(("test",), key, value)
+
+    for wanted in FILTERS:
+        assert keys(store.search(("test",), filter=wanted)) == keys(theirs.search(("test",), filter=wanted))
+    with pytest.raises(ValueError, match="unsupported operator"):
+        store.search(("test",), filter={"score": {"$near": 1}})
+
+
+def test_search_by_words(store: WorldlineStore) -> None:
+    """A query ranks what it matches with a score; the rest follows without one; pages do not overlap."""
+    for key, value in DOCS.items():
+        store.put(("test", "deep"), key, value)
+    store.put(("other",), "doc9", {"text": "an apple elsewhere"})
+
+    found = store.search(("test",), query="apple", filter={"color": "red"})
+    pages = [store.search(("test",), query="car", limit=2, offset=offset) for offset in (0, 2, 4)]
+
+    assert keys(found) == ["doc1", "doc2"]
+    assert found[0].score is not None
+    assert found[1].score is None
+    assert {*keys(pages[0])} == {"doc2", "doc4"}
+    assert sorted(keys(pages[0]) + keys(pages[1]) + keys(pages[2])) == sorted(DOCS)
+    assert all(item.namespace == ("test", "deep") for page in pages for item in page)
+
+
+def test_an_updated_item_is_found_by_its_new_words(store: WorldlineStore) -> None:
+    """After a put over it, the old words do not score any more; an unindexed item never does."""
+    store.put(("test",), "doc1", {"text": "zany zebra Xerxes"})
+    store.put(("test",), "doc2", {"text": "something about dogs"})
+    assert store.search(("test",), query="zebra")[0].key == "doc1"
+
+    store.put(("test",), "doc1", {"text": "new text about dogs"})
+    store.put(("test",), "doc4", {"text": "a dachshund"}, index=False)
+
+    assert all(item.score is None for item in store.search(("test",), query="zebra"))
+    assert store.get(("test",), "doc4").value == {"text": "a dachshund"}  # type: ignore[union-attr]
+    assert all(item.score is None for item in store.search(("test",), query="dachshund"))
+
+
+def test_batch(store: WorldlineStore) -> None:
+    """A batch answers in order, reads before it writes, and keeps the last of several puts to a key."""
+    store.put(("a",), "old", {"v": 0})
+
+    answers = store.batch([
+        PutOp(("a",), "k", {"v": 1}),
+        GetOp(("a",), "old"),
+        PutOp(("a",), "k", {"v": 2}),
+        SearchOp(("a",)),
+        ListNamespacesOp(match_conditions=(MatchCondition("prefix", ("a",)),)),
+        PutOp(("a",), "old", None),
+    ])  # fmt: skip
+
+    assert answers[0] is answers[2] is answers[5] is None
+    assert answers[1].value == {"v": 0}  # type: ignore[union-attr]
+    assert keys(answers[3]) == ["old"]  # type: ignore[arg-type]
+    assert answers[4] == [("a",)]
+    assert store.get(("a",), "k").value == {"v": 2}  # type: ignore[union-attr]
+    assert store.get(("a",), "old") is None
+
+
+def test_async(tmp_path: Path) -> None:
+    """The async methods do the same without blocking, several at once, and the file keeps it all."""
+
+    async def work(store: WorldlineStore) -> list[Any]:
+        await asyncio.gather(*(store.aput(("t",), f"k{n}", {"n": n}) for n in range(8)))
+        await store.adelete(("t",), "k0")
+        found = await store.asearch(("t",), filter={"n": {"$gt": 3}})
+        return [await store.aget(("t",), "k0"), sorted(keys(found)), await store.alist_namespaces()]
+
+    with WorldlineStore(tmp_path / "me.db") as store:
+        assert isinstance(store, BaseStore)
+        assert asyncio.run(work(store)) == [None, ["k4", "k5", "k6", "k7"], [("t",)]]
+    with WorldlineStore(tmp_path / "me.db") as again:
+        assert again.get(("t",), "k7").value == {"n": 7}  # type: ignore[union-attr]
+
+
+def test_inside_a_graph(store: WorldlineStore) -> None:
+    """A compiled LangGraph graph reads and writes the store that it is given."""
+    graph = pytest.importorskip("langgraph.graph")
+
+    class State(TypedDict):
+        said: str
+
+    def node(state: State, *, store: BaseStore) -> State:
+        store.put(("memories", "ana"), "last", {"said": state["said"]})
+        found = store.search(("memories",), query=state["said"])
+        return {"said": found[0].value["said"] + "!"}
+
+    builder = graph.StateGraph(State)
+    builder.add_node("node", node)
+    builder.add_edge(graph.START, "node")
+    app = builder.compile(store=store)
+
+    assert app.invoke({"said": "green tea"}) == {"said": "green tea!"}
+    assert store.memory.recall("green tea").hits
+
+
+def test_stores_of_two_scopes_are_apart() -> None:
+    """Two stores over two users' handles of one memory do not see each other."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        ana, bo = WorldlineStore(memory.scoped(user="ana")), WorldlineStore(memory.scoped(user="bo"))
+        ana.put(("n",), "k", {"v": "ana"})
+        bo.put(("n",), "k", {"v": "bo"})
+
+        assert ana.get(("n",), "k").value == {"v": "ana"}  # type: ignore[union-attr]
+        assert keys(bo.search(())) == ["k"]
+        assert bo.search(())[0].value == {"v": "bo"}

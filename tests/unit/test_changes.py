@@ -1,0 +1,144 @@
+"""Cases that once went wrong: stale handles on versions, worlds that moved, and time on every read."""
+
+from __future__ import annotations
+
+import pytest
+
+from worldline import FOREVER, Fact
+from worldline.errors import NotFound, Refused
+
+
+def current(memory, id_):
+    """(content, start, end) of what is believed of a memory now."""
+    held = [v.node for v in memory.history(id_) if v.node.known.end == FOREVER]
+    return [(n.content, n.valid.start, n.valid.end) for n in sorted(held, key=lambda n: n.valid)]
+
+
+def test_correcting_an_old_version_twice_leaves_the_newer_one_alone(memory):
+    """The second call changes nothing, even when another version was touched in between."""
+    id_ = memory.note("learning", "n", "x", valid_from=0).id
+    memory.amend(id_, "y", valid_from=20)
+    old = memory.at(valid=5).get(id_)
+    assert memory.correct(old, "w").changed
+    memory.retire(id_, 500)
+    assert not memory.correct(old, "w").changed
+    assert current(memory, id_) == [("w", 0, 20), ("y", 20, 500)]
+
+
+def test_a_version_that_was_corrected_cannot_be_corrected_differently(memory):
+    """Its place is taken; the message names what is believed instead."""
+    id_ = memory.note("learning", "n", "x", valid_from=0).id
+    old = memory.get(id_)
+    memory.correct(id_, "w")
+    with pytest.raises(Refused, match=memory.get(id_).id[:12]):
+        memory.correct(old, "z")
+
+
+def test_amending_back_and_forth_closes_each_time(memory):
+    """A payload that was superseded once can be superseded again."""
+    id_ = memory.note("learning", "n", "x", valid_from=0).id
+    for at, content in ((10, "y"), (20, "x"), (30, "y")):
+        memory.amend(id_, content, valid_from=at)
+    assert current(memory, id_) == [("x", 0, 10), ("y", 10, 20), ("x", 20, 30), ("y", 30, FOREVER)]
+
+
+def test_a_former_version_said_again_replaces_the_present_one(memory):
+    """Two versions of one memory never hold at once."""
+    id_ = memory.note("learning", "n", "x", valid_from=0).id
+    memory.amend(id_, "y", valid_from=10)
+    assert memory.note("learning", "n", "x", valid_from=20).id == id_
+    assert current(memory, id_) == [("x", 0, 10), ("y", 10, 20), ("x", 20, FOREVER)]
+    assert [n.content for n in memory.list().items] == ["x"]
+
+
+def test_an_older_statement_ends_where_a_later_version_begins(memory):
+    """Said again of an earlier time, it does not run over what came after."""
+    id_ = memory.note("learning", "n", "x", valid_from=10).id
+    memory.amend(id_, "y", valid_from=20)
+    memory.note("learning", "n", "y", valid_from=0)
+    assert current(memory, id_) == [("y", 0, 10), ("x", 10, 20), ("y", 20, FOREVER)]
+
+
+def test_the_epoch_is_a_time_like_any_other(memory):
+    """Microsecond 0 is not "no time given"."""
+    a = memory.note("learning", "a", valid_from=0).id
+    b = memory.note("learning", "b", valid_from=-10).id
+    memory.link(a, "supersedes", b)
+    assert memory.at(valid=-1).get(b).valid.end == 0
+    assert memory.query().at(valid=0, as_of=-5).run().names == set()
+    memory.fact(Fact("Ann", "likes", "tea", valid_from=0))
+    assert memory.list("Fact").items[0].valid.start == 0
+
+
+def test_a_world_that_moved_out_cannot_be_entered_from_where_it_was(memory):
+    """Neither by enter nor by within."""
+    outer = memory.note("project", "outer").id
+    inner = memory.enter(outer).note("project", "inner").id
+    memory.enter(inner).note("learning", "secret")
+    handle = memory.enter(outer)
+    assert handle.enter(inner).list().items
+    memory.retire(memory.edge(outer, "contains", inner))
+    for escape in (lambda: handle.enter(inner), lambda: handle.query().within(inner).run()):
+        with pytest.raises(NotFound):
+            escape()
+
+
+def test_words_are_found_inside_a_world_however_many_lie_outside(memory):
+    """Better matches outside do not crowd out those inside."""
+    world = memory.note("project", "w").id
+    memory.enter(world).note("learning", "in", "one needle among many other words")
+    for number in range(250):
+        memory.note("learning", f"n{number}", "needle needle")
+    assert memory.enter(world).query().text("needle").run().names == {"in"}
+
+
+def test_hashes_are_read_at_the_known_time(memory, clock):
+    """`at(known=…)` gives the hash that a world had then."""
+    world = memory.note("project", "w").id
+    before, known = memory.hash(world), clock.advance(10)
+    clock.advance(10)
+    memory.enter(world).note("learning", "n")
+    assert memory.hash(world) != before
+    assert memory.at(known=known).hash(world) == before
+    with pytest.raises(NotFound):
+        memory.at(known=known).get(memory.hash(world))
+
+
+def test_closed_rows_are_all_listed_with_their_intervals(memory):
+    """include_superseded shows each interval of a version."""
+    memory.note("learning", "n", "x", valid_from=0, valid_to=5)
+    memory.note("learning", "n", "x", valid_from=10, valid_to=15)
+    found = memory.list(include_superseded=True).items
+    assert [(n.valid.start, n.valid.end) for n in found] == [(10, 15), (0, 5)]
+
+
+@pytest.mark.parametrize("end", ["retire", "correct", "undo"])
+def test_an_entity_spoken_of_again_is_there_again(memory, clock, end):
+    """After it was retired, withdrawn or undone, a new fact about it shows it."""
+    receipt = memory.fact(Fact("Bob", "likes", literal="tea"))
+    bob = memory.list("Entity").items[0]
+    clock.advance(5)
+    memory.undo(receipt) if end == "undo" else getattr(memory, end)(bob)
+    assert memory.list("Entity").items == ()
+    clock.advance(5)
+    memory.fact(Fact("Bob", "likes", literal="milk"))
+    assert [n.name for n in memory.list("Entity").items] == ["Bob"]
+
+
+def test_an_event_taken_back_can_be_said_again(memory):
+    """In a session too: it lies where it lay."""
+    receipt = memory.remember("(words)", said_at=5, session="s")
+    memory.undo(receipt)
+    assert memory.list("Turn").items == ()
+    assert memory.remember("(words)", said_at=5, session="s").id == receipt.id
+    (turn,) = memory.list("Turn").items
+    assert [n.content for n in memory.enter(turn.world).list("Turn").items] == ["(words)"]
+
+
+@pytest.mark.xfail(reason="metadata is stored with the payload, which two scopes share", strict=True)
+def test_metadata_of_a_shared_payload_is_each_scopes_own(memory):
+    """Two users with the same words keep their own metadata."""
+    ann, ben = memory.scoped(user="ann"), memory.scoped(user="ben")
+    ann.note("learning", "tea", "green", metadata={"from": "ann's diary"})
+    id_ = ben.note("learning", "tea", "green", metadata={"from": "ben's diary"}).id
+    assert ben.get(id_).metadata == {"from": "ben's diary"}
