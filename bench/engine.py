@@ -50,7 +50,7 @@ def floor(path: Path, store: Path) -> float:
     """CPU seconds to insert the very rows that the store holds into two plain tables."""
     source = apsw.Connection(str(store))
     columns = {
-        "nodes": "n.*, b.scope, b.vf, b.vt, b.kf, b.kt, b.status, b.confidence, b.precision, b.reason",
+        "nodes": "n.*, b.vf, b.vt, b.kf, b.kt, b.status, b.confidence, b.precision, b.reason",
         "edges": "*",
     }
     nodes = source.execute(f"SELECT {columns['nodes']} FROM nodes n JOIN beliefs b ON b.node = n.id").fetchall()

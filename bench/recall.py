@@ -19,28 +19,117 @@ from pathlib import Path
 from worldline import Config, Memory
 from worldline.testing import HashEmbedder
 
-SUBJECTS = "Ana Ben Chloe Dmitri Elif Farid Grace Hugo Ines Jonas".split()
-VERBS = (
-    "bought sold painted repaired visited planned cancelled booked lost found borrowed cooked wrote "
-    "read watched joined left met called taught learned tried fixed cleaned moved started finished"
-).split()
-THINGS = (
-    "bicycle guitar kitchen garden novel laptop ticket recipe contract budget camera sofa piano violin "
-    "passport garage museum concert marathon lecture invoice birthday wedding hotel flight train coffee "
-    "salad terrace balcony painting sculpture battery solar panel letter parcel boat tent canoe ladder"
-).split()
-PLACES = "Lisbon Porto Berlin Oslo Kyoto Lima Quito Accra Cairo Delhi Turin Graz Lyon Ghent Bergen".split()
-MORE = (
-    "because it rained all week|and it cost 40 euros|after the meeting on Friday|with my sister|"
-    "for the third time this year|before the holidays|although nobody asked|in the old town|"
-    "and I loved every minute|but the shop was closed|on the way home from work|with two colleagues"
-).split("|")
+SUBJECTS = ["Ana", "Ben", "Chloe", "Dmitri", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas"]
+VERBS = [
+    "bought",
+    "sold",
+    "painted",
+    "repaired",
+    "visited",
+    "planned",
+    "cancelled",
+    "booked",
+    "lost",
+    "found",
+    "borrowed",
+    "cooked",
+    "wrote",
+    "read",
+    "watched",
+    "joined",
+    "left",
+    "met",
+    "called",
+    "taught",
+    "learned",
+    "tried",
+    "fixed",
+    "cleaned",
+    "moved",
+    "started",
+    "finished",
+]
+THINGS = [
+    "bicycle",
+    "guitar",
+    "kitchen",
+    "garden",
+    "novel",
+    "laptop",
+    "ticket",
+    "recipe",
+    "contract",
+    "budget",
+    "camera",
+    "sofa",
+    "piano",
+    "violin",
+    "passport",
+    "garage",
+    "museum",
+    "concert",
+    "marathon",
+    "lecture",
+    "invoice",
+    "birthday",
+    "wedding",
+    "hotel",
+    "flight",
+    "train",
+    "coffee",
+    "salad",
+    "terrace",
+    "balcony",
+    "painting",
+    "sculpture",
+    "battery",
+    "solar",
+    "panel",
+    "letter",
+    "parcel",
+    "boat",
+    "tent",
+    "canoe",
+    "ladder",
+]
+PLACES = [
+    "Lisbon",
+    "Porto",
+    "Berlin",
+    "Oslo",
+    "Kyoto",
+    "Lima",
+    "Quito",
+    "Accra",
+    "Cairo",
+    "Delhi",
+    "Turin",
+    "Graz",
+    "Lyon",
+    "Ghent",
+    "Bergen",
+]
+PREFIXES = ("bar", "bel", "cor", "dan", "fen", "gor", "hal", "jun", "kel", "lor")
+MORE = [
+    "because it rained all week",
+    "and it cost 40 euros",
+    "after the meeting on Friday",
+    "with my sister",
+    "for the third time this year",
+    "before the holidays",
+    "although nobody asked",
+    "in the old town",
+    "and I loved every minute",
+    "but the shop was closed",
+    "on the way home from work",
+    "with two colleagues",
+]
 
 
 def events(count: int) -> list[dict[str, object]]:
     """Small talk of ten people, twenty turns a session, a day apart."""
     rng = random.Random(7)
-    rare = [f"{a}{b}" for a in "bar bel cor dan fen gor hal jun kel lor".split() for b in THINGS[:40]]
+    rare = [f"{a}{b}" for a in PREFIXES for b in THINGS[:40]]
     found: list[dict[str, object]] = []
     for number in range(count):
         text = f"I {rng.choice(VERBS)} the {rng.choice(THINGS)} in {rng.choice(PLACES)} {rng.choice(MORE)}."
@@ -63,7 +152,9 @@ def questions(count: int) -> list[str]:
         "What activities has {who} tried with colleagues?",
     )
     return [
-        rng.choice(shapes).format(who=rng.choice(SUBJECTS), thing=rng.choice(THINGS), place=rng.choice(PLACES))
+        rng.choice(shapes).format(
+            who=rng.choice(SUBJECTS), thing=rng.choice(THINGS), place=rng.choice(PLACES)
+        )
         for _ in range(count)
     ]
 

@@ -66,6 +66,7 @@ from worldline.write.embed import embed_new
 from worldline.write.ends import ends
 
 if TYPE_CHECKING:
+    from worldline.exchange.records import Report
     from worldline.ports import Embedder, Reranker
 
 

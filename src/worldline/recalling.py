@@ -82,8 +82,8 @@ class Recalling:
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
 
         def look(view: SqlView) -> tuple[Dated, ...]:
-            wish = self._wish(view, None, limit=limit)
-            return timeline(view.bind(closed=True), topic, wish, semantic, within, withdrawn=include_superseded)
+            view, wish = view.bind(closed=True), self._wish(view, None, limit=limit)
+            return timeline(view, topic, wish, semantic, within, withdrawn=include_superseded)
 
         return self._h.read(look)
 
@@ -111,7 +111,7 @@ class Recalling:
 
         def look(view: SqlView) -> Explanation:
             target = self._h.resolve(view, expect)
-            node = view.one(target.line) or view.payload(target.key or target.line)
+            node = view.payload(target.key) if target.key else view.one(target.line)
             if node is None:
                 raise NotFound("no memory with this id in this tenant, scope and world; that is why")
             bound = view.bind(labels=clean_metadata(filters))

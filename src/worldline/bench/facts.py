@@ -122,7 +122,12 @@ class Store:
     """One list of facts in the product, and in the baseline beside it."""
 
     def __init__(
-        self, facts: Sequence[str], path: Path, settings: Settings, embedder: Embedder | None, progress: Progress
+        self,
+        facts: Sequence[str],
+        path: Path,
+        settings: Settings,
+        embedder: Embedder | None,
+        progress: Progress,
     ) -> None:
         told, share = list(facts), 0.0
         if settings.reword:
@@ -187,17 +192,12 @@ class Store:
 
         def look(view: Any) -> bool:
             now, ever = ViewGraph(view), ViewGraph(view.bind(closed=True))
-            if _reached(now, answer.starts) & right:
-                return True
-            return not _reached(ever, answer.starts) & right and not any(
-                _followed(ever, chain) & right for chain in answer.chains[:1]
-            )
+            for chain in answer.chains[:1]:
+                if _followed(ever, chain) & right and not _followed(now, chain) & right:
+                    return False
+            return bool(_reached(now, answer.starts) & right or not _reached(ever, answer.starts) & right)
 
-        def by_path(view: Any) -> bool:
-            ever = ViewGraph(view.bind(closed=True))
-            return any(_followed(ever, chain) & right for chain in answer.chains[:1])
-
-        return not self._memory._h.read(by_path) and self._memory._h.read(look)
+        return self._memory._h.read(look)
 
     def _sure_without(self, question: str, chain: Chain) -> float:
         """Empties the slot that the answer came from, asks again, and puts everything back."""
@@ -248,7 +248,8 @@ def _system(rows: Sequence[Asked], name: str, costs: dict[str, dict[str, float]]
     sources = dict.fromkeys(row.source for row in rows)
     return {
         "by_category": {
-            source: _category([r for r in rows if r.source == source], name, costs[source]) for source in sources
+            source: _category([r for r in rows if r.source == source], name, costs[source])
+            for source in sources
         }
     }
 
@@ -283,6 +284,7 @@ def table(report: dict[str, Any]) -> Iterable[str]:
         for source, row in found["by_category"].items():
             rest = row.get("consistent", {}).get("top1")
             cells = (row.get("ms"), row.get("write_ms"), row.get("abstention_auc"))
-            more = "".join(f"{'–' if c is None else format(c, '.2f'):>{w}}" for c, w in zip(cells, (8, 9, 7), strict=True))
+            told_cells = ["–" if cell is None else f"{cell:.2f}" for cell in cells]
+            more = f"{told_cells[0]:>8}{told_cells[1]:>9}{told_cells[2]:>7}"
             told = "–" if rest is None else f"{rest:.2f}"
             yield f"{system:<20}{source:<28}{row['top1']:>7.2f}{row['top5']:>7.2f}{told:>7}{more}"

@@ -69,7 +69,11 @@ class CrossEncoder:
         import numpy as np
 
         pair = self._tokenizer.encode(question, text)
-        given = {"input_ids": pair.ids, "attention_mask": pair.attention_mask, "token_type_ids": pair.type_ids}
+        given = {
+            "input_ids": pair.ids,
+            "attention_mask": pair.attention_mask,
+            "token_type_ids": pair.type_ids,
+        }
         feed: dict[str, Any] = {
             name: np.array([value], np.int64) for name, value in given.items() if name in self._inputs
         }

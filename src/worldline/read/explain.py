@@ -17,6 +17,8 @@ from worldline.read.score import how_many
 from worldline.store import search
 from worldline.store.view import SqlView
 
+_BESIDE = ("Fact", "Entity")
+
 
 def explain(
     view: SqlView, question: str, wish: Wish, semantic: Semantic | None, expected: Node
@@ -34,7 +36,7 @@ def explain(
 def _hidden(view: SqlView, node: Node) -> str:
     """Why the view does not show a version; empty where it does."""
     if node.key in search.seen_among(view, [node.key]):
-        return "" if node.type not in ("Fact", "Entity") else f"a {node.type} is shown beside the evidence, not in it"
+        return f"a {node.type} is shown beside the evidence, not in it" if node.type in _BESIDE else ""
     if view.labels and node.key in search.seen_among(view.bind(labels={}), [node.key]):
         return f"its metadata does not have {view.labels}"
     if node.status == "quarantined":
@@ -74,7 +76,7 @@ def _place(key: int, nodes: Sequence[int]) -> int:
 def _placed(view: SqlView, ranked: Ranked, wish: Wish, expected: Node, at: int) -> Explanation:
     """It is in the pool: whether its rank or the budget kept it out, if anything did."""
     wanted = wish.limit or how_many(ranked.asked)
-    mine = ranked.board.scored(ranked.order[at])
+    mine, text = ranked.board.scored(ranked.order[at]), ranked.asked.text
     found = {lane: nodes.get(expected.key, 0) for lane, nodes in ranked.pool.places.items()}
     if at >= wanted:
         last = ranked.board.scored(ranked.order[wanted - 1])
@@ -82,13 +84,11 @@ def _placed(view: SqlView, ranked: Ranked, wish: Wish, expected: Node, at: int) 
         worst = sorted(gaps, key=lambda name: (-gaps[name], name))[:3]
         told = ", ".join(f"{name} {gaps[name]:+.2f}" for name in worst)
         reason = f"place {at + 1}, and {wanted} are returned; the last of them is ahead by {told}"
-        return Explanation(ranked.asked.text, expected, "rank", reason, at + 1, found, mine.score, mine.factors)
+        return Explanation(text, expected, "rank", reason, at + 1, found, mine.score, mine.factors)
     hits = hits_of(view, [ranked.board.scored(i) for i in ranked.order[:wanted]], ranked.pool)
     _, shown = pack(hits, wish.max_tokens, len(ranked.pool.candidates))
     if expected.key in {hit.node.key for hit in shown}:
-        return Explanation(
-            ranked.asked.text, expected, "", f"it is there, at place {at + 1}", at + 1, found, mine.score,
-            mine.factors,
-        )  # fmt: skip
-    reason = f"place {at + 1}, but no room within {wish.max_tokens} tokens (or the same words are there already)"
-    return Explanation(ranked.asked.text, expected, "budget", reason, at + 1, found, mine.score, mine.factors)
+        there = f"it is there, at place {at + 1}"
+        return Explanation(text, expected, "", there, at + 1, found, mine.score, mine.factors)
+    reason = f"place {at + 1}, but no room in {wish.max_tokens} tokens, or the same words are there already"
+    return Explanation(text, expected, "budget", reason, at + 1, found, mine.score, mine.factors)

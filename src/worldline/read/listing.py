@@ -36,7 +36,7 @@ def listing(
     for number, (label, value) in enumerate(metadata.items()):
         args[f"l{number}"], args[f"m{number}"] = label, orjson.dumps(value).decode()
         where.append(
-            "n.id IN (SELECT node FROM labels WHERE tenant = :t AND"
+            "(n.id, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND"
             f" label = :l{number} AND value = :m{number})"
         )
     nodes = bind(view, ask).nodes(

@@ -154,9 +154,7 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(
-    view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground
-) -> Pool:
+def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
     """What the lanes found, with the turns around it."""
     count = search.counts(view, {*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     found: dict[str, list[int]] = {}

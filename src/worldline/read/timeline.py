@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from worldline.clock import Instant
 from worldline.model import Dated
 from worldline.read.features import Turn
@@ -44,7 +46,7 @@ def timeline(
 def _about(ranked: Ranked) -> Iterator[Turn]:
     """The candidates that meet the topic, best first; all of them where no word does."""
     found = ranked.board.found
-    met = (found.counts > 0).any(axis=0) | (found.kinds > 0).any(axis=0)
+    met = np.maximum(found.counts, found.kinds).max(axis=0, initial=0.0) > 0
     order: Sequence[int] = [at for at in ranked.order if met[at]] or ranked.order
     return (ranked.board.turns[at] for at in order)
 

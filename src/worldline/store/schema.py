@@ -16,7 +16,7 @@ SILENT = frozenset({"Scope", "Session"})
 """Node types whose text is not worth finding by its words."""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "nodes": ("id", "tenant", "hash", "line", "type", "name", "content", "dated", "world", "metadata"),
+    "nodes": ("id", "tenant", "hash", "line", "type", "name", "content", "dated", "world", "metadata", "scope"),
     "beliefs": (
         *("id", "tenant", "line", "node", "type", "scope", "vf", "vt", "kf", "kt"),
         *("status", "confidence", "precision", "reason"),
@@ -36,7 +36,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "wordings": ("tenant", "object", "key", "kind", "placed"),
     "blocks": ("tenant", "key", "line"),
     "aliases": ("id", "tenant", "key", "name", "line", "scope"),
-    "labels": ("tenant", "label", "value", "node"),
+    "labels": ("tenant", "label", "value", "node", "scope"),
+    "metadata": ("id", "tenant", "node", "scope", "metadata"),
     "texts": ("node", "tenant", "session", "position", "speaker", "role", "said_at", "described"),
     "scopes": ("id", "tenant", "key", "user", "agent", "app", "run", "part_of"),
     "proposals": (
@@ -47,7 +48,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 COVERED: dict[str, tuple[str, ...]] = {
-    "nodes": ("id", "hash", "line", "world", "metadata"),
+    "nodes": ("id", "hash", "line", "world", "metadata", "scope"),
+    "metadata": ("id", "node", "scope", "metadata"),
     "beliefs": (
         *("id", "line", "node", "type", "scope", "vf", "vt", "kf"),
         *("status", "confidence", "precision", "reason"),
@@ -82,7 +84,9 @@ CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, root IN
   texts INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
   line INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL,
-  dated INTEGER, world INTEGER NOT NULL, metadata TEXT);
+  dated INTEGER, world INTEGER NOT NULL, metadata TEXT, scope INTEGER NOT NULL);
+CREATE TABLE metadata (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, node INTEGER NOT NULL,
+  scope INTEGER NOT NULL, metadata TEXT NOT NULL);
 CREATE TABLE beliefs (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
   node INTEGER NOT NULL, type TEXT NOT NULL, scope INTEGER NOT NULL, vf INTEGER NOT NULL,
   vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL, status TEXT, confidence REAL,
@@ -105,7 +109,8 @@ CREATE TABLE blocks (tenant INTEGER NOT NULL, key TEXT NOT NULL, line INTEGER NO
 CREATE TABLE aliases (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
   name TEXT NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL);
 CREATE TABLE labels (tenant INTEGER NOT NULL, label TEXT NOT NULL, value TEXT NOT NULL,
-  node INTEGER NOT NULL, PRIMARY KEY (tenant, label, value, node)) WITHOUT ROWID;
+  node INTEGER NOT NULL, scope INTEGER NOT NULL, PRIMARY KEY (tenant, label, value, node, scope))
+  WITHOUT ROWID;
 CREATE TABLE scopes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
   user TEXT, agent TEXT, app TEXT, run TEXT, part_of INTEGER NOT NULL);
 CREATE TABLE proposals (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
@@ -150,6 +155,7 @@ INDEXES: dict[str, str] = {
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
     "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
+    "metadata_node": "UNIQUE INDEX metadata_node ON metadata (tenant, node, scope)",
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",
     "aliases_line": "INDEX aliases_line ON aliases (tenant, line)",
     "scopes_key": "UNIQUE INDEX scopes_key ON scopes (tenant, key)",

@@ -189,6 +189,7 @@ class Tx(SqlView):
             return key, False
         self.believe(key, line, draft)
         if not new:
+            self._own_metadata(key, draft)
             self._reindex(key, draft)
             self._come_back(line, draft)
         return key, True
@@ -206,8 +207,9 @@ class Tx(SqlView):
         stored = _json(draft.metadata) if draft.metadata else None
         self._dirty = True
         self._rows["nodes"].append(
-            (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored)
-        )
+            (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored,
+             draft.scope)
+        )  # fmt: skip
         self._ids[key], self._keys[id_] = id_, (key, line)
         if stored:
             self._label(key, draft)
@@ -276,9 +278,17 @@ class Tx(SqlView):
         )[0][0]  # fmt: skip
         return FOREVER if later is None else int(later)
 
+    def _own_metadata(self, key: int, draft: NodeDraft) -> None:
+        """Another scope with the same words keeps its own metadata, apart from the first one's."""
+        known = "SELECT 1 FROM nodes WHERE id = :key AND scope = :scope UNION ALL SELECT 1 FROM metadata"
+        known += " WHERE tenant = :t AND node = :key AND scope = :scope"
+        if draft.metadata and not self.query(known, key=key, scope=draft.scope):
+            self.add("metadata", key, draft.scope, _json(draft.metadata))
+            self._label(key, draft)
+
     def _label(self, key: int, draft: NodeDraft) -> None:
         for label, value in draft.metadata.items():
-            self._add("labels", (self.tenant, label, orjson.dumps(value).decode(), key))
+            self._add("labels", (self.tenant, label, orjson.dumps(value).decode(), key, draft.scope))
 
     def _index(self, key: int, draft: NodeDraft, scope: int | None = None) -> None:
         if draft.type in SILENT:

@@ -98,7 +98,8 @@ class VectorIndex:
 
     def _load_beliefs(self, view: SqlView) -> None:
         rows = view.query(
-            "SELECT DISTINCT scope, node FROM beliefs WHERE tenant = :t AND id > :last", last=self._last_belief
+            "SELECT DISTINCT scope, node FROM beliefs WHERE tenant = :t AND id > :last",
+            last=self._last_belief,
         )
         for scope, node in rows:
             self._scopes.setdefault(scope, set()).add(node)
@@ -120,7 +121,8 @@ class VectorIndex:
                 matrix[: self._size], sketch[: self._size] = self._held(), self._sketch[: self._size]
                 held[: self._size] = self._held_passages()
             self._matrix, self._sketch, self._passages = matrix, sketch, held
-        assert self._sketch is not None and self._passages is not None
+        assert self._sketch is not None
+        assert self._passages is not None
         self._matrix[self._size : size] = block
         self._sketch[self._size : size] = block @ self._projection
         self._passages[self._size : size] = passages
@@ -188,7 +190,8 @@ class VectorIndex:
         """The rows whose sketches are nearest."""
         import numpy as np
 
-        assert self._sketch is not None and self._projection is not None
+        assert self._sketch is not None
+        assert self._projection is not None
         near = self._sketch[: self._size] @ (query @ self._projection)
         if rows is not None:
             near = near[rows]

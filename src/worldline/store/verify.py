@@ -323,14 +323,15 @@ def _check_words(check: Checker) -> None:
 
 def _check_labels(check: Checker) -> None:
     """Every label of every node's metadata can be filtered by, and no other."""
-    stored = set(check.rows("SELECT node, label, value FROM labels WHERE tenant = ?"))
-    given = check.rows("SELECT id, metadata FROM nodes WHERE tenant = ? AND metadata IS NOT NULL")
+    stored = set(check.rows("SELECT node, scope, label, value FROM labels WHERE tenant = ?"))
+    given = check.rows("SELECT id, scope, metadata FROM nodes WHERE tenant = ? AND metadata IS NOT NULL")
+    given += check.rows("SELECT node, scope, metadata FROM metadata WHERE tenant = ?")
     expected = {
-        (node, label, orjson.dumps(value).decode())
-        for node, metadata in given
+        (node, scope, label, orjson.dumps(value).decode())
+        for node, scope, metadata in given
         for label, value in _object(metadata).items()
     }
-    for node, label, _ in sorted(stored ^ expected)[:1]:
+    for node, _, label, _ in sorted(stored ^ expected)[:1]:
         check.found(f"labels of node row {node}", f"{label!r} is not what its metadata says")
 
 

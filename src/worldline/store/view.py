@@ -20,7 +20,9 @@ from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
 
 NODE = (
-    "n.id, n.hash, n.line, n.type, n.name, n.content, n.dated, n.metadata, b.vf, b.vt, b.kf, b.kt,"
+    "n.id, n.hash, n.line, n.type, n.name, n.content, n.dated,"
+    " CASE WHEN n.scope = b.scope THEN n.metadata ELSE (SELECT m.metadata FROM metadata m"
+    " WHERE m.tenant = n.tenant AND m.node = n.id AND m.scope = b.scope) END, b.vf, b.vt, b.kf, b.kt,"
     " b.scope, b.status, b.confidence, b.precision, b.reason,"
     " (SELECT l.hash FROM nodes l WHERE l.id = n.line),"
     " (SELECT w.hash FROM nodes w WHERE w.id = n.world)"
@@ -135,7 +137,7 @@ class SqlView:
     def _labelled(self) -> str:
         """Has all the metadata that was asked for."""
         return "".join(
-            f" AND b.node IN (SELECT node FROM labels WHERE tenant = :t AND label = :label{number}"
+            f" AND (b.node, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND label = :label{number}"
             f" AND value = :value{number})"
             for number in range(len(self.labels))
         )

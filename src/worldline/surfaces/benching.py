@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from worldline.bench.run import Progress
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem")
+OTHERS = ("factconsolidation", "resolver", "fit")
 _FILES = click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True, path_type=Path)
 )
@@ -24,7 +25,7 @@ _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="
 
 
 @click.command(cls=Verb)
-@click.argument("dataset", metavar=f"{{{'|'.join((*DATASETS, 'fit'))}}}", type=click.Choice([*DATASETS, "fit"]))
+@click.argument("dataset", type=click.Choice([*DATASETS, *OTHERS]))
 @_FILES
 @_EMBEDDER
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="At most N questions, spread over all.")
@@ -32,6 +33,8 @@ _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="
 @click.option("--rows", metavar="OUT", type=click.Path(path_type=Path), help="One JSON line a question.")
 @click.option("--ablate", metavar="LANE", multiple=True, help="Also measure without this lane; repeatable.")
 @click.option("--judge", is_flag=True, help="Also judge answers, with the model endpoint that is configured.")
+@click.option("--reword", metavar="SHARE", type=click.FloatRange(0, 0.8), help="Say so many facts otherwise.")
+@click.option("--abstain", is_flag=True, help="Also empty the slot of every right answer and ask again.")
 def bench(
     dataset: str,
     files: tuple[Path, ...],
@@ -41,18 +44,26 @@ def bench(
     rows: Path | None,
     ablate: tuple[str, ...],
     judge: bool,
+    reword: float | None,
+    abstain: bool,
 ) -> None:
-    """Measure recall on public files, beside the baselines.
+    """Measure on public files, beside the baselines.
 
     Remembers every conversation of FILE through the product, recalls through it, and runs plain
     FTS5, cosine and their fusion in the same run. `fit` finds the weights of the score anew: its
     FILEs are named DATASET=FILE. Vectors are cached; an interrupted run goes on where it was.
+
+    `factconsolidation` tells facts one by one and asks questions of several hops (--reword, --abstain);
+    `resolver` reads pairs of names (CSV: name, name, same) and counts the merges proposed.
 
     \b
     Example:
       worldline bench locomo locomo10.json --json report.json
       worldline bench fit locomo=locomo10.json beam=chats/
     """
+    if dataset in ("factconsolidation", "resolver"):
+        _facts_or_names(dataset, files, (embedder, limit, reword or 0.0, abstain), out, rows)
+        return
     from worldline.bench import report
     from worldline.bench.run import Settings
     from worldline.bench.run import bench as measure
@@ -65,6 +76,33 @@ def bench(
     _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
     _write(rows, b"".join(msgspec.json.encode(row) + b"\n" for row in found))
     for line in report.table(made):
+        click.echo(line)
+
+
+def _facts_or_names(
+    dataset: str,
+    files: tuple[Path, ...],
+    asked: tuple[str, int | None, float, bool],
+    out: Path | None,
+    rows: Path | None,
+) -> None:
+    from worldline.bench import facts, resolver
+    from worldline.bench.run import open_cached
+
+    made: dict[str, Any]
+    found: Sequence[Any]
+
+    with _progress() as progress:
+        if dataset == "resolver":
+            made, found = resolver.bench(files, progress)
+            lines = resolver.table(made)
+        else:
+            settings = facts.Settings(*asked)
+            made, found = facts.bench(settings, files, open_cached(settings.embedder), progress)
+            lines = facts.table(made)
+    _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
+    _write(rows, b"".join(msgspec.json.encode(row) + b"\n" for row in found))
+    for line in lines:
         click.echo(line)
 
 

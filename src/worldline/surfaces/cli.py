@@ -30,6 +30,10 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Read": {
         "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
+        "recall": ("recalling:recall", "Find what is remembered about a question (also: search)."),
+        "timeline": ("recalling:timeline", "What happened about a topic, in order."),
+        "density": ("recalling:density", "What is already covered around a topic."),
+        "explain": ("recalling:explain", "Why a memory is not in the answer to a question."),
         "get": ("reading:get", "Show one memory."),
         "list": ("reading:listing", "List memories, newest first."),
         "history": ("reading:history", "Every belief ever held in a memory."),
@@ -55,10 +59,12 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "stats": ("care:stats", "How much is stored."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
+        "flush": ("recalling:flush", "Embed what has no vector yet."),
+        "reembed": ("recalling:reembed", "Make every vector anew, with the embedder that is configured now."),
         "bench": ("benching:bench", "Measure recall on public files, beside the baselines."),
     },
 }
-ALIASES = {"remember": "add"}
+ALIASES = {"remember": "add", "search": "recall"}
 
 HELP = """The memory of long-running AI agents, in one file.
 

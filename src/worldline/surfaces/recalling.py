@@ -1,0 +1,189 @@
+"""The verbs that answer questions, and those that look after their vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from worldline.model import Dated, Density, Explanation, Recall
+from worldline.surfaces import render
+from worldline.surfaces.care import _Progress as Progress
+from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, writes
+
+_ASKED = click.option("--asked-at", metavar="TIME", help='The moment that "yesterday" is relative to [now].')
+_LIMIT = click.option("--limit", type=click.IntRange(1), help="So many memories [the question decides].")
+_TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of the evidence [2000].")
+
+
+@click.command(cls=Verb)
+@click.argument("question")
+@_TOKENS
+@_LIMIT
+@_ASKED
+@click.option("--explain", "plan", is_flag=True, help="Show lanes, places and factors of every memory.")
+@click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
+@labelled
+@reads
+def recall(
+    bound: Bound,
+    question: str,
+    max_tokens: int | None,
+    limit: int | None,
+    asked_at: str | None,
+    plan: bool,
+    include_superseded: bool,
+    metadata: dict[str, Any],
+) -> None:
+    """Find what is remembered about a question (also: search).
+
+    Dated, verbatim evidence within a budget of tokens, or the reason why there is none. `--meta`
+    keeps only memories with this metadata.
+
+    \b
+    Example:
+      worldline recall "Which tier does Acme have?"
+      worldline recall "What did Ana say about Lisbon?" --max-tokens 500 --explain
+    """
+    with bound.memory() as memory:
+        found = memory.recall(
+            question, max_tokens=max_tokens, limit=limit, asked_at=parse_time(asked_at), explain=plan,
+            filters=metadata, include_superseded=include_superseded,
+        )  # fmt: skip
+        bound.answer(found, _recalled(found, plan))
+
+
+def _recalled(found: Recall, plan: bool) -> list[str]:
+    lines = [render.printable(found.text) or "(nothing remembered)"]
+    if not plan:
+        return lines
+    lines += [f"  {render.printable(line)}" for line in found.trace]
+    for hit in found.hits:
+        lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
+        factors = sorted(hit.factors.items(), key=lambda item: (-abs(item[1]), item[0]))[:6]
+        told = ", ".join(f"{name} {value:+.2f}" for name, value in factors)
+        lines.append(f"  {render.short(hit.node.id)}  {hit.score:.2f}  [{lanes}]  {told}")
+    return lines
+
+
+@click.command(cls=Verb)
+@click.argument("topic")
+@click.option("--from", "start", metavar="TIME", help="Not before this time.")
+@click.option("--to", "end", metavar="TIME", help="Before this time.")
+@click.option("--limit", default=50, show_default=True, help="At most so many.")
+@click.option("--include-superseded", is_flag=True, help="Also what was withdrawn.")
+@reads
+def timeline(
+    bound: Bound, topic: str, start: str | None, end: str | None, limit: int, include_superseded: bool
+) -> None:
+    """What happened about a topic, in order.
+
+    \b
+    Example:
+      worldline timeline "the move to Lisbon" --from 2026-01-01
+    """
+    with bound.memory() as memory:
+        found = memory.timeline(
+            topic, parse_time(start), parse_time(end), limit=limit, include_superseded=include_superseded
+        )
+        bound.answer(found, [_dated(item) for item in found] or ["nothing about that"])
+
+
+def _dated(item: Dated) -> str:
+    return f"{render.date(item.at):<19}  {render.line(item.node)}"
+
+
+@click.command(cls=Verb)
+@click.argument("topic")
+@reads
+def density(bound: Bound, topic: str) -> None:
+    """What is already covered around a topic.
+
+    \b
+    Example:
+      worldline density "Acme"
+    """
+    with bound.memory() as memory:
+        found = memory.density(topic)
+        bound.answer(found, _covered(found))
+
+
+def _covered(found: Density) -> list[str]:
+    if not found.nodes:
+        return ["nothing about that"]
+    newest = "" if found.newest is None else f", newest {render.date(found.newest)}"
+    return [
+        f"{found.nodes} memories, {found.facts} facts, {found.sources} sources, "
+        f"{found.edges_per_node:g} edges a memory, {found.conflicts} open conflicts{newest}"
+        + (" (and more that was not walked)" if found.cut else ""),
+        *(f"  around {render.line(node)}" for node in found.starts),
+    ]
+
+
+@click.command(cls=Verb)
+@click.argument("question")
+@click.argument("expect", metavar="REF")
+@_TOKENS
+@_LIMIT
+@_ASKED
+@labelled
+@reads
+def explain(
+    bound: Bound,
+    question: str,
+    expect: str,
+    max_tokens: int | None,
+    limit: int | None,
+    asked_at: str | None,
+    metadata: dict[str, Any],
+) -> None:
+    """Why a memory is not in the answer to a question.
+
+    Says which filter, lane, rank or budget lost REF, or the place that it has.
+
+    \b
+    Example:
+      worldline explain "Which tier does Acme have?" 3f2a91c0b7de
+    """
+    with bound.memory() as memory:
+        found = memory.explain(
+            question, expect, max_tokens=max_tokens, limit=limit, asked_at=parse_time(asked_at),
+            filters=metadata,
+        )  # fmt: skip
+        bound.answer(found, _told(found))
+
+
+def _told(found: Explanation) -> list[str]:
+    lines = [render.line(found.node), f"  {found.lost_by or 'not lost'}: {render.printable(found.reason)}"]
+    if found.lanes:
+        lines.append("  " + ", ".join(f"{lane} {place or '–'}" for lane, place in found.lanes.items()))
+    factors = sorted(found.factors.items(), key=lambda item: (-abs(item[1]), item[0]))
+    return [*lines, *(f"  {value:+.2f}  {name}" for name, value in factors)]
+
+
+@click.command(cls=Verb)
+@writes
+def flush(bound: Bound) -> None:
+    """Embed what has no vector yet.
+
+    \b
+    Example:
+      worldline flush
+    """
+    with bound._replace(creates=False).memory() as memory, Progress() as progress:
+        done = memory.flush(lambda at, of: progress(f"embedding, of {of:,}", at))
+        bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
+
+
+@click.command(cls=Verb)
+@writes
+def reembed(bound: Bound) -> None:
+    """Make every vector anew, with the embedder that is configured now.
+
+    \b
+    Example:
+      worldline reembed
+    """
+    with bound._replace(creates=False).memory() as memory, Progress() as progress:
+        done = memory.reembed(lambda at, of: progress(f"embedding, of {of:,}", at))
+        bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
