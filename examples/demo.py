@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from worldline import Fact, Memory, Predicate
+from worldline import Memory
 from worldline.clock import Instant, Interval, instant, show
 
 
@@ -78,20 +78,24 @@ def three_changes(memory: Memory, calendar: Calendar) -> None:
 
 
 def words_behind(memory: Memory, calendar: Calendar) -> None:
-    """Facts rest on verbatim words, and why leads back to them."""
-    print("\n3. Why do you believe that?")
-    memory.register(Predicate("lives in", functional=True))
+    """What is said becomes facts, and why leads back to the words."""
+    print("\n3. Remember, recall, and why")
+    ana = memory.scoped(user="ana")
     calendar.turn_to("2026-05-02")
-    memory.remember("I live in Berlin.", speaker="Ana", facts=[Fact("Ana", "lives in", "Berlin")])
-    tell("Ana says: “I live in Berlin.”")
+    ana.remember("I live in Berlin and my sister Rosa works at Siemens.", speaker="Ana")
+    tell("Ana says: “I live in Berlin and my sister Rosa works at Siemens.”")
     calendar.turn_to("2026-06-20")
-    memory.remember("I moved to Rome!", speaker="Ana", facts=[Fact("Ana", "lives in", "Rome")])
-    tell("Ana says: “I moved to Rome!” Nobody lives in two places, so Berlin ends today.")
-    (fact,) = memory.list("Fact").items
-    tell(f"Now: {fact.content}, {when(fact.valid)}")
-    tell(f"In May: {memory.at(valid='2026-05-20').list('Fact').items[0].content}")
-    for event in memory.why(fact).events:
-        tell(f"Because {event.name} said on {show(event.valid.start)[:10]}: “{event.content}”")
+    receipt = ana.remember("I live in Rome now.", speaker="Ana")
+    tell("Ana says: “I live in Rome now.” The receipt explains what that does:")
+    for change in receipt.changes:
+        tell(f"  {change}")
+    tell("Recall gives what is believed, then the words, dated, within a budget:")
+    for line in ana.recall("Where does Ana live?", max_tokens=120).text.splitlines():
+        tell(f"  {line}")
+    (fact,) = [fact for fact in ana.list("Fact").items if "Rome" in fact.content]
+    for event in ana.why(fact).events:
+        tell(f"Why “{fact.content}”? {event.name} said on {show(event.valid.start)[:10]}: “{event.content}”")
+    tell(f"And in May: {[f.content for f in ana.at(valid='2026-05-20').list('Fact').items if 'live' in f.name]}")
 
 
 def worlds(memory: Memory) -> None:

@@ -38,7 +38,12 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """Reads the best candidates again: none, onnx:FOLDER of a cross-encoder, URL#MODEL of an
     OpenAI-compatible endpoint, or a cheap and a strong one with a comma between them."""
     model: str = "none"
-    """Language model for `ask`: none, or URL#MODEL of an OpenAI-compatible endpoint."""
+    """Language model for `ask` and for `understand = "model"`: none, or URL#MODEL of an OpenAI-compatible
+    endpoint."""
+    model_tokens: int = 1200
+    """Longest answer of the model about one remembered text, in tokens."""
+    model_events: int = 100
+    """So many texts at most does the model read in one `remember` or `resume`; the rest stays pending."""
     max_tokens: int = 2000
     """Budget of a recall, in estimated tokens."""
     durability: Literal["full", "normal"] = "full"
@@ -49,8 +54,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """Longest text of one memory, in bytes of UTF-8."""
     prefix_length: int = 8
     """Shortest prefix of a hash that fetches a memory, in hex digits."""
-    understand: Literal["rules", "off"] = "rules"
-    """Whether facts are drawn from what is remembered, by rules and without a model."""
+    understand: Literal["rules", "model", "off"] = "rules"
+    """Whether facts are drawn from what is remembered: by rules, by rules and then a model, or not at all."""
     gate: Literal["normal", "strict", "off"] = "normal"
     """What is not worth understanding is only stored (normal), not even that (strict), or judged never (off)."""
     redact: bool = True

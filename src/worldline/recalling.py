@@ -111,7 +111,8 @@ class Recalling:
 
         def look(view: SqlView) -> Explanation:
             target = self._h.resolve(view, expect)
-            node = view.payload(target.key) if target.key else view.one(target.line)
+            line = target.line
+            node = view.payload(target.key) if target.key else view.one(line) or view.latest(line)
             if node is None:
                 raise NotFound("no memory with this id in this tenant, scope and world; that is why")
             bound = view.bind(labels=clean_metadata(filters))

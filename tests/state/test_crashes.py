@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 from crashing import kill_loaders, kill_writers
 
+from worldline.config import Config
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
 from worldline.model import Event, Fact, Predicate
 from worldline.write import remember
+
+GIVEN = Config(embedder="none", understand="off")
+"""Only the facts that are given, none that are read from the words."""
 
 
 def test_killed_writers_lose_nothing(tmp_path: Path) -> None:
@@ -35,7 +39,7 @@ def _leave_pending(memory: Memory, text: str, facts: list[Fact], said_at: str | 
 
 def test_resume_finishes_each_event_once(tmp_path: Path) -> None:
     """Pending events are completed by resume, by a repeated call, or by both, with one result."""
-    with Memory.open(tmp_path / "m.db") as memory:
+    with Memory.open(tmp_path / "m.db", GIVEN) as memory:
         memory.register(Predicate("lives_in", functional=True))
         facts = [Fact("Ann", "lives_in", "Oslo")]
         id_ = _leave_pending(memory, "Ann lives in Oslo", facts)
@@ -66,7 +70,7 @@ def test_resume_keeps_scope_and_world(tmp_path: Path) -> None:
 
 def test_the_same_words_in_two_scopes_are_both_finished(tmp_path: Path) -> None:
     """An event said in two scopes leaves two drafts behind, and resume completes both."""
-    with Memory.open(tmp_path / "m.db") as memory:
+    with Memory.open(tmp_path / "m.db", GIVEN) as memory:
         for user in ("ann", "bob"):
             given = [Fact("shop", "is", literal=user, valid_from=date(2026, 1, 2))]
             _leave_pending(memory.scoped(user=user), "the shop is shut", given, "2026-01-03")

@@ -74,6 +74,8 @@ def _fill(m: Memory) -> None:
     )
     outer, other = m.note("project", "outer"), m.note("project", "other")
     inner = m.enter(outer).note("project", "inner")
+    for user in ("ann", "bob"):
+        m.scoped(user=user).note("learning", "shared", "words", metadata={"of": user})
     leaf = m.enter(inner).note("learning", "leaf", "old", valid_from="2026-01-01", metadata={"k": "v"})
     m.amend(leaf, "new", valid_from="2026-02-01")
     m.correct(leaf, "newer", reason="it was wrong")

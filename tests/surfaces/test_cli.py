@@ -82,7 +82,7 @@ def test_words_facts_and_why(db: str) -> None:
     """A fact given with an event leads back to its words."""
     ask(db, "add", "Acme is on gold now.", "--speaker", "Ana", "--when", "2026-03-05",
         "--fact", "Acme", "tier", "gold")  # fmt: skip
-    (fact,) = ids(ask(db, "list", "--type", "Fact"))
+    (fact,) = [item["id"] for item in ask(db, "list", "--type", "Fact")["items"] if item["name"] == "tier"]
 
     found = ask(db, "why", fact)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -277,7 +277,7 @@ def _score(rows: Sequence[Asked], name: str) -> dict[str, float]:
     }
 
 
-def table(report: dict[str, Any]) -> Iterable[str]:
+def table(report: dict[str, Any]) -> Iterator[str]:
     """The numbers that fit on a screen."""
     yield f"{'':<20}{'part':<28}{'top1':>7}{'top5':>7}{'rest':>7}{'ms':>8}{'ms/fact':>9}{'abst.':>7}"
     for system, found in report["systems"].items():

@@ -29,6 +29,9 @@ _YES, _NO = (
     frozenset({"0", "false", "no", "different", "n"}),
 )
 
+_HEADINGS = frozenset({"same", "match"})
+"""In the first line these are the name of the column."""
+
 
 class Pair(Struct, frozen=True):
     """Two names, whether they are the same, and what the resolver said."""
@@ -44,8 +47,10 @@ class Pair(Struct, frozen=True):
 def pairs(path: Path) -> Iterator[Pair]:
     """The pairs of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.reader(file):
+        for number, row in enumerate(csv.reader(file)):
             cells = [cell.strip() for cell in row]
+            if not number and not {c.lower() for c in cells[2:]} & (_YES | _NO) - _HEADINGS:
+                continue
             label = next((c.lower() for c in reversed(cells) if c.lower() in _YES | _NO), None)
             if len(cells) >= 3 and label is not None:
                 yield Pair(cells[0], cells[1], label in _YES)

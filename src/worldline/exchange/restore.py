@@ -52,6 +52,9 @@ class _Copy(Struct):
     facts: dict[str, Line] = field(default_factory=dict)
     first: dict[str, Line] = field(default_factory=dict)
     """The first belief in each version."""
+    later: dict[str, Line] = field(default_factory=dict)
+    """Versions after the first, which are put when they were first believed."""
+    lineages: dict[str, str] = field(default_factory=dict)
     placed: dict[tuple[int, int], int] = field(default_factory=dict)
     """The contains edges that came with their children: (world, child) to row."""
     stored: int = 0
@@ -72,7 +75,7 @@ def restore(handle: Handle, records: Iterable[Record | Bad], *, dry_run: bool = 
     put: list[int] = []
     with handle.store.writing(keep=not dry_run):
         put += _changeset(handle, lambda tx: _payloads(tx, copy))
-        _replay(handle, copy)
+        put += _replay(handle, copy)
     if put and not dry_run:
         with suppress(StoreError):
             handle.after_write(handle, put)
@@ -129,7 +132,11 @@ def _payloads(tx: Tx, copy: _Copy) -> None:
     for _, line in copy.lines["scope"]:
         copy.origin[line["number"]] = registry.scope_set(tx, [Scope(**s) for s in line["scopes"]])
     for position, line in copy.lines["node"]:
-        _guarded(copy, position, _node, tx, copy, line)
+        copy.lineages[line["id"]] = line["lineage"]
+        if line["lineage"] == line["id"]:
+            _guarded(copy, position, _node, tx, copy, line)
+        else:
+            copy.later[line["id"]] = line
     for position, line in copy.lines["alias"]:
         _guarded(copy, position, _alias, tx, copy, line)
     for table, of in SIDE.items():
@@ -247,57 +254,66 @@ class _Run(Struct):
     """Row numbers here, by kind and row number at the origin."""
     fresh: set[tuple[str, int]] = field(default_factory=set)
     young: set[int] = field(default_factory=set)
-    """Lineages first believed in this changeset: their worlds have no hash of their own yet."""
+    """Lineages first believed, or with a new version, in this changeset: another change to their
+    worlds is another changeset's."""
 
-    moved: set[int] = field(default_factory=set)
-    """Lineages that changed their world in this changeset: a second move is another changeset's."""
+    indexed: list[int] = field(default_factory=list)
 
     def turn_over(self) -> None:
         self.tx.finish("import")
+        self.indexed += self.tx.indexed_nodes
         self.tx = self.handle._begin(False)
         self.fresh.clear()
         self.young.clear()
-        self.moved.clear()
 
 
-def _replay(handle: Handle, copy: _Copy) -> None:
+def _replay(handle: Handle, copy: _Copy) -> list[int]:
+    """Step by step; the nodes whose text came with them."""
     run, seen = _Run(handle, handle._begin(False)), set[str]()
     for step in _steps(copy):
-        moved = _moved(copy, step)
-        if moved & run.moved or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
+        alone = _moves(step)
+        if alone or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
             run.turn_over()
-        run.moved |= moved
         for kind, line in step.closed:
             if (kind, line["row"]) in run.rows:
                 _close(run.tx, copy, kind, line, run.rows[kind, line["row"]])
         for position, kind, line in step.put:
-            if kind == "edge" and _world(copy, line) in run.young:
+            if _touched(copy, kind, line) in run.young:
                 run.turn_over()
             _guarded(copy, position, _once, run, copy, kind, line, seen)
-    run.tx.finish("import")
+        if alone:
+            run.turn_over()
+    run.turn_over()
+    return run.indexed
 
 
-def _moved(copy: _Copy, step: _Step) -> set[int]:
-    """The lineages whose world a step changes; what comes with its world is not moved."""
+def _moves(step: _Step) -> bool:
+    """Whether a step changes which world something lies in; that is a changeset of its own."""
     lines = [line for kind, line in step.closed if kind == "edge"]
     lines += [line for _, kind, line in step.put if kind == "edge" and line["valid"][0] != EARLIEST]
-    return {copy.keys.get(line["dst"], 0) for line in lines if line["type"] == "contains"}
+    return any(line["type"] == "contains" for line in lines)
 
 
-def _world(copy: _Copy, line: Line) -> int:
-    """The world whose hash an edge changes."""
-    named = line["src"] if line["type"] == "contains" else line.get("world")
+def _touched(copy: _Copy, kind: str, line: Line) -> int:
+    """The lineage whose hash a line changes: the world of an edge, the memory of a new version."""
+    named = None
+    if kind == "edge":
+        named = line["src"] if line["type"] == "contains" else line.get("world")
+    elif kind == "belief" and line["of"] in copy.later:
+        named = copy.lineages[line["of"]]
     return copy.keys.get(named, 0) if named else 0
 
 
 def _once(run: _Run, copy: _Copy, kind: str, line: Line, seen: set[str]) -> None:
     mark = kind, line["row"]
+    if kind == "belief" and line["of"] in copy.later:
+        _node(run.tx, copy, copy.later.pop(line["of"]))
     run.rows[mark] = _put(run.tx, copy, kind, line, seen)
     run.fresh.add(mark)
     if line["known"][0] == line["known"][1]:  # given up by the changeset that put it
         _close(run.tx, copy, kind, line, run.rows[mark])
     if kind == "belief":
-        run.young.add(copy.keys[line["of"]])
+        run.young.add(copy.keys[copy.lineages[line["of"]]])
 
 
 def _steps(copy: _Copy) -> Iterator[_Step]:

@@ -26,7 +26,10 @@ class LanguageModel(Protocol):
 
     name: str
 
-    def complete(self, messages: Sequence[Mapping[str, str]], max_tokens: int) -> str: ...
+    def complete(
+        self, messages: Sequence[Mapping[str, str]], max_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> str:
+        """The answer's text; with a schema, JSON that meets it where the endpoint can see to that."""
 
 
 def open_language_model(spec: str) -> LanguageModel | None:
@@ -49,12 +52,17 @@ class Endpoint:
         self._model, self._timeout = model, timeout
         self.name = f"{url}#{model}"
 
-    def complete(self, messages: Sequence[Mapping[str, str]], max_tokens: int) -> str:
+    def complete(
+        self, messages: Sequence[Mapping[str, str]], max_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> str:
         """The first choice's text."""
-        body = {
+        body: dict[str, Any] = {
             "model": self._model, "messages": [dict(m) for m in messages], "max_tokens": max_tokens,
             "temperature": 0,
         }  # fmt: skip
+        if schema is not None:
+            named = {"name": "answer", "strict": True, "schema": dict(schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
         answer = self._post(json.dumps(body).encode())
         try:
             text = answer["choices"][0]["message"]["content"]

@@ -55,7 +55,7 @@ def _starts(view: SqlView, topic: str) -> set[int]:
     if not tokens:
         return set()
     match = "text : (" + " OR ".join(f'"{token}"' for token in tokens) + ")"
-    found = search.search_words(view, match, search.counts(view, tokens), 20)
+    found = search.search_words(view, match, search.ground(view).owners, 20)
     return {node.line for node, _ in search.told(view, found).values()}
 
 

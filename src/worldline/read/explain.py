@@ -54,10 +54,10 @@ def _hidden(view: SqlView, node: Node) -> str:
 
 def _unfound(view: SqlView, ranked: Ranked, semantic: Semantic | None, expected: Node) -> Explanation:
     """No lane brought it: how deep in each one it would have been."""
-    asked, count = ranked.asked, search.counts(view, ranked.asked.terms)
-    depths = {"words": lanes.words(view, asked, count, None)}
+    asked, ground = ranked.asked, search.ground(view)
+    depths = {"words": lanes.words(view, asked, ground, {}, None)}
     if semantic is not None:
-        depths["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, None))
+        depths["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, ground, None))
     places = {lane: _place(expected.key, nodes) for lane, nodes in depths.items()}
     deep = [f"{lane}: place {at} of {len(depths[lane])}" for lane, at in places.items() if at]
     told = (

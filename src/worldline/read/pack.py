@@ -18,6 +18,7 @@ from worldline.text import estimate_tokens, passages, words
 FOOTER_ROOM = 24
 SHORTEST = 40
 _ALIKE = 0.9
+_COMPARED = 1000
 
 
 def pack(hits: Sequence[Hit], budget: int, found: int, opening: str = "") -> tuple[str, list[Hit]]:
@@ -43,7 +44,8 @@ def pack(hits: Sequence[Hit], budget: int, found: int, opening: str = "") -> tup
 
 def _is_repeated(hit: Hit, seen: list[frozenset[str]]) -> bool:
     """Whether nearly the same words are in the pack already; if not, they are from now on."""
-    mine = frozenset(words(hit.node.content[:2000])) | {hit.speaker}
+    text = hit.node.content[:_COMPARED]
+    mine = frozenset(text.casefold().split() if text.isascii() else words(text)) | {hit.speaker}
     if any(len(mine & other) >= _ALIKE * len(mine | other) for other in seen):
         return True
     seen.append(mine)

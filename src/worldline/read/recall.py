@@ -156,12 +156,12 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
 
 def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
     """What the lanes found, with the turns around it."""
-    count = search.counts(view, {*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
+    frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     found: dict[str, list[int]] = {}
     if "words" not in wish.without:
-        found["words"] = lanes.words(view, asked, count)
+        found["words"] = lanes.words(view, asked, ground, frequency)
     if semantic is not None and "vectors" not in wish.without:
-        found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query))
+        found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, ground))
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
@@ -171,7 +171,7 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     turns = _turns(view, nodes, cosines)
     near = _beside(turns, first[:NEAR])
     corpus = Corpus(
-        max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in count.words.items()}
+        max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
     )
     held = {turn.key for turn in turns}
     return Pool(turns, frozenset({*first, *near, *within} & held), places, corpus)
@@ -249,10 +249,9 @@ def _notes(view: SqlView, nodes: Sequence[Node]) -> dict[int, list[str]]:
     """Open contradictions, and what has replaced the facts that were drawn from a turn."""
     lines = [node.line for node in nodes]
     notes: dict[int, list[str]] = {}
-    for line, name, content in search.disputed(view, lines):
-        notes.setdefault(line, []).append(f"contradicted by {name}: {content[:160]}")
-    for line, text in view.replaced_facts(lines):
-        notes.setdefault(line, []).append(f"no longer so: {text[:160]}")
+    for line, kind, name, content in search.remarks(view, lines):
+        told = f"{kind} {name}".rstrip()
+        notes.setdefault(line, []).append(f"{told}: {content[:160]}")
     return notes
 
 

@@ -14,13 +14,12 @@ from msgspec import Struct
 
 from worldline.rules.describe import role_of
 from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.vectors import Newest
 from worldline.store.view import FOUND_APART, LISTED, NODE, SqlView, listed, node_from, owner_token
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 _SESSIONS, _ROOM = 8, 100
 """So many of the best sessions come in whole, and so many turns of theirs at most."""
-_MOSTLY = 0.6
-"""An owner of more than this share of the texts is not worth intersecting with."""
 
 
 class Ground(Struct, frozen=True):
@@ -30,54 +29,50 @@ class Ground(Struct, frozen=True):
     texts: int
     mean_length: float
     embedder: str | None
-
-
-class Counts(Struct, frozen=True):
-    """In how many texts each word occurs, and how many belong to whom."""
-
-    words: dict[str, int]
-    owners: dict[str, int]
+    newest: Newest
+    scopes: tuple[int, ...]
+    """The scope sets that the bound scope may see."""
+    owners: tuple[str, ...]
+    """Tokens of tenant and scope, where the store has others too."""
+    share: float
+    """A guess at the part of all texts that may be seen."""
 
 
 def ground(view: SqlView) -> Ground:
     """One look at the tenant."""
+    bound = view.scope.bound()
+    kinds = " AND ".join(["tenant = :t", *(f"{kind} = :{kind}" for kind in bound)])
     rows = view.query(
         "SELECT (SELECT texts FROM tenants WHERE id = :t), (SELECT tokens FROM tenants WHERE id = :t),"
-        " (SELECT value FROM meta WHERE key = 'embedder'),"
+        " (SELECT value FROM meta WHERE key = 'embedder'), (SELECT max(id) FROM embeddings),"
+        " (SELECT max(id) FROM beliefs), (SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)),"
+        " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20)),"
+        f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {1 if bound else 0}),"
         " (WITH RECURSIVE s(name) AS (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''"
         " UNION ALL SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
         " FROM s WHERE s.name IS NOT NULL LIMIT 1000)"
         " SELECT json_group_array(name) FROM s WHERE name IS NOT NULL)"
     )
-    texts, tokens, embedder, names = rows[0]
+    texts, tokens, embedder, vectors, beliefs, tenants, scopes, seen, names = rows[0]
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
-    return Ground(people, texts or 0, tokens / texts if texts else 1.0, embedder)
-
-
-def owners(view: SqlView) -> list[str]:
-    """The tokens that every text of this view's tenant and scope carries."""
-    bound = view.scope.bound().items()
-    return [f"t{view.tenant}", *(owner_token(kind, value) for kind, value in bound)]
-
-
-def counts(view: SqlView, tokens: Collection[str]) -> Counts:
-    """How often these words occur, and how much belongs to this view's owners."""
-    rows = view.query(
-        "SELECT term, col = 'owner', max(doc) FROM terms"
-        " WHERE term IN (SELECT value FROM json_each(:tokens)) GROUP BY 1, 2",
-        tokens=orjson.dumps([*tokens, *owners(view)]).decode(),
+    own = (f"t{view.tenant}",) if tenants > 1 else ()
+    if bound and scopes > 1:
+        own += tuple(owner_token(kind, value) for kind, value in bound.items())
+    return Ground(
+        people,
+        texts or 0,
+        tokens / texts if texts else 1.0,
+        embedder,
+        Newest(vectors or 0, beliefs or 0),
+        tuple(orjson.loads(seen)),
+        own,
+        1 / scopes if bound and scopes > 1 else 1.0,
     )
-    found: tuple[dict[str, int], dict[str, int]] = ({}, {})
-    for term, owner, count in rows:
-        found[owner][term] = count
-    return Counts(*found)
 
 
-def search_words(view: SqlView, match: str, owned: Counts, depth: int | None) -> list[int]:
-    """Visible nodes whose text matches, best first."""
-    most = _MOSTLY * max(owned.owners.values(), default=0)
-    chosen = [token for token in owners(view) if owned.owners.get(token, 0) < most]
-    own = f"owner : ({' AND '.join(chosen)}) AND " if chosen else ""
+def search_words(view: SqlView, match: str, owners: Collection[str], depth: int | None) -> list[int]:
+    """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
+    own = f"owner : ({' AND '.join(owners)}) AND " if owners else ""
     rows = view.query(
         f"SELECT n.id FROM words CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}{_HELD}"
         f" WHERE words MATCH :match AND b.type NOT IN {FOUND_APART} AND {view.seen()}"
@@ -140,22 +135,23 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[An
     return {row[0]: (node_from(row), row[19:]) for row in rows}
 
 
-def disputed(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str]]:
-    """(lineage, name, text) of what openly contradicts these, and may be seen."""
+def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:
+    """(lineage, kind, name, text): what openly contradicts these, and facts of theirs that are over."""
     step = (
-        "SELECT e.{near}, n.name, n.content, n.id FROM edges e CROSS JOIN beliefs b ON b.tenant = :t"
+        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id FROM edges e CROSS JOIN beliefs b ON b.tenant = :t"
         " AND b.line = e.{far} CROSS JOIN nodes n ON n.id = b.node WHERE e.tenant = :t"
         f" AND e.{{near}} IN {LISTED} AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')}"
         f" AND {view.seen()}"
     )
-    both = f"{step.format(near='src', far='dst')} UNION {step.format(near='dst', far='src')} ORDER BY 1, 4"
-    return [(row[0], row[1], row[2]) for row in view.query(both, among=listed(lines))]
-
-
-def scope_sets(view: SqlView) -> list[int]:
-    """The scope sets that the bound scope may see."""
-    kinds = " AND ".join(f"{kind} = :{kind}" for kind in view.scope.bound())
-    return [row[0] for row in view.query(f"SELECT part_of FROM scopes WHERE tenant = :t AND {kinds}")]
+    over = (
+        "SELECT e.dst, 'no longer so', '', n.content, n.id FROM edges e"
+        " CROSS JOIN nodes n ON n.id = e.src AND n.type = 'Fact'"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
+        f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
+        f" AND b.vt <= :v AND {view.scoped('b')}"
+    )
+    parts = (step.format(near="src", far="dst"), step.format(near="dst", far="src"), over)
+    return [row[:4] for row in view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))]
 
 
 def nodes_inside(view: SqlView) -> list[int]:

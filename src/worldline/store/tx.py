@@ -515,17 +515,23 @@ class Tx(SqlView):
         self.believe(belief.of, line, draft)
 
     def propose(self, op: Propose) -> None:
-        """Stages a merge once; one that was decided before is not staged again."""
+        """Stages a merge once a scope; one that was decided before is not staged again."""
         a, b = sorted((op.a, op.b))
         found = self.query(
-            "SELECT hash, status FROM proposals WHERE tenant = :t AND a = :a AND b = :b AND kt = :forever",
-            a=a, b=b,
+            "SELECT hash, status FROM proposals WHERE tenant = :t AND a = :a AND b = :b AND kt = :forever"
+            " AND scope = :scope",
+            a=a, b=b, scope=self.scope_id,
         )  # fmt: skip
-        id_ = found[0][0] if found else record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex())
+        id_ = found[0][0] if found else self._proposal_id(a, b)
         self.proposed.append(id_.hex())
         if not found:
             self.add_proposal(id_, a, b, "pending", op.tier, op.score, op.reason, self.scope_id)
             self.changes.append("proposed a merge")
+
+    def _proposal_id(self, a: int, b: int) -> bytes:
+        """The same pair in another scope is another proposal, for its owner to decide."""
+        rows = self.query("SELECT key FROM scopes WHERE id = :scope", scope=self.scope_id)
+        return record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex(), *(row[0] for row in rows))
 
     def add_proposal(self, id_: bytes, *rest: Any) -> None:
         """A row for a proposal's new status."""

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from worldline.errors import Conflict
 from worldline.store.schema import WORDS_PER_NODE
 
@@ -24,10 +26,18 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 EXACT = 20_000
-SKETCH = 128
-_SEED = 20260101
+SKETCH = 96
+_SAMPLE = 4096
+"""The sketch keeps the main directions of so many vectors: always the first ones, whatever comes later."""
 _REMEMBERED = 8
 """So many scopes whose rows are remembered between searches."""
+
+
+class Newest(Struct, frozen=True):
+    """The newest rows that a snapshot has: what an index must know to be up to date."""
+
+    vector: int
+    belief: int
 
 
 class VectorIndex:
@@ -51,13 +61,14 @@ class VectorIndex:
         view: SqlView,
         query: Floats,
         depth: int,
+        newest: Newest,
         *,
         scopes: Collection[int] | None = None,
         nodes: Collection[int] | None = None,
     ) -> list[tuple[int, float]]:
         """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given."""
         with self._lock:
-            self._catch_up(view)
+            self._catch_up(view, newest)
             if not self._size:
                 return []
             return self._nearest(query, depth, self._allowed(scopes, nodes))
@@ -75,21 +86,20 @@ class VectorIndex:
 
     # Catching up -------------------------------------------------------------------------------
 
-    def _catch_up(self, view: SqlView) -> None:
+    def _catch_up(self, view: SqlView, newest: Newest) -> None:
         """Loads the vectors and beliefs that were stored since the last look."""
         import numpy as np
 
-        newest = view.query("SELECT (SELECT max(id) FROM embeddings), (SELECT max(id) FROM beliefs)")[0]
-        if (newest[1] or 0) > self._last_belief:
+        if newest.belief > self._last_belief:
             self._load_beliefs(view)
-            self._last_belief = newest[1]
-        if (newest[0] or 0) <= self._last:
+            self._last_belief = newest.belief
+        if newest.vector <= self._last:
             return
         rows = view.query(
             "SELECT passage, vector FROM embeddings WHERE tenant = :t AND id > :last ORDER BY id",
             last=self._last,
         )
-        self._last = newest[0]
+        self._last = newest.vector
         if rows:
             block = np.frombuffer(b"".join(r[1] for r in rows), np.float16).reshape(len(rows), -1)
             self._append(np.array([r[0] for r in rows]), block.astype(np.float32))
@@ -111,20 +121,14 @@ class VectorIndex:
         import numpy as np
 
         size, width = self._size + len(block), block.shape[1]
-        if self._projection is None:
-            self._projection = _projection(width)
         if self._matrix is None or size > len(self._matrix):
             room = max(1024, 2 * size)
-            matrix, sketch = np.zeros((room, width), np.float32), np.zeros((room, SKETCH), np.float32)
-            held = np.zeros(room, np.int64)
-            if self._matrix is not None and self._sketch is not None:
-                matrix[: self._size], sketch[: self._size] = self._held(), self._sketch[: self._size]
-                held[: self._size] = self._held_passages()
-            self._matrix, self._sketch, self._passages = matrix, sketch, held
-        assert self._sketch is not None
+            matrix, held = np.zeros((room, width), np.float32), np.zeros(room, np.int64)
+            if self._matrix is not None:
+                matrix[: self._size], held[: self._size] = self._held(), self._held_passages()
+            self._matrix, self._passages = matrix, held
         assert self._passages is not None
         self._matrix[self._size : size] = block
-        self._sketch[self._size : size] = block @ self._projection
         self._passages[self._size : size] = passages
         self._size = size
 
@@ -190,13 +194,28 @@ class VectorIndex:
         """The rows whose sketches are nearest."""
         import numpy as np
 
-        assert self._sketch is not None
-        assert self._projection is not None
-        near = self._sketch[: self._size] @ (query @ self._projection)
+        sketch, projection = self._sketches()
+        near = sketch @ (query @ projection)
         if rows is not None:
             near = near[rows]
         best = np.argpartition(-near, count)[:count]
         return np.asarray(best if rows is None else rows[best])
+
+    def _sketches(self) -> tuple[Floats, Floats]:
+        """Every vector in the main directions of the first ones, and those directions."""
+        import numpy as np
+
+        held = self._held()
+        if self._projection is None:
+            first = held[:_SAMPLE].astype(np.float64)
+            directions = np.linalg.eigh(first.T @ first)[1][:, ::-1][:, :SKETCH]
+            self._projection = np.ascontiguousarray(directions, np.float32)
+        done = 0 if self._sketch is None else len(self._sketch)
+        if done < self._size:
+            more = held[done:] @ self._projection
+            self._sketch = more if self._sketch is None else np.concatenate([self._sketch, more])
+        assert self._sketch is not None
+        return self._sketch, self._projection
 
     def _by_node(self, rows: Rows, query: Floats) -> tuple[Rows, Floats]:
         """Passages roll up: the mean of a node's best and of its first passage."""
@@ -222,11 +241,3 @@ def require_identity(stored: str, mine: str) -> None:
             f"the stored vectors were made by {stored}, not by {mine}; "
             "open the store with that embedder, or make all vectors anew with reembed"
         )
-
-
-def _projection(width: int) -> Floats:
-    """A fixed random projection: the same on every machine."""
-    import numpy as np
-
-    random = np.random.Generator(np.random.PCG64(_SEED))
-    return np.asarray(random.standard_normal((width, SKETCH)) / np.sqrt(SKETCH), np.float32)

@@ -17,7 +17,7 @@ from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Place
 from worldline.hashing import fact_id
-from worldline.model import EdgeDraft, Evidence, Fact, FactDraft, NodeDraft, Predicate, Status
+from worldline.model import EdgeDraft, Evidence, Fact, FactDraft, Metadata, NodeDraft, Predicate, Status
 from worldline.store.tx import Tx
 from worldline.write.check import clean_name, clean_struct, clean_text
 from worldline.write.put import Told
@@ -94,9 +94,7 @@ def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
     return key
 
 
-def cite(
-    tx: Tx, fact: int, evidence: Sequence[tuple[int, dict[str, int]]], place: Place, valid: Interval
-) -> bool:
+def cite(tx: Tx, fact: int, evidence: Sequence[tuple[int, Metadata]], place: Place, valid: Interval) -> bool:
     """Joins a fact with the words it came from; whether any of them is new."""
     added = [
         tx.link(EdgeDraft(fact, "derived_from", event, Interval(valid.start), place.scope, span))[1]
@@ -107,7 +105,7 @@ def cite(
 
 def _end(tx: Tx, name: str, place: Place) -> int:
     if not _ID.fullmatch(name):
-        return known_or_new(tx, clean_name(name), place)
+        return known_or_new(tx, clean_name(name), place)[0]
     found = tx.named(name)
     if not found:
         raise NotFound(f"no memory {name[:12]}… here")
@@ -116,9 +114,7 @@ def _end(tx: Tx, name: str, place: Place) -> int:
 
 def _object(tx: Tx, fact: Fact, place: Place) -> tuple[int, str | None]:
     if (fact.object is None) == (fact.literal is None):
-        raise InvalidInput(
-            "a fact needs exactly one of object (a name or an id) and literal (a value)"
-        )
+        raise InvalidInput("a fact needs exactly one of object (a name or an id) and literal (a value)")
     if fact.object is not None:
         return _end(tx, fact.object, place), None
     if not isinstance(fact.literal, str | int | bool):
@@ -147,7 +143,7 @@ def grounding(confidence: float, predicate: Predicate, config: Config) -> tuple[
     return "quarantined", f"confidence {confidence:g} is below {threshold:g}"
 
 
-def _evidence(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, dict[str, int]]]:
+def _evidence(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, Metadata]]:
     given = [(_event(tx, e), _span(e)) for e in fact.evidence]
     return given or ([(told.event, {})] if told.event else [])
 
@@ -160,6 +156,6 @@ def _event(tx: Tx, evidence: Evidence) -> int:
     return found[0][1]
 
 
-def _span(evidence: Evidence) -> dict[str, int]:
+def _span(evidence: Evidence) -> Metadata:
     pairs = (("start", evidence.start), ("end", evidence.end))
     return {name: value for name, value in pairs if value is not None}

@@ -23,15 +23,13 @@ class Told(Struct, frozen=True):
 
     event: int = 0
     said_at: Instant | None = None
+    by: tuple[tuple[str, str], ...] = ()
+    """Who read it there, if no rule did: the model and the hash of its prompt."""
 
 
 def session_world(tx: Tx, name: str, place: Place) -> int:
     """The world of a session; the same name in another scope is another session."""
-    rows = (
-        tx.query("SELECT key FROM scopes WHERE id = :scope", scope=place.scope)
-        if place.scope
-        else []
-    )
+    rows = tx.query("SELECT key FROM scopes WHERE id = :scope", scope=place.scope) if place.scope else []
     draft = NodeDraft(
         "Session", clean_name(name, "session"), rows[0][0] if rows else "",
         valid=Interval(EARLIEST), world=place.world, scope=place.scope,
@@ -91,9 +89,7 @@ def _event_key(
     event: Event, place: Place, world: int, sender: str, said_at: Instant | None, text: str
 ) -> bytes:
     if event.external_id is not None:
-        return record_id(
-            "external", str(place.scope), clean_text(event.external_id, "external id", 4096)
-        )
+        return record_id("external", str(place.scope), clean_text(event.external_id, "external id", 4096))
     when = "" if said_at is None else str(said_at)
     return record_id("event", str(place.scope), str(world), sender, when, text)
 
@@ -108,8 +104,8 @@ def _same_event(tx: Tx, key: int, text: str) -> int:
     return key
 
 
-def entity(tx: Tx, name: str, place: Place) -> int:
-    """The entity of exactly this name (case, accents and punctuation folded) in this scope."""
+def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
+    """The entity of exactly this name (case, accents, punctuation folded) in this scope; whether it is new."""
     clean = clean_name(name)
     rows = tx.query(
         "SELECT line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = aliases.line"
@@ -117,13 +113,11 @@ def entity(tx: Tx, name: str, place: Place) -> int:
         " WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id LIMIT 1",
         key=fold(clean) or clean, scope=place.scope,
     )  # fmt: skip
-    if rows and rows[0][1]:
-        return int(rows[0][0])
     if rows:
-        return _believed(tx, int(rows[0][0]), place.scope)
+        return int(rows[0][0]) if rows[0][1] else _believed(tx, int(rows[0][0]), place.scope), False
     key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))
     add_alias(tx, key, clean, place.scope)
-    return key
+    return key, True
 
 
 def _believed(tx: Tx, line: int, scope: int) -> int:
@@ -142,9 +136,7 @@ def add_alias(tx: Tx, line: int, name: str, scope: int) -> None:
     tx.add("aliases", fold(name) or name, name, line, scope)
 
 
-def note(
-    tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None
-) -> tuple[int, bool]:
+def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None) -> tuple[int, bool]:
     """Stores a note; an Entity is also found by its name."""
     draft.name = clean_name(draft.name)
     draft.content = clean_text(draft.content, "content", limit, empty=True)
@@ -166,6 +158,4 @@ def _replace_others(tx: Tx, key: int, draft: NodeDraft) -> None:
     for belief, node in tx.history((tx.find(tx.id_of(key)) or (key, key))[1]):
         current = belief.known.end == FOREVER and belief.scope == draft.scope
         if current and node.key != key and draft.valid.start in belief.valid:
-            tx.link(
-                EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope)
-            )
+            tx.link(EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope))

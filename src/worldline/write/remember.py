@@ -23,7 +23,7 @@ from worldline.store import registry
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.text import content_words
-from worldline.write import facts, put
+from worldline.write import facts, put, with_model
 from worldline.write.check import clean_name, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, echoes, judge
 from worldline.write.redact import redact
@@ -44,6 +44,8 @@ class Pending(Struct, frozen=True):
     world: int
     facts: tuple[Fact, ...] = ()
     extract: bool = False
+    model: bool = False
+    """Whether a model is still to read it."""
 
 
 _DRAFT = list[Pending]
@@ -73,10 +75,12 @@ def _checked(event: Event, handle: Handle) -> Event:
 
 def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
     """What is to be settled once the words are safe; None for nothing."""
-    extract = handle.config.understand == "rules"
+    extract, model = handle.config.understand != "off", handle.config.understand == "model"
     if not (given or extract):
         return None
-    left = Pending(handle.scopes, handle.world, tuple(given), extract)
+    if model:
+        with_model.required(handle)
+    left = Pending(handle.scopes, handle.world, tuple(given), extract, model)
     _encoded(left)
     return left
 
@@ -156,14 +160,16 @@ def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left
     except (InvalidInput, Refused, NotFound):
         handle.write("remember", lambda tx, place: _reject(tx, events, left))
         raise
-    if not receipt.changed:
-        return replace(stored, changes=receipt.changes)
-    also = (stored.known_at,) if stored.changed else ()
-    second = recluster(handle, born, scope)
-    if second is not None and second.changed:
-        also = (second.known_at, *also)
-        receipt = replace(receipt, proposals=(*receipt.proposals, *second.proposals))
-    return replace(receipt, also=also, redacted=stored.redacted)
+    done = with_model.joined(stored, receipt)
+    done = with_model.joined(done, recluster(handle, born, scope))
+    if left.model:
+        done = with_model.joined(done, with_model.read_events(handle, events, _for_model(left)))
+    return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
+
+
+def _for_model(left: Pending) -> str:
+    """What is left of an event once the rules have read it, as it is stored."""
+    return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
 def _understand_one(tx: Tx, id_: str, place: Place, handle: Handle, left: Pending) -> bool:
@@ -176,7 +182,10 @@ def _understand_one(tx: Tx, id_: str, place: Place, handle: Handle, left: Pendin
         if signals is None or _is_worth_reading(signals):
             changed.append(settle(tx, claims_of(event), event, place, handle))
     kept = None if signals is None else msgspec.json.encode(signals).decode()
-    put.leave(tx, event.key, _drafted(_others(event.draft, left)), "stored", kept)
+    rest = _others(event.draft, left)
+    if left.model and left.extract and (signals is None or signals.admitted):
+        rest.append(replace(left, facts=(), extract=False))
+    put.leave(tx, event.key, _drafted(rest), "stored", kept)
     return any(changed)
 
 
@@ -234,17 +243,27 @@ def resume(handle: Handle) -> tuple[Receipt, ...]:
         )
     )
     mine = handle.scope.bound().items()
-    return tuple(
-        _resume(replace(handle, scopes=left.scopes, world=left.world), id_.hex(), left)
+    waiting = [
+        (replace(handle, scopes=left.scopes, world=left.world), id_.hex(), left)
         for id_, draft in rows
         for left in msgspec.json.decode(draft, type=_DRAFT)
         if mine <= (left.scopes[0] if left.scopes else Scope()).bound().items()
-    )
+    ]
+    for_model = [each for each in waiting if _is_for_model(each[2])]
+    by_rules = [each for each in waiting if not _is_for_model(each[2])]
+    return tuple(_resume(*each) for each in [*by_rules, *for_model[: handle.config.model_events]])
+
+
+def _is_for_model(left: Pending) -> bool:
+    return left.model and not left.extract and not left.facts
 
 
 def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
     """As the caller bound it then; facts that can never be stored are told, and block nobody else."""
     stored = Receipt("remember", event, False, 0)
+    if _is_for_model(left):
+        read = with_model.read_events(handle, [event], _drafted([left]) or "")
+        return replace(stored, known_at=handle.now()) if read is None else replace(read, id=event)
     try:
         return understand(handle, stored, left)
     except (InvalidInput, Refused, NotFound) as error:

@@ -44,10 +44,9 @@ _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object != 
 def mention(tx: Tx, name: str, told: Told, place: Place) -> int:
     """The entity that a name means, made if it is new; the mention is a row with tier and score."""
     clean = clean_name(name)[:LONGEST_NAME].strip()
-    before = tx.next_row("nodes")
-    line = known_or_new(tx, clean, place)
+    line, new = known_or_new(tx, clean, place)
     if told.event:
-        tier = "new" if line >= before else "exact"
+        tier = "new" if new else "exact"
         tx.link(
             EdgeDraft(
                 told.event, "refers_to", line, Interval(told.said_at or tx.stamp), place.scope,
@@ -57,17 +56,16 @@ def mention(tx: Tx, name: str, told: Told, place: Place) -> int:
     return line
 
 
-def known_or_new(tx: Tx, name: str, place: Place) -> int:
-    """The entity of exactly this name; a new one that resembles known ones stages merges."""
-    before = tx.next_row("nodes")
-    line = entity(tx, name, place)
-    if line >= before:
+def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
+    """The entity of exactly this name, and whether it is new in this scope; then alike ones are proposed."""
+    line, new = entity(tx, name, place)
+    if new:
         keys = sorted(block_keys(name))
         pool = _candidates(tx, keys, [line], place.scope)
         for key in keys:
             tx.add("blocks", key, line)
         _stage(tx, line, name, resolve(name, pool) if pool else None)
-    return line
+    return line, new
 
 
 def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:

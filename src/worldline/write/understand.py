@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from worldline.claims import Claim, stem
 from worldline.clock import Instant, Interval, to_datetime
 from worldline.handle import Handle, Place
-from worldline.model import Close, EdgeDraft, FactDraft, FactRow
+from worldline.model import Close, EdgeDraft, FactDraft, FactRow, Metadata
 from worldline.rules.describe import role_of
 from worldline.rules.slots import Decision, Held, decide, oriented, slot_of
 from worldline.store import registry
 from worldline.store.tx import Tx
-from worldline.store.view import fact_from
+from worldline.store.view import SqlView, fact_from
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.extract import extract
@@ -46,9 +46,9 @@ class Stored(Struct, frozen=True):
     """What was still to be done with it when it was read."""
 
 
-def stored_event(tx: Tx, event: str) -> Stored:
-    """The event of an id, inside the changeset that understands it."""
-    rows = tx.query(
+def stored_event(view: SqlView, event: str) -> Stored:
+    """The event of an id, as understanding needs it."""
+    rows = view.query(
         "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft"
         " FROM nodes n CROSS JOIN events e ON e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
         hash=bytes.fromhex(event),
@@ -56,18 +56,29 @@ def stored_event(tx: Tx, event: str) -> Stored:
     return Stored(*rows[0])
 
 
+def is_own_voice(event: Stored) -> bool:
+    """Whether somebody speaks for themselves; an assistant does not."""
+    return not event.speaker or role_of(event.speaker) != "assistant"
+
+
 def claims_of(event: Stored) -> list[Claim]:
     """What an event claims; an assistant's own words are not evidence about the world."""
-    role = role_of(event.speaker) if event.speaker else "user"
-    if role == "assistant":
+    if not is_own_voice(event):
         return []
     said_at = to_datetime(event.said_at, event.utc_offset)
     return extract(event.text, event.speaker or NOBODY, event.recipient, said_at)
 
 
-def settle(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place, handle: Handle) -> bool:
+def settle(
+    tx: Tx,
+    claims: Sequence[Claim],
+    event: Stored,
+    place: Place,
+    handle: Handle,
+    by: tuple[tuple[str, str], ...] = (),
+) -> bool:
     """Believes every claim, in the order of the text; whether anything changed."""
-    told = Told(event.key, event.said_at)
+    told = Told(event.key, event.said_at, by)
     sound = [
         claim for claim in claims if claim.subject.strip() and (claim.object.strip() or claim.cue == "ends")
     ]
@@ -138,15 +149,20 @@ def _believe(
     draft = FactDraft(
         key, decision.slot, bool(rivals), claim.valid_from is not None,
         claim.cue == "correction" and bool(rivals), status, claim.confidence, claim.precision or None,
-        doubt or decision.reason, rivals,
+        _because(doubt or decision.reason, told), rivals,
     )  # fmt: skip
     changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
     if decision.verb == "contradicts":
         _contradict(tx, key, decision, held, place, start)
     if object_:
         _note_wording(tx, object_, claim)
-    span = {"start": claim.chars[0], "end": claim.chars[1]}
+    span: Metadata = {"start": claim.chars[0], "end": claim.chars[1], **dict(told.by)}
     return cite(tx, key, [(told.event, span)] if told.event else [], place, valid) or changed
+
+
+def _because(reason: str, told: Told) -> str:
+    """The reason of a belief, with who read it, if no rule did."""
+    return "; ".join([reason, *(f"{what} {which}" for what, which in told.by)])
 
 
 def _contradict(

@@ -1,0 +1,223 @@
+"""The model extractor: a language model proposes claims, and only what the text bears out is kept.
+
+It decides nothing about the store: text in, claims and reasons for rejection out. Each claim must
+quote the text; its subject and object must occur there. What a model read has the lowest authority
+("inferred"), so it never ends what somebody said. The prompt is a file, and its hash goes with
+everything that it produced.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+from blake3 import blake3
+from msgspec import Struct
+
+from worldline.claims import Claim, Cue, predicate_key
+from worldline.dates import find_dates
+from worldline.plugins.language_models import LanguageModel
+from worldline.text import fold
+
+LONGEST = 6_000
+"""Characters of a message that a model is shown."""
+MOST = 12
+TRIES = 2
+SUREST = 0.9
+_SELF = frozenset({"i", "me", "my", "myself", "the user", "user", "the speaker", "speaker"})
+_PREPOSITIONS = frozenset(
+    ["in", "at", "on", "to", "of", "by", "with", "for", "from", "as", "into", "near", "within", "inside", "about", "against", "under", "over", "since"]
+)
+_CHANGES: dict[str, Cue] = {"": "", "replaces": "closes", "ends": "ends"}
+
+
+class Stated(Struct, frozen=True):
+    """One fact as the model must write it."""
+
+    subject: str
+    predicate: str
+    object: str = ""
+    quote: str = ""
+    since: str = ""
+    change: Literal["", "replaces", "ends"] = ""
+    confidence: float = 0.6
+
+
+class Reply(Struct, frozen=True):
+    """The model's whole answer."""
+
+    facts: tuple[Stated, ...] = ()
+
+
+class Message(Struct, frozen=True):
+    """What the model is shown of an event."""
+
+    text: str
+    speaker: str
+    said_at: datetime
+
+
+class Reading(Struct, frozen=True):
+    """What came of one message: claims, what was turned down and why, and where it came from."""
+
+    claims: tuple[Claim, ...]
+    rejected: tuple[str, ...]
+    model: str
+    prompt: str
+    calls: int = 1
+
+
+@lru_cache(maxsize=4)
+def prompt(name: str = "extract") -> tuple[str, str]:
+    """The text of a prompt, and the hash that is recorded on what it produced."""
+    text = files("worldline.write").joinpath(f"prompts/{name}.md").read_text("utf-8")
+    return text, blake3(text.encode()).hexdigest()[:16]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an answer, for endpoints that can hold a model to it."""
+    properties: dict[str, Any] = {
+        name: {"type": "string"} for name in ("subject", "predicate", "object", "quote", "since")
+    }
+    properties["change"] = {"type": "string", "enum": list(_CHANGES)}
+    properties["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
+    fact = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": fact, "maxItems": MOST}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def read(model: LanguageModel, message: Message, max_tokens: int) -> Reading:
+    """Asks the model, at most twice; an answer that is not as asked is repaired or turned down."""
+    asked, digest = _messages(message), prompt()[1]
+    told: list[str] = []
+    for attempt in range(1, TRIES + 1):
+        answer = model.complete(asked, max_tokens, schema())
+        try:
+            reply = parsed(answer)
+        except ValueError as error:
+            told.append(f"answer {attempt} was not as asked: {error}")
+            asked = [
+                *asked,
+                {"role": "assistant", "content": answer[:4000]},
+                {"role": "user", "content": f"That was not as asked ({error}). Answer with the JSON only."},
+            ]
+            continue
+        claims, rejected = checked(reply, message)
+        return Reading(claims, (*told, *rejected), model.name, digest, attempt)
+    return Reading((), tuple(told), model.name, digest, TRIES)
+
+
+def _messages(message: Message) -> list[dict[str, str]]:
+    text = message.text[:LONGEST]
+    mark = f"=== message {blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()} ==="
+    rules = prompt()[0]
+    said = message.said_at.strftime("%A %Y-%m-%d %H:%M")
+    filled = {"mark": mark, "speaker": message.speaker, "said_at": said, "most": str(MOST)}
+    for name, value in filled.items():
+        rules = rules.replace("{" + name + "}", value)
+    return [
+        {"role": "system", "content": rules},
+        {"role": "user", "content": f"{mark}\n{text.replace('=== message', '=== (message)')}\n{mark}"},
+    ]
+
+
+# From an answer to claims --------------------------------------------------------------------------
+
+_FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
+_TRAILING_COMMA = re.compile(r",\s*([\]}])")
+
+
+def parsed(answer: str) -> Reply:
+    """The answer as a value; what models do to JSON is repaired, anything else is a ValueError."""
+    text = _FENCE.sub("", answer.strip())
+    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
+    end = max(text.rfind("}"), text.rfind("]"))
+    if not starts or end < 0:
+        raise ValueError("it holds no JSON")
+    body = _TRAILING_COMMA.sub(r"\1", text[min(starts) : end + 1])
+    if body.startswith("["):
+        body = f'{{"facts": {body}}}'
+    try:
+        return msgspec.json.decode(body, type=Reply, strict=False)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def checked(reply: Reply, message: Message) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+    """The facts that the text bears out as claims, and a reason for each of the others."""
+    claims: dict[tuple[str, str, str], Claim] = {}
+    rejected: list[str] = []
+    for stated in reply.facts[:MOST]:
+        claim = _claim(stated, message)
+        if isinstance(claim, str):
+            what = f"{stated.subject} {stated.predicate} {stated.object}"
+            rejected.append(f"rejected {what[:120]!r}: {claim}")
+        else:
+            claims.setdefault((fold(claim.subject), claim.key, fold(claim.object)), claim)
+    if len(reply.facts) > MOST:
+        rejected.append(f"rejected {len(reply.facts) - MOST} more: at most {MOST} facts a message")
+    return tuple(claims.values()), tuple(rejected)
+
+
+def _claim(stated: Stated, message: Message) -> Claim | str:
+    """One claim, or why it is none."""
+    chars = _found(stated.quote, message.text)
+    subject = message.speaker if fold(stated.subject) in _SELF else " ".join(stated.subject.split())
+    object_ = " ".join(stated.object.split()).strip(" .,;")
+    key, phrase = _relation(stated.predicate)
+    if chars is None:
+        return "its quote is not in the text"
+    if subject != message.speaker and not _occurs(subject, message.text):
+        return "its subject is not in the text"
+    if object_ and not _occurs(object_, message.text):
+        return "its object is not in the text"
+    if not (object_ or stated.change == "ends"):
+        return "it has no object"
+    if not key.strip("|") or len(subject) > 200 or len(object_) > 500:
+        return "it is not a short relation"
+    if not 0 <= stated.confidence <= 1:
+        return "its confidence is not between 0 and 1"
+    when = find_dates(stated.since, message.said_at) if stated.since else []
+    named = object_[:1].isupper() and len(object_) <= 80
+    return Claim(
+        subject, phrase, key, object_, kind="entity" if named else "text",
+        cue=_CHANGES[stated.change], valid_from=when[0].start if when else None,
+        precision=when[0].precision if when else "", confidence=min(stated.confidence, SUREST),
+        rank="inferred", chars=chars,
+    )  # fmt: skip
+
+
+def _relation(predicate: str) -> tuple[str, str]:
+    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", predicate.replace("_", " ").lower())[:8]
+    preposition = words[-1] if len(words) > 1 and words[-1] in _PREPOSITIONS else ""
+    return predicate_key(words[:-1] if preposition else words, preposition), " ".join(words)
+
+
+def _found(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands, letter by letter apart from case and spacing."""
+    words = quote.split()
+    if not words:
+        return None
+    match = re.search(r"\s+".join(re.escape(word) for word in words), text, re.IGNORECASE)
+    return match.span() if match else None
+
+
+def _occurs(value: str, text: str) -> bool:
+    """Whether every word of a value is a word of the text."""
+    words = fold(value).split()
+    held = set(fold(text).split())
+    return bool(words) and (all(word in held for word in words) or value in text)

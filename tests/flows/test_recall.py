@@ -1,0 +1,353 @@
+"""Recall as users meet it: finding, filtering, vectors that come and go, and being told why not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import worldline
+from worldline import Config, Memory
+from worldline.errors import Conflict
+from worldline.testing import FrozenClock, HashEmbedder
+
+PLAIN = Config(embedder="none", understand="off")
+DATASETS = "locomo longmemeval longmem lme memdaily memsim realmem factconsolidation memoryagentbench"
+SOURCE = Path(worldline.__file__).parent
+
+
+@pytest.fixture
+def talk():
+    """A conversation over three days, with vectors."""
+    with Memory.open(":memory:", PLAIN, clock=FrozenClock("2026-06-01"), embedder=HashEmbedder()) as memory:
+        for day, said in enumerate(
+            (
+                [("Ana", "I adopted a kitten called Miso."), ("Ben", "Lovely! How old is it?")],
+                [("Ana", "Miso is three months old."), ("Ben", "I sold my bicycle in Porto.")],
+                [("Ana", "We went swimming at the lake."), ("Ben", "I stayed at home.")],
+            )
+        ):
+            messages = [{"name": who, "content": text} for who, text in said]
+            memory.remember(messages=messages, session=f"day {day}", said_at=f"2026-03-0{day + 1}T10:00")
+        yield memory
+
+
+def first(found):
+    """The best hit's text."""
+    return found.hits[0].node.content if found.hits else None
+
+
+# Finding -------------------------------------------------------------------------------------------
+
+
+def test_a_question_finds_its_evidence(talk):
+    """The best hit answers, and the text shows it dated, with its speaker, verbatim."""
+    found = talk.recall("Who sold a bicycle?")
+
+    assert first(found) == "I sold my bicycle in Porto."
+    assert "[2026-03-02 Mon 10:00] Ben: I sold my bicycle in Porto." in found.text
+    assert re.search(r"\(returned \d+/\d+, ~\d+/2000 tokens\)$", found.text)
+
+
+def test_the_text_is_in_the_order_of_time(talk):
+    """Evidence is shown oldest first, whatever its rank."""
+    lines = re.findall(r"^\[(\S+)", talk.recall("Miso swimming bicycle").text, re.M)
+
+    assert lines == sorted(lines)
+    assert len(lines) > 3
+
+
+def test_a_list_question_gets_more():
+    """Without a limit, a question for several things returns more than one for a single thing."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        for number in range(40):
+            memory.remember(f"I visited the museum number {number}.", speaker="Ana", session=f"s{number}")
+        one = memory.recall("Where is the museum?", max_tokens=4000)
+        many = memory.recall("Which museums have I visited?", max_tokens=4000)
+
+        assert len(one.hits) < len(many.hits)
+        assert len(memory.recall("museum", limit=3).hits) == 3
+
+
+@pytest.mark.parametrize("word", ["游泳", "会议", "咖啡"])
+def test_two_characters_are_a_word(word):
+    """A Chinese word of two characters finds the sentence that it is in."""
+    said = {"游泳": "我昨天去游泳了。", "会议": "明天上午有会议。", "咖啡": "他喜欢喝咖啡和茶。"}
+    with Memory.open(":memory:", PLAIN) as memory:
+        for text in said.values():
+            memory.remember(text, speaker="user")
+
+        assert first(memory.recall(word)) == said[word]
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "vectors too"])
+def test_a_long_text_is_found_by_a_late_passage(embedder):
+    """What stands ten thousand characters into a text finds that text, once."""
+    filler = "The committee talked about the weather and the roof. " * 200
+    with Memory.open(":memory:", PLAIN, embedder=embedder) as memory:
+        memory.remember(filler + "The vault code is heliotrope. " + filler, speaker="Ana")
+        memory.remember(filler, speaker="Ben")
+        found = memory.recall("What is the heliotrope vault code?", limit=10)
+
+        assert "heliotrope" in first(found)
+        assert len([hit for hit in found.hits if "heliotrope" in hit.node.content]) == 1
+
+
+def test_filters_are_equalities_on_metadata(talk):
+    """Only memories with the metadata asked for are found, neighbours included."""
+    talk.remember("The kitten sleeps.", speaker="Ana", session="day 9", metadata={"place": "home", "n": 1})
+    talk.remember("The kitten plays.", speaker="Ana", session="day 9", metadata={"place": "garden"})
+
+    found = talk.recall("What does the kitten do?", filters={"place": "home", "n": 1}, limit=20)
+    assert [hit.node.content for hit in found.hits] == ["The kitten sleeps."]
+    assert talk.recall("kitten", filters={"place": "moon"}).hits == ()
+
+
+def test_the_session_at_hand_comes_first(talk):
+    """Of two equal memories, the one of the bound session is better."""
+    for session in ("x", "y"):
+        talk.remember("The code word is heron.", speaker="Ana", session=session)
+
+    assert talk.scoped(session="x").recall("What is the code word?").hits[0].session == "x"
+    assert talk.scoped(session="y").recall("What is the code word?").hits[0].session == "y"
+
+
+def test_nothing_is_an_answer_too():
+    """An empty memory, and a question about nothing stored, abstain with a reason."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        empty = memory.recall("Where does Ana live?")
+        memory.remember("I bought bread.", speaker="Ana")
+        strange = memory.recall("Which zeppelin did Ana buy?")
+
+        assert empty.abstained
+        assert "nothing stored" in (empty.reason or "")
+        assert strange.abstained
+        assert "zeppelin" in (strange.reason or "")
+
+
+# Vectors -------------------------------------------------------------------------------------------
+
+
+def test_another_embedder_is_a_conflict_until_all_is_embedded_anew(tmp_path):
+    """A store remembers whose vectors it has; `reembed` is the way to another embedder."""
+    path = tmp_path / "m.db"
+    with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
+        memory.remember("I keep bees.", speaker="Ana")
+    other = HashEmbedder(32, "other")
+    with Memory.open(path, PLAIN, embedder=other) as memory:
+        with pytest.raises(Conflict, match="hash-64"):
+            memory.recall("bees")
+        assert memory.reembed() == 1
+        assert memory.recall("bees").hits[0].lanes["vectors"] == 1
+    with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory, pytest.raises(Conflict):
+        memory.recall("bees")
+
+
+def test_vectors_that_a_crash_prevented_are_caught_up(tmp_path):
+    """What was stored without its vector gets it with the next write, or with `flush`."""
+    path = tmp_path / "m.db"
+    with Memory.open(path, PLAIN) as memory:  # as after a crash between words and vectors
+        for number in range(5):
+            memory.remember(f"Sentence number {number}.", speaker="Ana")
+    with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
+        assert memory.flush() == 5
+        assert memory.flush() == 0
+    with Memory.open(path, PLAIN) as memory:
+        memory.remember("One more.", speaker="Ana")
+    with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
+        memory.remember("And the next.", speaker="Ana")
+        assert memory.flush() == 0
+        assert "vectors" in memory.recall("One more.").hits[0].lanes
+
+
+def test_an_embedder_that_fails_loses_no_words(tmp_path):
+    """A write survives its embedder; the vectors come later."""
+
+    class Broken(HashEmbedder):
+        def embed(self, texts):
+            raise Conflict("no vectors today")
+
+    with Memory.open(tmp_path / "m.db", PLAIN, embedder=Broken()) as memory:
+        assert memory.remember("I keep bees.", speaker="Ana").changed
+    with Memory.open(tmp_path / "m.db", PLAIN, embedder=HashEmbedder()) as memory:
+        assert memory.flush() == 1
+
+
+def test_another_process_sees_new_vectors(tmp_path):
+    """An index in memory is caught up with what another handle stored meanwhile."""
+    one = Memory.open(tmp_path / "m.db", PLAIN, embedder=HashEmbedder())
+    two = Memory.open(tmp_path / "m.db", PLAIN, embedder=HashEmbedder())
+    one.remember("I keep bees.", speaker="Ana")
+    assert two.recall("bees").hits[0].lanes["vectors"] == 1
+    one.remember("The hive is full of honey.", speaker="Ana")
+
+    assert two.recall("honey hive").hits[0].lanes["vectors"] == 1
+    one.close()
+    two.close()
+
+
+def test_a_large_index_finds_what_an_exact_one_finds(monkeypatch):
+    """Above the exact limit the sketch still brings the nearest texts."""
+    from worldline.store import vectors
+
+    with Memory.open(":memory:", PLAIN, embedder=HashEmbedder()) as memory:
+        said = [{"name": "Ana", "content": f"word{n % 97} thing{n % 89} place{n % 83}"} for n in range(4000)]
+        memory.remember(messages=said)
+        exact = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]
+        monkeypatch.setattr(vectors, "EXACT", 100)
+        rough = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]
+
+        assert [first(found) for found in rough] == [first(found) for found in exact]
+
+
+def test_recall_writes_nothing(tmp_path):
+    """However often it is asked, the file stays as it is, byte for byte."""
+    path = tmp_path / "m.db"
+    with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
+        memory.remember("I keep bees.", speaker="Ana", session="s")
+        memory._h.store.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        before = path.read_bytes()
+        for verb in (memory.recall, memory.timeline, memory.density):
+            verb("Who keeps bees?")
+        memory.at(as_of="2020-01-01").recall("bees")
+
+        assert memory._h.store.connection().total_changes() == 0 or path.read_bytes() == before
+        assert path.read_bytes() == before
+        assert Path(f"{path}-wal").stat().st_size == 0
+
+
+def test_few_statements_a_question(talk):
+    """A recall, vectors and all, takes at most twelve statements."""
+    scoped = talk.scoped(user="ana")
+    scoped.remember("I keep bees.", speaker="Ana", session="s")
+    scoped.recall("Who keeps bees?")
+    before = talk._h.store.statements
+    scoped.recall("Who sold a bicycle in the year of the bees?", without=["facts"])
+
+    assert talk._h.store.statements - before <= 12
+
+
+# Explained -----------------------------------------------------------------------------------------
+
+
+def test_every_hit_says_why(talk):
+    """Lanes, places and factors are with each hit; the factors add up; the plan can be read."""
+    found = talk.recall("How old is Miso?", explain=True)
+
+    for hit in found.hits:
+        assert hit.lanes
+        assert sum(hit.factors.values()) == pytest.approx(hit.score)
+    assert any("lane words" in line for line in found.trace)
+
+
+def test_why_not(talk):
+    """Each way to lose a memory is told: filter, lane, rank, budget; or its place."""
+    sold = next(hit.node for hit in talk.recall("bicycle").hits if "bicycle" in hit.node.content)
+    note = talk.note("context", "Acme tier", "silver")
+    talk.retire(note)
+    doubtful = talk.note("context", "rumour", "the bicycle was stolen")
+    talk.quarantine(doubtful, "hearsay")
+    question = "Who sold a bicycle?"
+
+    assert (talk.explain(question, sold).lost_by, talk.explain(question, sold).place) == ("", 1)
+    assert talk.explain(question, note.id).lost_by == "filter"
+    assert "hearsay" in talk.explain(question, doubtful.id).reason
+    assert talk.explain(question, sold, filters={"x": 1}).lost_by == "filter"
+    assert talk.explain("How old is Miso?", sold, limit=1).lost_by == "rank"
+    assert talk.explain(question, sold, max_tokens=10).lost_by == "budget"
+
+
+def test_why_not_when_no_lane_finds_it():
+    """A memory that shares no word with the question, without vectors, is lost by every lane."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        lost = memory.remember("Entirely different matters.", speaker="Ana", session="one")
+        memory.remember("I keep bees.", speaker="Ana", session="two")
+
+        assert memory.explain("Who keeps bees?", lost.id).lost_by == "lane"
+
+
+# Timelines and coverage ----------------------------------------------------------------------------
+
+
+def test_a_timeline_is_in_order_and_within_its_bounds(talk):
+    """Dated memories of a topic, oldest first, between two moments; amended versions too."""
+    tier = talk.note("context", "Miso weight", "1 kg", valid_from="2026-03-01")
+    talk.amend(tier, content="2 kg", valid_from="2026-03-05")
+    wrong = talk.note("context", "Miso colour", "grey")
+    talk.correct(wrong, content="black")
+    whole = [item.node.content for item in talk.timeline("Miso")]
+
+    assert whole.index("I adopted a kitten called Miso.") < whole.index("Miso is three months old.")
+    assert {"1 kg", "2 kg", "black"} <= set(whole)
+    assert "grey" not in whole
+    assert "grey" in [i.node.content for i in talk.timeline("Miso", include_superseded=True)]
+    ends = talk.timeline("Miso", "2026-03-02", "2026-03-03")
+    assert [item.node.content for item in ends] == ["Miso is three months old."]
+
+
+def test_a_timeline_uses_the_date_a_text_names():
+    """What happened last Friday stands before what was said on Monday."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        memory.remember("The kitten ate.", speaker="Ana", said_at="2026-03-07")
+        memory.remember("I got the kitten on 2 March 2026.", speaker="Ana", said_at="2026-03-10")
+
+        assert [item.node.content[:5] for item in memory.timeline("kitten")] == ["I got", "The k"]
+
+
+def test_density_counts_what_is_around_a_topic():
+    """Facts, sources and conflicts around a named thing are counted; a strange topic has none."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("Ines lives in Porto.", speaker="Ana")
+        memory.remember("Ines works at Acme.", speaker="Ben")
+        found = memory.density("Ines")
+
+        assert found.facts >= 1
+        assert found.sources >= 1
+        assert found.nodes >= found.facts + found.sources
+        assert found.newest is not None
+        assert memory.density("zeppelins").nodes == 0
+
+
+# A second reading ----------------------------------------------------------------------------------
+
+
+class Longest:
+    """A reranker that likes long texts."""
+
+    name = "longest"
+
+    def rerank(self, question, texts):
+        return [len(text) for text in texts]
+
+
+def test_a_reranker_has_the_last_word():
+    """With a reranker the order is its own, the hits say so, and a failing one changes nothing."""
+
+    class Failing(Longest):
+        def rerank(self, question, texts):
+            raise Conflict("out of order")
+
+    def asked(reranker):
+        with Memory.open(":memory:", PLAIN, reranker=reranker) as memory:
+            for number in range(12):
+                memory.remember(f"I keep bees{' indeed' * number}.", speaker="Ana", session=f"s{number}")
+            return memory.recall("Who keeps bees?", limit=3)
+
+    assert [len(hit.node.content) for hit in asked(Longest()).hits] == [89, 82, 75]
+    assert asked(Longest()).hits[0].lanes["reranker"] == 1
+    assert [h.node.content for h in asked(Failing()).hits] == [h.node.content for h in asked(None).hits]
+
+
+# The code ------------------------------------------------------------------------------------------
+
+
+def test_no_data_set_is_known_to_the_engine():
+    """No name of a public data set occurs outside the benchmark."""
+    pattern = re.compile(rf"(?i:\b(?:{'|'.join(DATASETS.split())})\b)|\bBEAM[-_ ]?\d")
+    allowed = ("bench/", "surfaces/benching.py")
+    naming = [
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if not path.relative_to(SOURCE).as_posix().startswith(allowed) and pattern.search(path.read_text("utf-8"))
+    ]
+
+    assert naming == []

@@ -1,0 +1,380 @@
+"""From what is said to what is believed, end to end: slots, evidence, authority, scopes, time, crashes."""
+
+from __future__ import annotations
+
+import pytest
+
+from worldline import Config, Event, Fact, Memory, Predicate
+from worldline.testing import FrozenClock
+from worldline.write import remember as remembering
+
+DAY = 86_400_000_000
+PLAIN = Config(embedder="none")
+
+
+class Talk:
+    """One person talking to a memory, a day between two messages."""
+
+    def __init__(self, config: Config = PLAIN, path: str = ":memory:") -> None:
+        self.clock = FrozenClock("2026-03-01")
+        self.memory = Memory.open(path, config, clock=self.clock)
+
+    def say(self, text: str, speaker: str = "Ana", memory: Memory | None = None, **more):
+        self.clock.advance(DAY)
+        return (memory or self.memory).remember(text, speaker=speaker, said_at=self.clock(), **more)
+
+    def believed(self, memory: Memory | None = None, **more) -> set[str]:
+        return {node.content for node in (memory or self.memory).list("Fact", limit=500, **more).items}
+
+
+@pytest.fixture
+def talk():
+    """A talk in memory."""
+    made = Talk()
+    yield made
+    made.memory.close()
+
+
+# What a message does to what is believed -------------------------------------------------------------
+
+
+def test_a_change_closes_the_old_value_and_says_why(talk):
+    """Moving ends the former home when it was said, and the receipt explains it."""
+    talk.say("I live in Porto.")
+    receipt = talk.say("I moved to Lisbon.")
+
+    assert talk.believed() == {"Ana moved to Lisbon"}
+    assert any("closes, the wording marks a change" in change for change in receipt.changes)
+    former = [n for n in talk.memory.list("Fact", include_superseded=True).items if "Porto" in n.content]
+    assert [n.valid.end for n in former] == [talk.clock()]
+
+
+def test_what_happened_adds(talk):
+    """One journey does not end another one."""
+    talk.say("I visited Rome.")
+    receipt = talk.say("I visited Oslo.")
+
+    assert talk.believed() == {"Ana visited Rome", "Ana visited Oslo"}
+    assert any("adds" in change for change in receipt.changes)
+
+
+def test_a_count_becomes_a_series(talk):
+    """The latest count is current, the former ones are history."""
+    talk.say("I have read 120 pages of Dune.")
+    receipt = talk.say("I have read 220 pages of Dune so far.")
+
+    assert talk.believed() == {"Ana read 220 pages"}
+    assert any("series" in change for change in receipt.changes)
+    assert len(talk.believed(include_superseded=True)) == 2
+
+
+def test_what_is_over_ends_and_nothing_begins(talk):
+    """ "No longer" ends what it names and believes nothing new."""
+    talk.say("I work at Siemens.")
+    receipt = talk.say("I no longer work at Siemens.")
+
+    assert talk.believed() == set()
+    assert any("the text says that it is over" in change for change in receipt.changes)
+
+
+def test_a_switch_closes_what_it_names(talk):
+    """ "From A to B" ends A and opens B."""
+    talk.say("I switched from Jira to Linear.")
+    talk.say("I switched from Linear to Notion.")
+
+    assert talk.believed() == {"Ana switched to Notion"}
+
+
+def test_a_repetition_adds_evidence_only(talk):
+    """The same said twice is one fact with two witnesses."""
+    first = talk.say("I live in Porto.")
+    second = talk.say("I live in Porto.")
+
+    (fact,) = talk.memory.list("Fact").items
+    assert {e.dst for e in talk.memory.walk(fact, "derived_from", way="out").edges} == {first.id, second.id}
+
+
+def test_records_reconcile(talk):
+    """Bare relation sentences hold one value a slot, whatever their wording."""
+    for line in ("The capital of Freedonia is Marxville.", "Freedonia's capital is Sylvan."):
+        talk.say(line, speaker="")
+
+    assert len(talk.believed()) == 1
+    assert talk.memory.walk_answer("What is the capital of Freedonia?").chains[0].name == "Sylvan"
+
+
+# Evidence and undoing --------------------------------------------------------------------------------
+
+
+def test_every_fact_cites_its_event_and_its_characters(talk):
+    """From each fact an edge leads to the event, with the span of the words it came from."""
+    text = "We had soup. I live in Porto, and my sister Marta lives in Faro."
+    receipt = talk.say(text)
+
+    facts = talk.memory.list("Fact").items
+    assert len(facts) >= 2
+    for fact in facts:
+        (edge,) = talk.memory.walk(fact, "derived_from", way="out").edges
+        assert edge.dst == receipt.id
+        quoted = text[edge.metadata["start"] : edge.metadata["end"]]
+        assert fact.content.split()[-1] in quoted
+
+
+def test_why_leads_to_the_words(talk):
+    """The reason of a belief ends in the verbatim event."""
+    talk.say("I live in Porto.")
+    (fact,) = talk.memory.list("Fact").items
+
+    assert "I live in Porto." in str(talk.memory.why(fact))
+
+
+def test_undo_takes_the_facts_back(talk):
+    """Undoing a remember gives up its words and facts, and what it had ended holds again."""
+    talk.say("I live in Porto.")
+    receipt = talk.say("I moved to Lisbon.")
+    talk.memory.undo(receipt)
+
+    assert talk.believed() == {"Ana live in Porto"}
+    assert talk.memory.recall("Lisbon").hits == ()
+
+
+def test_twice_is_once_with_facts(talk):
+    """The same event again changes nothing, and its facts are not doubled."""
+    event = Event("I live in Porto.", "Ana", "2026-01-02")
+    assert talk.memory.remember(event).changed
+    again = talk.memory.remember(event)
+
+    assert not again.changed
+    assert talk.believed() == {"Ana live in Porto"}
+
+
+def test_a_dry_run_believes_nothing(talk):
+    """A dry run stores neither words nor facts."""
+    talk.memory.remember("I live in Porto.", speaker="Ana", dry_run=True)
+
+    assert talk.believed() == set()
+
+
+# Who may see and close what --------------------------------------------------------------------------
+
+
+def test_scopes_share_nothing(talk):
+    """Facts, entities and walks of one user are invisible to another, and neither closes the other's."""
+    mine, yours = talk.memory.scoped(user="a"), talk.memory.scoped(user="b")
+    talk.say("The capital of Freedonia is Marxville.", "", mine)
+    talk.say("The capital of Freedonia is Sylvan.", "", yours)
+
+    question = "What is the capital of Freedonia?"
+    assert [c.name for c in mine.walk_answer(question).chains] == ["Marxville"]
+    assert [c.name for c in yours.walk_answer(question).chains] == ["Sylvan"]
+    assert talk.memory.scoped(user="c").walk_answer(question).chains == ()
+    assert talk.memory.scoped(user="c").recall(question).facts == ()
+
+
+def test_proposals_belong_to_their_scope(talk):
+    """The same two names in two scopes are two proposals, each for its owner to decide."""
+    for user in ("a", "b"):
+        for name in ("Robert Smith", "Bob Smith"):
+            talk.say(f"{name} was born in the city of Faro.", "", talk.memory.scoped(user=user))
+    first, second = (talk.memory.scoped(user=user).merges() for user in ("a", "b"))
+
+    assert len(first) == len(second) == 1
+    assert first[0].id != second[0].id
+    talk.memory.scoped(user="a").accept_merge(first[0])
+    assert [p.status for p in talk.memory.scoped(user="b").merges()] == ["pending"]
+
+
+def test_worlds_share_nothing(talk):
+    """What is said inside a world is neither believed nor walked outside it, nor the other way round."""
+    inside = talk.memory.enter(talk.memory.note("project", "Apollo").id)
+    talk.say("The capital of Freedonia is Marxville.", "", inside)
+    talk.say("The director of Acme Works is Ana Lopes.", "")
+
+    assert inside.walk_answer("What is the capital of Freedonia?").chains[0].name == "Marxville"
+    assert inside.walk_answer("Who is the director of Acme Works?").chains == ()
+    assert talk.believed(inside) == {"Freedonia capital of Marxville"}
+
+
+def test_given_facts_outrank_what_is_said(talk):
+    """What was given directly is not ended by words; both stay and contradict each other."""
+    talk.memory.register(Predicate("capit|of", functional=True))
+    talk.memory.fact(Fact("Freedonia", "capit|of", "Marxville"))
+    receipt = talk.say("The capital of Freedonia is Sylvan.", "")
+
+    assert any("higher authority" in change for change in receipt.changes)
+    assert len(talk.believed()) == 2
+
+
+def test_an_assistant_is_no_witness(talk):
+    """What an assistant says about the world is kept as words and not believed."""
+    talk.memory.remember(messages=[{"role": "assistant", "content": "The capital of Freedonia is Sylvan."}])
+
+    assert talk.believed() == set()
+
+
+def test_doubt_is_quarantined_and_confirmed():
+    """Below its predicate's threshold a fact is kept aside with the reason, until it is confirmed."""
+    talk = Talk(Config(embedder="none", default_confidence=0.99))
+    talk.say("I live in Porto.")
+    assert talk.believed() == set()
+    assert talk.memory.recall("Where does Ana live?").answer is None
+
+    (aside,) = [n for n in talk.memory.at().query().run().nodes if n.type == "Fact"] or _quarantined(talk.memory)
+    assert "below 0.99" in (aside.reason or "")
+    talk.memory.confirm(aside)
+    assert talk.believed() == {"Ana live in Porto"}
+
+
+def _quarantined(memory: Memory):
+    rows = memory._h.store.query("SELECT hash FROM nodes WHERE type = 'Fact'")
+    return [memory.get(row[0].hex(), exact=True) for row in rows]
+
+
+# Time ------------------------------------------------------------------------------------------------
+
+
+def test_the_walk_looks_from_any_moment(talk):
+    """Walks and facts at a past moment are those of that moment, on either axis."""
+    talk.say("The capital of Freedonia is Marxville.", "")
+    then = talk.clock()
+    talk.say("The capital of Freedonia is Sylvan.", "")
+    question = "What is the capital of Freedonia?"
+
+    for past in (talk.memory.at(as_of=then), talk.memory.at(valid=then), talk.memory.at(known=then)):
+        assert past.walk_answer(question).chains[0].name == "Marxville"
+        assert past.recall(question).answer == "Marxville"
+    now = talk.memory.recall(question)
+    assert now.answer == "Sylvan"
+    assert not any("Marxville" in fact.text for fact in now.facts)
+
+
+def test_relative_dates_become_valid_from(talk):
+    """ "Yesterday" is the day before it was said, with its precision kept."""
+    talk.clock.set("2026-05-10T12:00")
+    talk.memory.remember("I visited Rome yesterday.", speaker="Ana", said_at="2026-05-10T12:00")
+
+    (fact,) = talk.memory.list("Fact").items
+    assert str(fact.valid.start)[:10] == str(FrozenClock("2026-05-09")())[:10]
+    assert fact.precision == "day"
+
+
+# What is not extracted -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["ok", "thanks!", "lol", "👍👍", "good morning"])
+def test_noise_is_stored_and_not_read(talk, text):
+    """Noise is kept verbatim, and no fact comes of it."""
+    receipt = talk.say(text)
+
+    assert talk.memory.get(receipt.id).content == text
+    assert talk.believed() == set()
+
+
+def test_an_echo_is_no_new_knowledge(talk):
+    """A recalled block that comes back inside a message is not believed again."""
+    for town in ("Porto", "Faro", "Braga"):
+        talk.say(f"My cousin from {town} has a boat and paints it every spring in {town}.")
+    shown = talk.memory.recall("Who has a boat and paints it?").text
+    before = talk.believed()
+    talk.say(f"You told me:\n{shown}", speaker="Rui")
+
+    assert talk.believed() == before
+
+
+def test_secrets_are_taken_out_first(talk):
+    """A key is never stored, and the receipt says what was taken out."""
+    receipt = talk.say("My api key is sk-abcdefghijklmnopqrstuvwxyz123456 and I live in Porto.")
+
+    assert receipt.redacted == ("api key",)
+    assert "abcdefghij" not in talk.memory.get(receipt.id).content
+    assert not any("abcdefghij" in content for content in talk.believed())
+
+
+def test_the_strict_gate_drops_and_says_so():
+    """With the strict gate a dull message is not stored, and the receipt tells why."""
+    talk = Talk(Config(embedder="none", gate="strict"))
+    receipt = talk.say("ok")
+
+    assert not receipt.changed
+    assert receipt.changes[0].startswith("not stored:")
+    assert talk.say("I live in Porto.").changed
+
+
+def test_off_reads_nothing():
+    """With understanding switched off only the words are kept."""
+    talk = Talk(Config(embedder="none", understand="off"))
+    talk.say("I live in Porto.")
+
+    assert talk.believed() == set()
+
+
+@pytest.mark.parametrize("text", ["我住在里斯本。", "My sister Marta lives in Faro 🎉🎉.", "é" * 400, "a\n" * 500])
+def test_any_script_is_stored(talk, text):
+    """Other scripts, emoji and odd shapes are stored verbatim and do no harm."""
+    receipt = talk.say(text)
+
+    assert talk.memory.get(receipt.id).content == text
+    assert talk.memory.verify().ok
+
+
+def test_a_huge_text_is_read_in_time(talk):
+    """Ten megabytes are stored verbatim; only their beginning is read for facts."""
+    text = "I live in Porto. " + "The weather was fine and nothing happened. " * 240_000
+    receipt = talk.say(text[:10_000_000])
+
+    assert receipt.changed
+    assert "Ana live in Porto" in talk.believed()
+
+
+# Crashes ---------------------------------------------------------------------------------------------
+
+
+def test_a_crash_between_words_and_facts_is_resumed_once(tmp_path, monkeypatch):
+    """What was stored and not yet understood is understood by resume, exactly once."""
+    path = str(tmp_path / "m.db")
+    talk = Talk(path=path)
+    with monkeypatch.context() as broken:
+        broken.setattr(remembering, "understand", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            talk.say("I live in Porto.")
+    talk.memory.close()
+
+    with Memory.open(path, PLAIN) as memory:
+        assert talk.believed(memory) == set()
+        assert len(memory.resume()) == 1
+        assert talk.believed(memory) == {"Ana live in Porto"}
+        assert memory.resume() == ()
+        assert memory.verify().ok
+
+
+# Identity --------------------------------------------------------------------------------------------
+
+
+def test_alike_names_are_proposed_and_walks_join_after_acceptance(talk):
+    """Two spellings are two entities until somebody accepts; then a walk passes through both."""
+    talk.say("Acme Works was founded by Robert Smith.", "")
+    talk.say("Bob Smith was born in the city of Faro.", "")
+    (proposal,) = talk.memory.merges()
+    question = "Where was the founder of Acme Works born?"
+    assert [c.name for c in talk.memory.walk_answer(question).chains if c.name == "Faro"] == []
+
+    talk.memory.accept_merge(proposal)
+    assert talk.memory.walk_answer(question).chains[0].name == "Faro"
+    talk.memory.undo_merge(proposal)
+    assert [c.name for c in talk.memory.walk_answer(question).chains if c.name == "Faro"] == []
+
+
+def test_a_second_look_after_an_ingest_decides_by_common_neighbours(talk):
+    """An ambiguous name is proposed as the one that shares a neighbour, in a changeset of its own."""
+    for line in (
+        "John Smith is employed by Acme Works.",
+        "Jane Smith is employed by Corvus Bank.",
+        "The director of Acme Works is Vera Lund.",
+    ):
+        talk.say(line, "")
+    receipt = talk.say("J. Smith is employed by Acme Works.", "")
+
+    names = {p.id: {talk.memory.get(p.a).name, talk.memory.get(p.b).name} for p in talk.memory.merges()}
+    assert {"John Smith", "J. Smith"} in names.values()
+    assert talk.memory.undo(receipt).changed
+    assert talk.memory.verify().ok
