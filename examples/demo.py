@@ -95,7 +95,8 @@ def words_behind(memory: Memory, calendar: Calendar) -> None:
     (fact,) = [fact for fact in ana.list("Fact").items if "Rome" in fact.content]
     for event in ana.why(fact).events:
         tell(f"Why “{fact.content}”? {event.name} said on {show(event.valid.start)[:10]}: “{event.content}”")
-    tell(f"And in May: {[f.content for f in ana.at(valid='2026-05-20').list('Fact').items if 'live' in f.name]}")
+    then = ana.at(valid="2026-05-20").list("Fact").items
+    tell(f"And in May: {[fact.content for fact in then if 'live' in fact.name]}")
 
 
 def worlds(memory: Memory) -> None:

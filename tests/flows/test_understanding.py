@@ -219,7 +219,7 @@ def test_doubt_is_quarantined_and_confirmed():
     assert talk.believed() == set()
     assert talk.memory.recall("Where does Ana live?").answer is None
 
-    (aside,) = [n for n in talk.memory.at().query().run().nodes if n.type == "Fact"] or _quarantined(talk.memory)
+    (aside,) = _quarantined(talk.memory)
     assert "below 0.99" in (aside.reason or "")
     talk.memory.confirm(aside)
     assert talk.believed() == {"Ana live in Porto"}
@@ -235,8 +235,7 @@ def _quarantined(memory: Memory):
 
 def test_the_walk_looks_from_any_moment(talk):
     """Walks and facts at a past moment are those of that moment, on either axis."""
-    talk.say("The capital of Freedonia is Marxville.", "")
-    then = talk.clock()
+    then = talk.say("The capital of Freedonia is Marxville.", "").known_at
     talk.say("The capital of Freedonia is Sylvan.", "")
     question = "What is the capital of Freedonia?"
 

@@ -17,7 +17,7 @@ from worldline.text import estimate_tokens
 WORDS = (
     "river contract silver gold tier meeting launch budget garden piano lisbon train ticket recipe bread "
     "novel chapter invoice project deadline swimming lesson doctor battery solar panel 游泳 会议 合同 预算"
-).split()  # noqa: SIM905
+).split(" ")
 START = 1_700_000_000_000_000
 QUIET = Config(embedder="none", understand="off")
 

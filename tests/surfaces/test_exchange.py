@@ -404,6 +404,23 @@ def test_own_copy_again_changes_nothing(tmp_path: Path) -> None:
             full.import_(tmp_path / "copy.jsonl")
 
 
+def test_a_copy_keeps_scopes_apart(tmp_path: Path) -> None:
+    """The same words in two scopes are found from both, each with its own metadata, after a copy."""
+    origin = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+    for user in ("ana", "bo"):
+        origin.scoped(user=user).note("context", "Acme", "the gold tier", metadata={"by": user})
+    origin.export(tmp_path / "all.jsonl")
+    origin.scoped(user="ana").export(tmp_path / "ana.jsonl")
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+    copy.import_(tmp_path / "all.jsonl")
+
+    for user in ("ana", "bo"):
+        (hit,) = copy.scoped(user=user).recall("gold tier").hits
+        assert hit.node.metadata == {"by": user}
+    assert copy.verify().ok
+    assert '"bo"' not in (tmp_path / "ana.jsonl").read_text("utf-8")
+
+
 def test_a_changed_line_is_noticed(tmp_path: Path) -> None:
     """A line whose contents do not fit its id is skipped with its position, and the rest is put back."""
     lived().export(tmp_path / "copy.jsonl")

@@ -30,7 +30,19 @@ def lines(view: SqlView) -> Iterator[dict[str, Any]]:
     """Everything that this view's scope and world have ever held."""
     yield {"kind": "worldline", "format": FORMAT, "version": __version__}
     kept = _kept(view)
-    for make in (_scopes, _ontology, _nodes, _events, _facts, _aliases, _side, _beliefs, _edges, _merges):
+    for make in (
+        _scopes,
+        _ontology,
+        _nodes,
+        _events,
+        _facts,
+        _aliases,
+        _labels,
+        _side,
+        _beliefs,
+        _edges,
+        _merges,
+    ):
         yield from make(view, kept)
 
 
@@ -79,7 +91,10 @@ def _full(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def _scopes(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
-    rows = view.query("SELECT part_of, user, agent, app, run FROM scopes WHERE tenant = :t ORDER BY id")
+    rows = view.query(
+        "SELECT part_of, user, agent, app, run FROM (SELECT *, part_of AS scope FROM scopes) r"
+        f" WHERE r.tenant = :t AND {view.scoped('r')} ORDER BY r.id"
+    )
     sets: dict[int, list[dict[str, str]]] = {}
     for number, *values in rows:
         bound = {k: v for k, v in zip(("user", "agent", "app", "run"), values, strict=True) if v}
@@ -100,13 +115,15 @@ def _ontology(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
 def _nodes(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     rows = view.query(
         f"SELECT n.id, n.hash, {_ID.format('n.line')}, n.type, n.name, n.content, n.dated,"
-        f" {_ID.format('n.world')}, n.metadata FROM nodes n WHERE n.tenant = :t ORDER BY n.id"
+        f" {_ID.format('n.world')}, CASE WHEN {view.scoped('n')} THEN n.metadata END,"
+        f" CASE WHEN {view.scoped('n')} THEN n.scope END"
+        " FROM nodes n WHERE n.tenant = :t ORDER BY n.id"
     )
-    for key, id_, line, type_, name, content, dated, world, metadata in rows:
+    for key, id_, line, type_, name, content, dated, world, metadata, scope in rows:
         if key in kept:
             yield _full(
                 "node", id=_hex(id_), lineage=_hex(line), type=type_, name=name, content=content,
-                dated=dated, world=_hex(world), metadata=_json(metadata),
+                dated=dated, world=_hex(world), metadata=_json(metadata), scope=scope or None,
             )  # fmt: skip
 
 
@@ -152,6 +169,17 @@ def _aliases(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     for line, of, key, name, scope in rows:
         if line in kept:
             yield _full("alias", of=_hex(of), key=key, name=name, scope=scope or None)
+
+
+def _labels(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+    """What other scopes have noted beside the same words."""
+    rows = view.query(
+        f"SELECT m.node, {_ID.format('m.node')}, m.scope, m.metadata FROM metadata m"
+        f" WHERE m.tenant = :t AND {view.scoped('m')} ORDER BY m.id"
+    )
+    for node, of, scope, metadata in rows:
+        if node in kept:
+            yield _full("metadata", of=_hex(of), scope=scope or None, metadata=_json(metadata))
 
 
 def _side(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:

@@ -76,6 +76,7 @@ def restore(handle: Handle, records: Iterable[Record | Bad], *, dry_run: bool = 
     with handle.store.writing(keep=not dry_run):
         put += _changeset(handle, lambda tx: _payloads(tx, copy))
         put += _replay(handle, copy)
+        _changeset(handle, lambda tx: _shared(tx, copy))
     if put and not dry_run:
         with suppress(StoreError):
             handle.after_write(handle, put)
@@ -171,7 +172,7 @@ def _node(tx: Tx, copy: _Copy, line: Line) -> None:
     valid = _interval(first["valid"]) if first else Interval(EARLIEST)
     draft = NodeDraft(
         line["type"], line["name"], line["content"], valid, line.get("dated"), world,
-        copy.scope(first), lineage, line.get("metadata") or {}, id=id_,
+        copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {}, id=id_,
     )  # fmt: skip
     key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
     if line["id"] in copy.events:
@@ -233,6 +234,29 @@ def _aside(tx: Tx, copy: _Copy, table: str, of: str, line: Line) -> None:
 def _type(tx: Tx, copy: _Copy, line: Line) -> None:
     world = copy.keys[line["world"]] if line.get("world") else 0
     tx.add("ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER)
+
+
+def _shared(tx: Tx, copy: _Copy) -> None:
+    """What several scopes believe is found from each of them, with what each has noted beside it."""
+    lines = {line["id"]: line for _, line in copy.lines["node"] if line.get("type") != "Scope"}
+    for position, noted in copy.lines["metadata"]:
+        _guarded(copy, position, _noted, tx, copy, lines, noted)
+    scopes: dict[str, set[int]] = defaultdict(set)
+    for _, line in copy.lines["belief"]:
+        scopes[line.get("of", "")].add(line.get("scope") or 0)
+    for id_, several in scopes.items():
+        if len(several) > 1 and id_ in lines and id_ in copy.keys:
+            tx._reindex(copy.keys[id_], _draft(lines[id_]))
+
+
+def _noted(tx: Tx, copy: _Copy, lines: dict[str, Line], noted: Line) -> None:
+    draft = _draft(lines[noted["of"]])
+    draft.metadata, draft.scope = noted["metadata"], copy.scope(noted)
+    tx._own_metadata(copy.keys[noted["of"]], draft)
+
+
+def _draft(line: Line) -> NodeDraft:
+    return NodeDraft(line["type"], line["name"], line["content"], metadata=line.get("metadata") or {})
 
 
 # History -------------------------------------------------------------------------------------------

@@ -95,9 +95,9 @@ class ViewGraph:
 
     def name(self, entity: str) -> str:
         """What to call an entity."""
-        if entity not in self._names:
-            node = self._view.latest(int(entity))
-            self._names[entity] = node.name if node is not None else ""
+        if entity not in self._names:  # an entity lives in the root, whichever world speaks of it
+            rows = self._view.query("SELECT name FROM nodes WHERE id = :line", line=int(entity))
+            self._names[entity] = str(rows[0][0])
         return self._names[entity]
 
     def _same(self, line: int) -> int:

@@ -19,35 +19,42 @@ if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
 
 DEPTH = 100
-_MANY = 5_000
-"""Above so many matching texts, a text must hold one of the rarer terms to be looked at."""
+_MANY, _FEW = 5_000, 1_500
+"""Above so many matching texts, common terms only count together with another one."""
 
 
 def words(
     view: SqlView, asked: Asked, ground: Ground, frequency: dict[str, int], depth: int | None = DEPTH
 ) -> list[int]:
     """Nodes that hold the question's words, or are of the kinds it asks for, by BM25."""
-    if not asked.terms:
+    terms, kinds = asked.terms, [tag for tags in asked.kinds for tag in tags]
+    if not terms:
         return []
-    kinds = [tag for tags in asked.kinds for tag in tags]
-    reach = {token: int(frequency.get(token, 0) * ground.share) for token in (*asked.terms, *kinds)}
-    match = _match(asked.terms, kinds, reach if depth else {})
+    reach = {token: int(frequency.get(token, 0) * ground.share) for token in (*terms, *kinds)}
+    if depth is not None and sum(reach.values()) > _MANY:
+        found = search.search_words(view, _narrow(terms, reach), ground.owners, depth)
+        if len(found) >= depth:
+            return found
+        kinds = []
+    every = f"text : ({_any(terms)})"
+    match = f"({every} OR kinds : ({_any(kinds)}))" if kinds else every
     return search.search_words(view, match, ground.owners, depth)
 
 
-def _match(terms: Sequence[str], kinds: Sequence[str], count: dict[str, int]) -> str:
-    """All terms, or kinds; where that is too much, only texts with one of the rarer terms."""
-    text = f"text : ({_any(terms)})"
-    if sum(count.values()) <= _MANY:
-        return f"({text} OR kinds : ({_any(kinds)}))" if kinds else text
+def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
+    """Texts with a rare term, or with one of the two next ones beside any other."""
+    ordered, room = sorted(terms, key=lambda term: (reach[term], term)), _FEW
     rare: list[str] = []
-    room = _MANY
-    for term in sorted(terms, key=lambda term: (count[term], term)):
-        room -= count[term]
-        if rare and room < 0:
+    for term in ordered:
+        room -= reach[term]
+        if room < 0:
             break
         rare.append(term)
-    return text if len(rare) == len(terms) else f"text : ({_any(rare)}) AND {text}"
+    parts = [_any(rare)] if rare else []
+    for term in ordered[len(rare) : len(rare) + 2]:
+        others = [other for other in ordered if other != term]
+        parts.append(f'("{term}" AND ({_any(others)}))' if others else f'"{term}"')
+    return f"text : ({' OR '.join(parts)})"
 
 
 def _any(tokens: Sequence[str]) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
+KNOWN_AROUND = 120
+"""So many of the best are scored with what stands before and after them."""
 RRF = 60
 
 
@@ -188,7 +190,7 @@ def _around(
     if "neighbours" in wish.without or not first:
         return [], []
     best = () if "sessions" in wish.without else found.get("words") or first
-    return search.around(view, first, best)
+    return search.around(view, first[:KNOWN_AROUND], best)
 
 
 def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:

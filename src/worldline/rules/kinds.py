@@ -231,7 +231,9 @@ def _frozen(table: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
 def tags_of(tokens: Iterable[str]) -> tuple[str, ...]:
     """The kinds that a text's tokens are of."""
     of, _ = _tables()
-    return tuple(dict.fromkeys(tag for token in tokens for tag in of.get(token, ())))
+    if of.keys().isdisjoint(known := list(tokens)):
+        return ()
+    return tuple(dict.fromkeys(tag for token in known if token in of for tag in of[token]))
 
 
 def asked_kinds(token: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def ground(view: SqlView) -> Ground:
     )
     texts, tokens, embedder, vectors, beliefs, tenants, scopes, seen, names = rows[0]
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
-    own = (f"t{view.tenant}",) if tenants > 1 else ()
+    own: tuple[str, ...] = (f"t{view.tenant}",) if tenants > 1 else ()
     if bound and scopes > 1:
         own += tuple(owner_token(kind, value) for kind, value in bound.items())
     return Ground(
