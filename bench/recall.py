@@ -197,7 +197,7 @@ def main() -> None:
         new = not path.exists()
         understand = "rules" if args.understand else "off"
         config = Config(embedder="none", durability="normal", understand=understand)
-        with Memory.open(path, config, embedder=HashEmbedder()) as memory:
+        with Memory.open(path, config, embedder=HashEmbedder(384)) as memory:
             scoped = memory.scoped(user="ana")
             if new:
                 fill(scoped, args.events)

@@ -12,11 +12,11 @@ from worldline import Memory, Query, errors
 
 VERBS = {
     "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "correct", "diff",
-    "edge", "enter", "equivalence_class", "export", "export_identity", "fact", "flush", "get", "hash", "history",
+    "density", "edge", "enter", "equivalence_class", "explain", "export", "export_identity", "fact", "flush", "get", "hash", "history",
     "import_", "link", "list",
     "load", "merges", "note", "open", "quarantine", "query", "recall", "reembed", "register", "reject_merge",
     "remember", "resume",
-    "retire", "scoped", "shared_with", "split", "stats", "undo", "undo_merge", "verify", "walk", "why",
+    "retire", "scoped", "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "verify", "walk", "walk_answer", "why",
     "worlds",
 }  # fmt: skip
 QUERY_VERBS = {
@@ -26,11 +26,11 @@ QUERY_VERBS = {
 
 
 def methods(class_: type) -> set[str]:
-    """The public methods that a class itself defines."""
+    """The public methods of a class."""
     return {
         name
-        for name, member in vars(class_).items()
-        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod))
+        for name in dir(class_)
+        if not name.startswith("_") and inspect.isroutine(inspect.getattr_static(class_, name))
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "worldline"
 LARGEST_FILE = 600
 LONGEST_FUNCTION = 80
-LARGER = {"memory.py": 640}
+LARGER: dict[str, int] = {}
 """Files that are larger today, with a ceiling each. Lower a ceiling or remove a line; never add one."""
 BANNED_NAMES = {"utils", "helpers", "common", "manager", "factory", "misc"}
 MAY_PRINT = ("surfaces/", "bench/")

@@ -14,10 +14,38 @@ from worldline.store import search
 from worldline.testing import FrozenClock, HashEmbedder
 from worldline.text import estimate_tokens
 
-WORDS = (
-    "river contract silver gold tier meeting launch budget garden piano lisbon train ticket recipe bread "
-    "novel chapter invoice project deadline swimming lesson doctor battery solar panel 游泳 会议 合同 预算"
-).split(" ")
+WORDS = [
+    "river",
+    "contract",
+    "silver",
+    "gold",
+    "tier",
+    "meeting",
+    "launch",
+    "budget",
+    "garden",
+    "piano",
+    "lisbon",
+    "train",
+    "ticket",
+    "recipe",
+    "bread",
+    "novel",
+    "chapter",
+    "invoice",
+    "project",
+    "deadline",
+    "swimming",
+    "lesson",
+    "doctor",
+    "battery",
+    "solar",
+    "panel",
+    "游泳",
+    "会议",
+    "合同",
+    "预算",
+]
 START = 1_700_000_000_000_000
 QUIET = Config(embedder="none", understand="off")
 

@@ -26,9 +26,10 @@ STEPS = 200
 MEMORY = 8
 
 
-def fit(datasets: Sequence[Sequence[Pool]]) -> Matrix:
-    """Weights that put the gold turns of every pool first."""
-    pools = [(f, g, 1.0 / len(d)) for d in datasets for f, g in d if g.any()]
+def fit(datasets: Sequence[Sequence[Pool]], shares: Sequence[float] | None = None) -> Matrix:
+    """Weights that put the gold turns of every pool first; each data set has its share of the whole."""
+    chosen = zip(datasets, shares or [1.0] * len(datasets), strict=True)
+    pools = [(f, g, share / len(d)) for d, share in chosen for f, g in d if g.any()]
     features = np.concatenate([f for f, _, _ in pools])
     scale = features.std(axis=0) + 1e-6
     loss = _listwise(features / scale, [g for _, g, _ in pools], [w for _, _, w in pools])

@@ -151,7 +151,6 @@ class Journal:
         self._path = cache.folder() / f"journal-{key}.jsonl"
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._held = {(row.conversation, row.question.id): row for row in self._read()}
-        self._file = self._path.open("ab")
 
     def _read(self) -> Iterator[Row]:
         lines = self._path.read_bytes().splitlines() if self._path.exists() else []
@@ -167,12 +166,11 @@ class Journal:
 
     def keep(self, row: Row) -> None:
         """Writes one finished question down."""
-        self._file.write(msgspec.json.encode(row) + b"\n")
-        self._file.flush()
+        with self._path.open("ab") as file:
+            file.write(msgspec.json.encode(row) + b"\n")
 
     def close(self) -> None:
         """The run is complete: the next one starts anew."""
-        self._file.close()
         self._path.unlink(missing_ok=True)
 
 

@@ -23,6 +23,7 @@ from worldline.model import Scope
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
+    from worldline.read.recall import Ranked
 
 DEPTH = 50
 Tick = Callable[[int], None]
@@ -35,6 +36,8 @@ class Ranking(Struct, frozen=True):
     ms: float
     sure: float | None = None
     tokens: int = 0
+    text: str = ""
+    """What a reader would be shown."""
 
 
 class Worldline:
@@ -69,7 +72,21 @@ class Worldline:
         )
         taken = 1000 * (time.perf_counter() - start)
         turns = tuple(self._ids[hit.node.id] for hit in found.hits if hit.node.id in self._ids)
-        return Ranking(turns, taken, found.sure, found.tokens)
+        return Ranking(turns, taken, found.sure, found.tokens, found.text)
+
+    def look(self, question: Question) -> Ranked:
+        """The same question's pool, before anything is cut off: what a fit learns from."""
+        from worldline.read.recall import Wish, find
+
+        memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
+        semantic = memory._meaning(question.text)
+        asked_at = question.asked_at or self._last or 0
+        return memory._h.read(lambda view: find(view, question.text, Wish(asked_at), semantic))
+
+    def names(self, keys: Sequence[int]) -> list[str]:
+        """The messages that rows of the store were made from; empty for those that none was."""
+        ids = self._memory._h.read(lambda view: view.ids(keys))
+        return [self._ids.get(id_, "") for id_ in ids]
 
     def close(self) -> None:
         """Closes the store."""

@@ -26,7 +26,7 @@ from worldline.read.rerank import rerank
 from worldline.read.score import Board, Scored, how_many, judge, score
 from worldline.rules.describe import Described
 from worldline.store import search
-from worldline.store.tx import described_draft
+from worldline.store.indexing import described_draft
 from worldline.store.vectors import require_identity
 from worldline.store.view import SqlView, annotate
 from worldline.text import estimate_tokens

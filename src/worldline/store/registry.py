@@ -1,4 +1,4 @@
-"""What a store has on record about its users: tenants, scope sets, and the ontology of each world and everything below it."""
+"""What a store has on record: tenants, scope sets, and the ontology of each world and all below it."""
 
 from __future__ import annotations
 

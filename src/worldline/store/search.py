@@ -78,7 +78,7 @@ def search_words(view: SqlView, match: str, owners: Collection[str], depth: int 
         f" WHERE words MATCH :match AND b.type NOT IN {FOUND_APART} AND {view.seen()}"
         " ORDER BY words.rank LIMIT :depth",
         match=own + match,
-        depth=-1 if depth is None else 2 * depth,
+        depth=-1 if depth is None else depth + depth // 2,
     )
     return list(dict.fromkeys(row[0] for row in rows))[:depth]
 
@@ -138,8 +138,9 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[An
 def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:
     """(lineage, kind, name, text): what openly contradicts these, and facts of theirs that are over."""
     step = (
-        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id FROM edges e CROSS JOIN beliefs b ON b.tenant = :t"
-        " AND b.line = e.{far} CROSS JOIN nodes n ON n.id = b.node WHERE e.tenant = :t"
+        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id FROM edges e"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.{far}"
+        " CROSS JOIN nodes n ON n.id = b.node WHERE e.tenant = :t"
         f" AND e.{{near}} IN {LISTED} AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')}"
         f" AND {view.seen()}"
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 import orjson
 
 from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval
@@ -29,13 +28,11 @@ from worldline.model import (
     Refuse,
     Scope,
 )
-from worldline.rules.describe import Described, describe, role_of
-from worldline.rules.kinds import tags_of
 from worldline.store import digests, ledger
-from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, SILENT, WORDS_PER_NODE
+from worldline.store.indexing import UNDESCRIBED, Indexing
+from worldline.store.schema import CLOSABLE, COLUMNS, KEYED
 from worldline.store.sqlite import Row, SqliteStore
-from worldline.store.view import SqlView, owner_token
-from worldline.text import PASSAGE, fold, indexed, passages
+from worldline.store.view import SqlView
 
 _INSERT = {
     table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
@@ -47,13 +44,9 @@ for _table in UNNUMBERED:
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
 ALWAYS = Interval(EARLIEST)
-UNDESCRIBED = SILENT | {"Fact", "Entity"}
-"""Node types that recall does not rank among texts."""
-DESCRIBED = 24_000
-"""Characters of a text that are described; words and vectors cover all of it."""
 
 
-class Tx(SqlView):
+class Tx(Indexing):
     """A write transaction of one tenant; as a view it sees everything current, in one scope."""
 
     def __init__(
@@ -289,75 +282,6 @@ class Tx(SqlView):
     def _label(self, key: int, draft: NodeDraft) -> None:
         for label, value in draft.metadata.items():
             self._add("labels", (self.tenant, label, orjson.dumps(value).decode(), key, draft.scope))
-
-    def _index(self, key: int, draft: NodeDraft, scope: int | None = None) -> None:
-        if draft.type in SILENT:
-            return
-        owner = self._owner(draft.scope if scope is None else scope)
-        base = key * WORDS_PER_NODE
-        for number, text in enumerate(searchable(draft)):
-            tokens = indexed(text, self.language)
-            self._dirty = True
-            self._words.append((base + number, owner, tokens, " ".join(tags_of(tokens.split()))))
-            if scope is None:
-                if not number:
-                    self.indexed_nodes.append(key)
-                self._texts += 1
-                self._tokens += tokens.count(" ") + 1
-
-    def _describe(self, key: int, line: int, draft: NodeDraft) -> None:
-        """What recall reads of a text instead of the text: derived, and made again when it is missing."""
-        session, position = self._seat(key, line, draft)
-        turn = draft.type == "Turn"
-        described = msgspec.msgpack.encode(described_draft(draft))
-        self._dirty = True
-        self._rows["texts"].append(
-            (key, self.tenant, session, position, fold(draft.name) if turn else "",
-             role_of(draft.name) if turn else "people", draft.valid.start if turn else None, described)
-        )  # fmt: skip
-
-    def _seat(self, key: int, line: int, draft: NodeDraft) -> tuple[int, int]:
-        """A turn's session and its place in it; a corrected turn keeps the place; a note sits alone."""
-        if draft.type != "Turn" or not draft.world:
-            return draft.world or key, -2 * key
-        if line != key:
-            rows = self.query("SELECT session, position FROM texts WHERE node = :line", line=line)
-            if rows:
-                return rows[0]
-        if draft.world not in self._seats:
-            found = self.query(
-                "SELECT coalesce(max(position), -1) FROM texts WHERE tenant = :t AND session = :session",
-                session=draft.world,
-            )
-            self._seats[draft.world] = max(int(found[0][0]), -1)
-        self._seats[draft.world] += 1
-        return draft.world, self._seats[draft.world]
-
-    def _reindex(self, key: int, draft: NodeDraft) -> None:
-        """A payload believed in one more scope must be found from there too."""
-        rows = self.query(
-            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
-            " WHERE b.tenant = :t AND b.node = :key",
-            key=key,
-        )
-        if len(rows) > 1 and draft.type not in SILENT:
-            owner = " ".join(dict.fromkeys(" ".join(self._owner(r[0]) for r in rows).split()))
-            base = key * WORDS_PER_NODE
-            self.query("DELETE FROM words WHERE rowid >= :low AND rowid < :high", low=base, high=base + WORDS_PER_NODE)
-            self._owners[-1] = owner
-            self._index(key, draft, -1)
-
-    def _owner(self, scope: int) -> str:
-        """Tokens that let the words index leave out other tenants and scopes early."""
-        if scope not in self._owners:
-            tokens = [f"t{self.tenant}"]
-            if scope:
-                rows = self.query("SELECT user, agent, app, run FROM scopes WHERE part_of = :s", s=scope)
-                for values in rows:
-                    pairs = zip(("user", "agent", "app", "run"), values, strict=True)
-                    tokens += [owner_token(kind, value) for kind, value in pairs if value]
-            self._owners[scope] = " ".join(tokens)
-        return self._owners[scope]
 
     # Edges -------------------------------------------------------------------------------------
 
@@ -612,26 +536,6 @@ class Tx(SqlView):
             " WHERE id = ?",
             (self.stamp, self.sequence, self.head, self._texts, self._tokens, self.tenant),
         )
-
-
-def searchable(draft: NodeDraft) -> list[str]:
-    """The texts under which a memory is found: its name and words, passage by passage."""
-    content = draft.content
-    name = "" if draft.type == "Turn" and role_of(draft.name) != "people" else draft.name
-    caption = draft.metadata.get("caption") if draft.metadata else None
-    tail = f" {caption}" if isinstance(caption, str) else ""
-    if len(content) <= PASSAGE:
-        return [f"{name} {content}{tail}"]
-    parts = [f"{name} {content[start:end]}" for start, end in passages(content)]
-    return [parts[0] + tail, *parts[1:]]
-
-
-def described_draft(draft: NodeDraft) -> Described:
-    """A memory as scoring sees it."""
-    content, turn = draft.content[:DESCRIBED], draft.type == "Turn"
-    speaker = draft.name if not turn or role_of(draft.name) == "people" else ""
-    caption = draft.metadata.get("caption")
-    return describe(content, speaker, draft.valid.start, caption if isinstance(caption, str) else "")
 
 
 def _json(metadata: Metadata) -> str:

@@ -475,8 +475,8 @@ class SqlView:
     def same_as(self, *lines: int) -> list[int]:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
         rows = self.query(
-            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM same CROSS JOIN edges e"
-            " ON e.tenant = :t AND e.src = same.line AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
+            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among)"
+            " UNION SELECT e.dst FROM same CROSS JOIN edges e ON e.tenant = :t AND e.src = same.line AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
             f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
             among=listed(lines),
         )

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import msgspec
 
+from worldline.config import load
 from worldline.surfaces.options import Verb
 
 if TYPE_CHECKING:
+    from worldline.bench.report import Row
     from worldline.bench.run import Progress
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem")
 OTHERS = ("factconsolidation", "resolver", "fit")
-_FILES = click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True, path_type=Path)
-)
+_FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...")
 _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")
 
 
@@ -37,7 +37,7 @@ _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="
 @click.option("--abstain", is_flag=True, help="Also empty the slot of every right answer and ask again.")
 def bench(
     dataset: str,
-    files: tuple[Path, ...],
+    files: tuple[str, ...],
     embedder: str,
     limit: int | None,
     out: Path | None,
@@ -62,17 +62,35 @@ def bench(
       worldline bench fit locomo=locomo10.json beam=chats/
     """
     if dataset in ("factconsolidation", "resolver"):
-        _facts_or_names(dataset, files, (embedder, limit, reword or 0.0, abstain), out, rows)
+        _facts_or_names(dataset, _paths(files), (embedder, limit, reword or 0.0, abstain), out, rows)
         return
+    with _progress() as progress:
+        if dataset == "fit":
+            _fit(files, embedder, progress)
+        else:
+            _measure(Run(dataset, _paths(files), embedder, limit, ablate, judge), out, rows, progress)
+
+
+class Run(NamedTuple):
+    """What was asked for."""
+
+    dataset: str
+    files: list[Path]
+    embedder: str
+    limit: int | None
+    ablate: tuple[str, ...]
+    judge: bool
+
+
+def _measure(run: Run, out: Path | None, rows: Path | None, progress: Progress) -> None:
     from worldline.bench import report
     from worldline.bench.run import Settings
     from worldline.bench.run import bench as measure
 
-    settings = Settings(dataset, embedder, limit, ablate)
-    with _progress() as progress:
-        made, found = measure(settings, files, progress)
-    if judge:
-        made["judge"] = _judged(progress)
+    settings = Settings(run.dataset, run.embedder, run.limit, run.ablate)
+    made, found = measure(settings, run.files, progress)
+    if run.judge:
+        made["judge"] = _judged(run, found, progress)
     _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
     _write(rows, b"".join(msgspec.json.encode(row) + b"\n" for row in found))
     for line in report.table(made):
@@ -81,7 +99,7 @@ def bench(
 
 def _facts_or_names(
     dataset: str,
-    files: tuple[Path, ...],
+    files: list[Path],
     asked: tuple[str, int | None, float, bool],
     out: Path | None,
     rows: Path | None,
@@ -106,10 +124,39 @@ def _facts_or_names(
         click.echo(line)
 
 
-def _judged(progress: Progress) -> dict[str, Any]:
-    told = "not measured: no model endpoint is configured"
-    click.echo(f"judge: {told}", err=True)
-    return {"measured": False, "reason": told}
+def _judged(run: Run, rows: list[Row], progress: Progress) -> dict[str, Any]:
+    from worldline.bench.datasets import load as load_file
+    from worldline.bench.judge import judged
+    from worldline.plugins.language_models import open_language_model
+
+    model = open_language_model(load().model)
+    if model is None:
+        told = "not measured: no model endpoint is configured (setting `model`)"
+        click.echo(f"judge: {told}", err=True)
+        return {"measured": False, "reason": told}
+    talks = [talk for path in run.files for talk in load_file(run.dataset, path)]
+    found = judged(rows, talks, model, progress)
+    click.echo(f"judge: {found}", err=True)
+    return found
+
+
+def _fit(files: tuple[str, ...], embedder: str, progress: Progress) -> None:
+    from worldline.bench.fitting import fitted
+
+    pairs = [file.partition("=") for file in files]
+    if any(name not in DATASETS or not path for name, _, path in pairs):
+        raise click.UsageError(f"`bench fit` takes DATASET=FILE…, with DATASET one of {', '.join(DATASETS)}")
+    named = [(name, path) for (name, _, _), path in zip(pairs, _paths([p for *_, p in pairs]), strict=True)]
+    for line in fitted(named, embedder, progress):
+        click.echo(line)
+
+
+def _paths(files: Iterable[str]) -> list[Path]:
+    paths = [Path(file).expanduser() for file in files]
+    for path in paths:
+        if not path.exists():
+            raise click.UsageError(f"there is no file {path}")
+    return paths
 
 
 def _write(path: Path | None, content: bytes) -> None:

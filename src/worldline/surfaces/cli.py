@@ -61,7 +61,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("care:doctor", "Look at this installation and its store."),
         "flush": ("recalling:flush", "Embed what has no vector yet."),
         "reembed": ("recalling:reembed", "Make every vector anew, with the embedder that is configured now."),
-        "bench": ("benching:bench", "Measure recall on public files, beside the baselines."),
+        "bench": ("benching:bench", "Measure on public files, beside the baselines."),
     },
 }
 ALIASES = {"remember": "add", "search": "recall"}
