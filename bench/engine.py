@@ -53,7 +53,9 @@ def floor(path: Path, store: Path) -> float:
         "nodes": "n.*, b.vf, b.vt, b.kf, b.kt, b.status, b.confidence, b.precision, b.reason",
         "edges": "*",
     }
-    nodes = source.execute(f"SELECT {columns['nodes']} FROM nodes n JOIN beliefs b ON b.node = n.id").fetchall()
+    nodes = source.execute(
+        f"SELECT {columns['nodes']} FROM nodes n JOIN beliefs b ON b.node = n.id"
+    ).fetchall()
     edges = source.execute("SELECT * FROM edges").fetchall()
     source.close()
     target = apsw.Connection(str(path))

@@ -107,10 +107,11 @@ def python_page() -> str:
 
 
 def public_methods(class_: type) -> Iterator[tuple[str, Any]]:
-    """The public methods of a class in the order of its source."""
-    for name, member in vars(class_).items():
-        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
-            yield name, getattr(class_, name)
+    """The public methods of a class, its own first, in the order of their source."""
+    for part in class_.__mro__[:-1]:
+        for name, member in vars(part).items():
+            if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
+                yield name, getattr(class_, name)
 
 
 def _summary(item: Any, name: str) -> str:

@@ -11,13 +11,12 @@ import worldline
 from worldline import Memory, Query, errors
 
 VERBS = {
-    "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "correct", "diff",
-    "density", "edge", "enter", "equivalence_class", "explain", "export", "export_identity", "fact", "flush", "get", "hash", "history",
-    "import_", "link", "list",
-    "load", "merges", "note", "open", "quarantine", "query", "recall", "reembed", "register", "reject_merge",
-    "remember", "resume",
-    "retire", "scoped", "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "verify", "walk", "walk_answer", "why",
-    "worlds",
+    "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "correct",
+    "density", "diff", "edge", "enter", "equivalence_class", "explain", "export", "export_identity", "fact",
+    "flush", "get", "hash", "history", "import_", "link", "list", "load", "merges", "note", "open",
+    "quarantine", "query", "recall", "reembed", "register", "reject_merge", "remember", "resume", "retire",
+    "scoped", "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "verify", "walk",
+    "walk_answer", "why", "worlds",
 }  # fmt: skip
 QUERY_VERBS = {
     "at", "during", "explain", "follow", "include_superseded", "limit", "run", "seeds", "text", "where",

@@ -195,6 +195,8 @@ class FactDraft(Struct):
     reason: str | None = None
     rivals: tuple[FactRow, ...] | None = None
     """The facts that this one was found to replace; None: whatever else its slot holds."""
+    fresh: bool = False
+    """Nobody has ever believed it before, so its slot need not be searched for it."""
 
 
 # What a handler may answer.

@@ -307,7 +307,9 @@ def test_off_reads_nothing():
     assert talk.believed() == set()
 
 
-@pytest.mark.parametrize("text", ["我住在里斯本。", "My sister Marta lives in Faro 🎉🎉.", "é" * 400, "a\n" * 500])
+@pytest.mark.parametrize(
+    "text", ["我住在里斯本。", "My sister Marta lives in Faro 🎉🎉.", "é" * 400, "a\n" * 500]
+)
 def test_any_script_is_stored(talk, text):
     """Other scripts, emoji and odd shapes are stored verbatim and do no harm."""
     receipt = talk.say(text)

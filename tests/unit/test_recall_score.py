@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from worldline.read.cues import ask
-from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.read.features import Corpus, Turn, measure
-from worldline.rules.kinds import asked_kinds, tags_of
 from worldline.read.score import how_many, judge, rank, score
 from worldline.read.weights import WEIGHTS
+from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
+from worldline.rules.kinds import asked_kinds, tags_of
 from worldline.text import words
 
 DAY = 86_400_000_000

@@ -65,16 +65,14 @@ def _conversation(talk: Conversation, embedder: Embedder | None) -> Iterator[tup
         for question in talk.questions:
             if question.answerable and question.gold:
                 ranked = product.look(question)
-                columns = _columns(ranked)
-                keys = [ranked.board.turns[at].key for at in ranked.order]
-                yield product.names(keys), question.gold, columns
+                if ranked.order:
+                    keys = [ranked.board.turns[at].key for at in ranked.order]
+                    yield product.names(keys), question.gold, _columns(ranked)
         product.close()
 
 
 def _columns(ranked: Ranked) -> dict[str, Any]:
     """The features of the candidates, unweighted."""
-    if not ranked.order:
-        return {}
     columns = measure(ranked.asked, ranked.pool.turns, ranked.pool.corpus, ranked.board.found)
     return {name: column[list(ranked.order)] for name, column in columns.items()}
 
@@ -87,9 +85,8 @@ def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress)
     for dataset, path in files:
         for with_vectors in (opened, None) if opened else (None,):
             names, asked = pools(dataset, path, with_vectors, progress)
-            kept = [one for one in asked if len(one.ids)]
             label = f"{dataset}{'' if with_vectors else ' without vectors'}"
-            sets.append((label, 1.0 if with_vectors or opened is None else LEXICAL, kept))
+            sets.append((label, 1.0 if with_vectors or opened is None else LEXICAL, asked))
     yield from _crossed(sets)
     weights = fit.fit([[one.pool() for one in asked] for _, _, asked in sets], [s for _, s, _ in sets])
     yield "WEIGHTS = {"

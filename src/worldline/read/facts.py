@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
+
 from worldline.clock import Interval
 from worldline.model import Believed
 from worldline.read.walk import Step
@@ -69,9 +70,7 @@ class ViewGraph:
         rows = self._view.query(
             f"{_STEP}{end} IN {LISTED} AND {self._view.seen()} ORDER BY b.id", among=listed(lines)
         )
-        return [
-            Step(str(r[0]), str(self._same(r[1])), r[2], r[3], str(self._same(r[4]))) for r in rows
-        ]
+        return [Step(str(r[0]), str(self._same(r[1])), r[2], r[3], str(self._same(r[4]))) for r in rows]
 
     def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         """For each relation, the kinds that its objects are called, with their share."""

@@ -24,8 +24,7 @@ def history(view: SqlView, line: int) -> tuple[Version, ...]:
     keys = {node.key for _, node in rows}
     joins = _version_edges(view, keys)
     return tuple(
-        Version(node, _change(belief, node, rows, joins), _closed_by(belief, joins))
-        for belief, node in rows
+        Version(node, _change(belief, node, rows, joins), _closed_by(belief, joins)) for belief, node in rows
     )
 
 
@@ -64,9 +63,10 @@ def _cut(belief: Belief, joins: list[Edge]) -> bool:
 
 def _closed_by(belief: Belief, joins: list[Edge]) -> str | None:
     for edge in joins:
-        if edge.type == "supersedes" and edge.dst_line == belief.of:
-            if edge.known.start == belief.known.end or edge.valid.start == belief.valid.end:
-                return edge.src
+        if edge.type != "supersedes" or edge.dst_line != belief.of:
+            continue
+        if edge.known.start == belief.known.end or edge.valid.start == belief.valid.end:
+            return edge.src
     return None
 
 

@@ -44,9 +44,7 @@ def listing(
     )
     rest = nodes[limit:]
     shown = finish(nodes[:limit], bind(view, ask), ask)
-    return Page(
-        tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None
-    )
+    return Page(tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None)
 
 
 def _mark(page: str) -> tuple[int, int]:
@@ -54,9 +52,7 @@ def _mark(page: str) -> tuple[int, int]:
         start, key = page.split(".")
         return int(start), int(key)
     except ValueError:
-        raise InvalidInput(
-            f"{page!r} is not the mark of a page; use the `next` of the page before"
-        ) from None
+        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
 
 
 def edges_between(view: SqlView, source: Target, type_: str, target: Target) -> list[Edge]:
@@ -82,7 +78,9 @@ def hash_of(view: SqlView, line: int) -> bytes:
     if rows:
         return bytes(rows[0][0])
     own = view.query("SELECT hash FROM nodes WHERE id = :line", line=line)
-    return world_hash(own[0][0] if own else node_id("Scope", "root", ""))  # nothing was ever written: a bare root
+    return world_hash(
+        own[0][0] if own else node_id("Scope", "root", "")
+    )  # nothing was ever written: a bare root
 
 
 def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:

@@ -22,6 +22,7 @@ from worldline.read.cues import Asked, ask
 from worldline.read.features import Corpus, Turn
 from worldline.read.known import Known, known
 from worldline.read.pack import pack
+from worldline.read.recency import newer_first
 from worldline.read.rerank import rerank
 from worldline.read.score import Board, Scored, how_many, judge, score
 from worldline.rules.describe import Described
@@ -150,7 +151,7 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
     pool = gather(view, asked, wish, semantic, ground)
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else ())
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
-    return Ranked(asked, pool, board, order)
+    return Ranked(asked, pool, board, newer_first(asked, board, order))
 
 
 # The pool ------------------------------------------------------------------------------------------

@@ -99,7 +99,8 @@ def fact(edge: EdgeDraft, view: View) -> list[Op]:
     new = edge.fact
     if new is None:
         return [Refuse("a fact needs a predicate; write it with remember(facts=…) or link(predicate=…)")]
-    slot = view.slot(edge.src, new.predicate, edge.scope, new.key)
+    known = new.fresh and new.rivals is not None
+    slot = () if known else view.slot(edge.src, new.predicate, edge.scope, new.key)
     doubtful = new.status == "quarantined"
     same = [row.belief for row in slot if row.node == new.key and row.belief.scope == edge.scope]
     if not new.stated and any(row.node == new.key and edge.valid.start in row.belief.valid for row in slot):

@@ -16,7 +16,19 @@ SILENT = frozenset({"Scope", "Session"})
 """Node types whose text is not worth finding by its words."""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "nodes": ("id", "tenant", "hash", "line", "type", "name", "content", "dated", "world", "metadata", "scope"),
+    "nodes": (
+        "id",
+        "tenant",
+        "hash",
+        "line",
+        "type",
+        "name",
+        "content",
+        "dated",
+        "world",
+        "metadata",
+        "scope",
+    ),
     "beliefs": (
         *("id", "tenant", "line", "node", "type", "scope", "vf", "vt", "kf", "kt"),
         *("status", "confidence", "precision", "reason"),

@@ -120,6 +120,10 @@ class Tx(Indexing):
         """Whether a lineage began in this changeset."""
         return key in self._new
 
+    def is_believed(self, line: int) -> bool:
+        """Whether a lineage that began in this changeset is believed already."""
+        return line in self._begun
+
     def born(self, type_: str) -> list[int]:
         """The lineages of a type that began in this changeset."""
         return [line for line, its in self._new.items() if its == type_]

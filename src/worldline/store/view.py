@@ -476,7 +476,8 @@ class SqlView:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
         rows = self.query(
             "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among)"
-            " UNION SELECT e.dst FROM same CROSS JOIN edges e ON e.tenant = :t AND e.src = same.line AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
+            " UNION SELECT e.dst FROM same CROSS JOIN edges e ON e.tenant = :t AND e.src = same.line"
+            " AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
             f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
             among=listed(lines),
         )
@@ -485,9 +486,7 @@ class SqlView:
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""
         if self._merged is None:
-            rows = self.query(
-                "SELECT 1 FROM proposals WHERE tenant = :t AND status = 'accepted' LIMIT 1"
-            )
+            rows = self.query("SELECT 1 FROM proposals WHERE tenant = :t AND status = 'accepted' LIMIT 1")
             self._merged = bool(rows)
         return self._merged
 

@@ -39,9 +39,7 @@ def amend(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int, bool]
     start = tx.stamp if revision.valid_from is None else revision.valid_from
     holding = [(n, b) for n, b in held(tx, line) if start in b.valid]
     if not holding:
-        raise Refused(
-            f"it does not hold at {show(start)}; use correct to change what was believed of then"
-        )
+        raise Refused(f"it does not hold at {show(start)}; use correct to change what was believed of then")
     key, changed = 0, False
     for node, belief in holding:
         draft = _revised(node, belief, revision, limit, tx)

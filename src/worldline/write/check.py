@@ -37,9 +37,7 @@ def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str
             f"the {what} has half of a surrogate pair at position {error.start}; it is not valid Unicode"
         ) from None
     if size > limit:
-        raise InvalidText(
-            f"the {what} has {size:,} bytes; the limit is {limit:,} (setting max_text)"
-        )
+        raise InvalidText(f"the {what} has {size:,} bytes; the limit is {limit:,} (setting max_text)")
     return value
 
 

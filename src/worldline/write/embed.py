@@ -47,9 +47,7 @@ def embed_pending(handle: Handle, embedder: Embedder, progress: Progress | None 
 def _embed(handle: Handle, embedder: Embedder, where: str, progress: Progress | None) -> int:
     require_same(handle, embedder)
     rows = _missing(handle, where)
-    texts = [
-        (row[0] * WORDS_PER_NODE + at, text) for row in rows for at, text in enumerate(_texts(row))
-    ]
+    texts = [(row[0] * WORDS_PER_NODE + at, text) for row in rows for at, text in enumerate(_texts(row))]
     for start in range(0, len(texts), _BATCH):
         batch = texts[start : start + _BATCH]
         vectors = embedder.embed([text for _, text in batch])

@@ -31,7 +31,27 @@ TRIES = 2
 SUREST = 0.9
 _SELF = frozenset({"i", "me", "my", "myself", "the user", "user", "the speaker", "speaker"})
 _PREPOSITIONS = frozenset(
-    ["in", "at", "on", "to", "of", "by", "with", "for", "from", "as", "into", "near", "within", "inside", "about", "against", "under", "over", "since"]
+    [
+        "in",
+        "at",
+        "on",
+        "to",
+        "of",
+        "by",
+        "with",
+        "for",
+        "from",
+        "as",
+        "into",
+        "near",
+        "within",
+        "inside",
+        "about",
+        "against",
+        "under",
+        "over",
+        "since",
+    ]
 )
 _CHANGES: dict[str, Cue] = {"": "", "replaces": "closes", "ends": "ends"}
 

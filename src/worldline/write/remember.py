@@ -210,9 +210,9 @@ def _nearest(view: SqlView, text: str) -> list[tuple[int, str]]:
 
 
 def _rarest(view: SqlView, text: str) -> list[str]:
-    """Up to three words that few texts hold; one at least, if any is known at all."""
+    """Up to two words that few texts hold; one at least, if any is known at all."""
     frequency = view.frequencies(set(content_words(text[:_GATED])[:40]), _COMMON)
-    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:3]
+    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:2]
     room, chosen = _COMMON, list[str]()
     for term in rare:
         room -= frequency[term]

@@ -149,7 +149,7 @@ def _believe(
     draft = FactDraft(
         key, decision.slot, bool(rivals), claim.valid_from is not None,
         claim.cue == "correction" and bool(rivals), status, claim.confidence, claim.precision or None,
-        _because(doubt or decision.reason, told), rivals,
+        _because(doubt or decision.reason, told), rivals, tx.is_new(key) and not tx.is_believed(key),
     )  # fmt: skip
     changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
     if decision.verb == "contradicts":

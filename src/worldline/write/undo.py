@@ -37,9 +37,7 @@ def undo(tx: Tx, known_at: Instant) -> bool:
 
 def _mine(tx: Tx, table: str, number: int) -> bool:
     """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
-    if table == "beliefs" and tx.query(
-        "SELECT 1 FROM beliefs WHERE id = :n AND type = 'Scope'", n=number
-    ):
+    if table == "beliefs" and tx.query("SELECT 1 FROM beliefs WHERE id = :n AND type = 'Scope'", n=number):
         return False
     if not tx.query(f"SELECT 1 FROM {table} r WHERE r.id = :n AND {tx.scoped('r')}", n=number):
         raise NotFound("there is no such changeset in this scope to undo")
