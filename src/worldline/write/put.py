@@ -71,8 +71,6 @@ def append_event(
             "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
             event.category, event.source, event.external_id, "pending" if draft else "stored", draft, None,
         )  # fmt: skip
-    elif draft and new:
-        leave(tx, row, draft)
     return row, new
 
 

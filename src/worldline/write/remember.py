@@ -130,7 +130,7 @@ def _append(
 ) -> Done:
     draft = None if left is None else _drafted([left])
     key, new = put.append_event(tx, event, place, handle.config.max_text, undated, draft)
-    if left is not None and left.facts and not new:
+    if left is not None and not tx.is_new(key) and (new or left.facts):
         before = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
         put.leave(tx, key, _drafted([*_others(before, left), left]))
     return tx.id_of(key), new
