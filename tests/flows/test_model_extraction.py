@@ -155,6 +155,8 @@ def test_parsing_never_crashes() -> None:
     """Odd answers are values or a ValueError with a reason."""
     assert parsed('[{"subject": "a", "predicate": "b"}]').facts[0].subject == "a"
     assert parsed('{"facts": []}') == Reply()
+    cut = json.dumps({"facts": [FACT, FACT]})[:-40]
+    assert [fact.object for fact in parsed(cut).facts] == ["Studio Norte"]
     for odd in ("", "{", "[1]", '{"facts": 3}', "\ud800", "null", "{" * 5000):
         with pytest.raises(ValueError, match=r".+"):
             parsed(odd)

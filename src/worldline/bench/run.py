@@ -23,6 +23,7 @@ from worldline.bench.datasets import Conversation, Question, digest
 from worldline.bench.datasets import load as load_file
 from worldline.bench.report import Row
 from worldline.bench.systems import DEPTH, Baselines, Worldline
+from worldline.bench.updates import knowledge_update
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -57,6 +58,8 @@ def bench(settings: Settings, files: Sequence[Path], progress: Progress) -> tupl
         "p_values": report.compared(rows),
         "settings": _told(settings, embedder, rows),
     }
+    if settings.dataset == "longmemeval":
+        made["knowledge_update"] = knowledge_update(rows, talks)
     journal.close()
     return made, rows
 

@@ -38,6 +38,8 @@ class Ranking(Struct, frozen=True):
     tokens: int = 0
     text: str = ""
     """What a reader would be shown."""
+    facts: tuple[tuple[str, ...], ...] = ()
+    """The turns that each shown fact rests on."""
 
 
 class Worldline:
@@ -72,7 +74,12 @@ class Worldline:
         )
         taken = 1000 * (time.perf_counter() - start)
         turns = tuple(self._ids[hit.node.id] for hit in found.hits if hit.node.id in self._ids)
-        return Ranking(turns, taken, found.sure, found.tokens, found.text)
+        cited = tuple(self._cited(memory, fact.id) for fact in found.facts)
+        return Ranking(turns, taken, found.sure, found.tokens, found.text, cited)
+
+    def _cited(self, memory: Memory, fact: str) -> tuple[str, ...]:
+        edges = memory.walk(fact, "derived_from", way="out").edges
+        return tuple(self._ids[edge.dst] for edge in edges if edge.dst in self._ids)
 
     def look(self, question: Question) -> Ranked:
         """The same question's pool, before anything is cut off: what a fit learns from."""

@@ -6,6 +6,7 @@ be answered by walking from fact to fact. Only what is currently believed is loo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,9 @@ MOST = 8
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
+USER = "user"
+"""Whom facts speak of when the user speaks and nobody says who that is."""
+_MYSELF = re.compile(r"\b(?:I|my|me|mine)\b")
 
 
 class Known(Struct, frozen=True):
@@ -61,7 +65,7 @@ def known(view: SqlView, asked: Asked, matcher: Matcher | None) -> Known:
     graph = ViewGraph(view)
     mentions = read_question(plain(asked.text), graph.link).mentions
     if not mentions:
-        return Known()
+        return Known(_of_the_asker(view, graph, asked))
     lines = [int(m.entity) for m in mentions]
     believed = about(view, lines, limit=200)
     chosen = _relevant(believed, asked)
@@ -74,12 +78,19 @@ def _sure(answer: Answer) -> Chain | None:
     return answer.chains[0] if answer.chains and answer.confidence >= SURE else None
 
 
-def _relevant(believed: Sequence[Believed], asked: Asked) -> tuple[Believed, ...]:
-    """Facts that share a word with the question beyond the name itself, best overlap first."""
+def _of_the_asker(view: SqlView, graph: ViewGraph, asked: Asked) -> tuple[Believed, ...]:
+    """ "Where do I …": what is believed of the user who speaks here, if it meets the question well."""
+    me = graph.link([USER]) if _MYSELF.search(asked.text) else {}
+    return _relevant(about(view, [int(line) for line in me.values()], 500), asked, 2) if me else ()
+
+
+def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tuple[Believed, ...]:
+    """Facts that share words with the question beyond the name itself, best overlap first."""
     terms = set(asked.terms)
     scored = []
     for place, fact in enumerate(believed):
-        overlap = len((set(words(fact.text)) - set(words(fact.subject))) & terms)
-        if overlap:
+        said = {*words(fact.text), *fact.slot.partition("|")[0].split()} - set(words(fact.subject))
+        overlap = len(said & terms)
+        if overlap >= least:
             scored.append((-overlap, place, fact))
     return tuple(fact for _, _, fact in sorted(scored, key=lambda s: s[:2])[:MOST])

@@ -119,7 +119,7 @@ def match_candidate(name: str, candidate: Candidate, similarity: Similarity | No
 
 def compare(left: str, right: str) -> tuple[str, float]:
     """Tier and score of two names, symmetric."""
-    if fold(left) == fold(right):
+    if _folded(left) == _folded(right):
         return "exact", 1.0
     a, b = parts(left), parts(right)
     if not a or not b:
@@ -169,6 +169,12 @@ def _germanic(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=50_000)
+def _folded(name: str) -> str:
+    return fold(name)
+
+
+@lru_cache(maxsize=50_000)
 def _is_organisation(name: str) -> bool:
     words = {SHORT_FORMS.get(w, w) for w in fold(name).split()}
     return bool(words & (LEGAL | ORGANISATION_WORDS | GENERIC))
@@ -176,11 +182,14 @@ def _is_organisation(name: str) -> bool:
 
 def _acronym(short: str, long: tuple[str, ...]) -> bool:
     """ "IBM" for the initials of at least three words."""
-    words = [w for w in short.replace(".", "").split() if fold(w) not in LEGAL]
-    letters = "".join(words)
-    if not (3 <= len(letters) <= 6 and letters.isupper() and len(long) >= 3):
-        return False
-    return letters.lower() == "".join(w[0] for w in long)
+    return len(long) >= 3 and (letters := _letters(short)) != "" and letters == "".join(w[0] for w in long)
+
+
+@lru_cache(maxsize=50_000)
+def _letters(name: str) -> str:
+    """The letters of a name that is nothing but a few capitals, in lower case; else nothing."""
+    letters = "".join(w for w in name.replace(".", "").split() if fold(w) not in LEGAL)
+    return letters.lower() if 3 <= len(letters) <= 6 and letters.isupper() else ""
 
 
 def _aligned(a: tuple[str, ...], b: tuple[str, ...], organisation: bool) -> tuple[str, float]:

@@ -172,6 +172,15 @@ def parsed(answer: str) -> Reply:
     if body.startswith("["):
         body = f'{{"facts": {body}}}'
     try:
+        return _decoded(body)
+    except ValueError:
+        if not body.startswith('{"facts"'):
+            raise
+        return _decoded(body + "]}")  # cut off by the limit of tokens: what is complete counts
+
+
+def _decoded(body: str) -> Reply:
+    try:
         return msgspec.json.decode(body, type=Reply, strict=False)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise ValueError(str(error)) from None

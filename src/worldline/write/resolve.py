@@ -7,8 +7,10 @@ embedder as well, because by then the words and facts are safe.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from itertools import combinations
 
 import orjson
 
@@ -32,12 +34,14 @@ from worldline.write.check import clean_name
 from worldline.write.put import Told, entity
 
 LONGEST_NAME = 200
-POOL = 200
+POOL = 40
 """At most so many known names are compared with one."""
-NEW, NEAR = 40, 120
+NEW, NEAR = 40, 60
 """The second look takes at most so many new entities, and so many around them."""
 MEANINGS = 20_000
 """So many names' vectors are kept while a store is open."""
+PAIRS = 200
+"""So many pairs of near names at most."""
 _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object != 0 AND"
 
 
@@ -79,16 +83,16 @@ def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
 
 
 def _candidates(view: SqlView, keys: Iterable[str], but: Collection[int], scope: int) -> list[Candidate]:
+    """Known names that share block keys with a new one; those that share the most, if there are many."""
     rows = view.query(
-        "SELECT DISTINCT a.line, a.name FROM blocks k"
-        " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
+        "SELECT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
-        f" AND a.line NOT IN {LISTED} ORDER BY a.line LIMIT {POOL}",
+        f" AND a.line NOT IN {LISTED} GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line LIMIT {POOL}",
         keys=orjson.dumps(list(keys)).decode(),
         scope=scope,
         among=listed(but),
     )
-    return _grouped(rows)
+    return _grouped([(row[0], row[1]) for row in rows])
 
 
 def _grouped(rows: Sequence[tuple[int, str]]) -> list[Candidate]:
@@ -135,26 +139,44 @@ Look = tuple[int, str, list[Candidate], frozenset[str]]
 def _second_look(view: SqlView, born: Sequence[int], scope: int) -> list[Look]:
     """Entities near the new ones that share a block with another near one, and are not yet decided."""
     first = _beside(view, born)
-    near = [*born, *(line for line in [*first, *_beside(view, first)] if line not in born)][: NEW + NEAR]
-    rows = view.query(
-        "SELECT DISTINCT x.line, y.line FROM blocks x CROSS JOIN blocks y ON y.tenant = :t AND y.key = x.key"
-        f" AND y.line < x.line WHERE x.tenant = :t AND x.line IN {LISTED} AND y.line IN {LISTED}"
-        " AND NOT EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.a = y.line AND p.b = x.line"
-        f" AND p.kt = :forever) ORDER BY x.line, y.line LIMIT {POOL}",
-        among=listed(near),
-    )
-    if not rows:
-        return []
-    pools: dict[int, set[int]] = {}
-    for line, other in rows:
-        pools.setdefault(line, set()).add(other)
-    lines = {line for pair in rows for line in pair}
-    named = {int(c.id): c for c in _grouped(_names(view, lines, scope))}
+    near = list(dict.fromkeys([*born, *first, *_beside(view, first)]))[: NEW + NEAR]
+    named = {int(c.id): c for c in _grouped(_names(view, near, scope))}
+    pools = _undecided(view, _sharing(named))
     return [
-        (line, named[line].names[0], [named[o] for o in sorted(others) if o in named], _common(view, line))
-        for line, others in pools.items()
-        if line in named
+        (line, named[line].names[0], [named[other] for other in sorted(others)], _common(view, line))
+        for line, others in sorted(pools.items())
     ]
+
+
+def _sharing(named: Mapping[int, Candidate]) -> list[tuple[int, int]]:
+    """Pairs, the younger one first, that have a block key in common."""
+    blocks: dict[str, list[int]] = {}
+    for line in sorted(named):
+        for key in {key for name in named[line].names for key in _keys(name)}:
+            blocks.setdefault(key, []).append(line)
+    pairs = {pair for lines in blocks.values() if len(lines) > 1 for pair in combinations(lines, 2)}
+    return sorted((younger, older) for older, younger in pairs)[:PAIRS]
+
+
+@lru_cache(maxsize=50_000)
+def _keys(name: str) -> frozenset[str]:
+    return frozenset(block_keys(name))
+
+
+def _undecided(view: SqlView, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
+    """Those pairs, by the younger one, for which no merge was ever staged."""
+    if not pairs:
+        return {}
+    rows = view.query(
+        f"SELECT b, a FROM proposals WHERE tenant = :t AND a IN {LISTED} AND kt = :forever"
+        f" AND {view.scoped('proposals')}",
+        among=listed(older for _, older in pairs),
+    )
+    staged, pools = set(rows), dict[int, set[int]]()
+    for younger, older in pairs:
+        if (younger, older) not in staged:
+            pools.setdefault(younger, set()).add(older)
+    return pools
 
 
 def _names(view: SqlView, lines: Collection[int], scope: int) -> list[tuple[int, str]]:
