@@ -11,7 +11,7 @@ import worldline
 from worldline import Memory, Query, errors
 
 VERBS = {
-    "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "correct",
+    "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "consolidate", "correct",
     "density", "diff", "edge", "enter", "equivalence_class", "explain", "export", "export_identity", "fact",
     "flush", "get", "hash", "history", "import_", "link", "list", "load", "merges", "note", "open",
     "quarantine", "query", "recall", "reembed", "register", "reject_merge", "remember", "resume", "retire",

@@ -52,6 +52,7 @@ from worldline.read import listing
 from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
+from worldline.sleeping import Sleeping
 from worldline.store import migrate, registry, verify
 from worldline.store.lookup import missing
 from worldline.store.sqlite import SqliteStore, make_folder, translated
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from worldline.ports import Embedder, Reranker
 
 
-class Memory(Recalling, Merging):
+class Memory(Recalling, Merging, Sleeping):
     """A handle on one tenant's memory."""
 
     def __init__(self, handle: Handle) -> None:

@@ -111,6 +111,19 @@ def test_the_session_at_hand_comes_first(talk):
     assert talk.scoped(session="y").recall("What is the code word?").hits[0].session == "y"
 
 
+def test_a_standing_instruction_bears_on_requests():
+    """What is to hold from now on is found by a request for help that shares no word with it."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        memory.remember("Always answer in metric units from now on.", speaker="user", session="one")
+        for number in range(30):
+            memory.remember(f"The oven was at {number} degrees for the bread.", speaker="user", session="two")
+        found = memory.recall("Can you help me with the oven for the bread?", limit=40)
+        asked = memory.recall("Which oven was it?", limit=40)
+
+        assert "standing" in {lane for hit in found.hits for lane in hit.lanes}
+        assert not any("metric" in hit.node.content for hit in asked.hits)
+
+
 def test_nothing_is_an_answer_too():
     """An empty memory, and a question about nothing stored, abstain with a reason."""
     with Memory.open(":memory:", PLAIN) as memory:

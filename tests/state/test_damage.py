@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from worldline.config import Config
+from worldline.consolidate.changes import set_mark
 from worldline.errors import StoreError
 from worldline.memory import Memory
 from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate, Scope, Verification
@@ -91,6 +92,8 @@ def _fill(m: Memory) -> None:
     m.quarantine(b, "doubt")
     m.undo(m.retire(a))
     m.load([Note("learning", "l0"), Note("learning", "l1", inside=0)], [Link(0, "refines", 1)])
+    for value in ("unit", "crystal", None, "unit"):
+        m._h.write("sleep", lambda tx, place, v=value: (None, set_mark(tx, 3, "stage", v, "said thrice", 0)))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from worldline.read.cues import Asked
+from worldline.rules.kinds import STANDING
 from worldline.store import search
 from worldline.store.search import Ground
 from worldline.store.view import SqlView
@@ -18,9 +19,10 @@ from worldline.store.view import SqlView
 if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
 
-DEPTH = 100
+DEPTH, INSTRUCTIONS = 100, 30
 _MANY, _FEW = 5_000, 1_500
 """Above so many matching texts, common terms only count together with another one."""
+_BESIDE = 3
 
 
 def words(
@@ -42,7 +44,7 @@ def words(
 
 
 def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
-    """Texts with a rare term, or with one of the two next ones beside any other."""
+    """Texts with a rare term, or with one of the two next ones beside another of the rarest."""
     ordered, room = sorted(terms, key=lambda term: (reach[term], term)), _FEW
     rare: list[str] = []
     for term in ordered:
@@ -52,13 +54,20 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
         rare.append(term)
     parts = [_any(rare)] if rare else []
     for term in ordered[len(rare) : len(rare) + 2]:
-        others = [other for other in ordered if other != term]
+        others = [other for other in ordered if other != term][:_BESIDE]
         parts.append(f'("{term}" AND ({_any(others)}))' if others else f'"{term}"')
     return f"text : ({' OR '.join(parts)})"
 
 
 def _any(tokens: Sequence[str]) -> str:
     return " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
+
+
+def standing(view: SqlView, asked: Asked, ground: Ground) -> list[int]:
+    """What somebody said is to hold from then on: it may bear on any request for help."""
+    if not asked.advice:
+        return []
+    return search.search_words(view, f'kinds : ("{STANDING}")', ground.owners, INSTRUCTIONS)
 
 
 def vectors(

@@ -19,12 +19,13 @@ from worldline.clock import Instant
 from worldline.model import Hit, Node, NodeDraft, Recall
 from worldline.read import lanes
 from worldline.read.cues import Asked, ask
-from worldline.read.features import Corpus, Turn
+from worldline.read.features import Column, Corpus, Turn
 from worldline.read.known import Known, known
 from worldline.read.pack import pack
 from worldline.read.recency import newer_first
 from worldline.read.rerank import rerank
 from worldline.read.score import Board, Scored, how_many, judge, score
+from worldline.read.signals import signals
 from worldline.rules.describe import Described
 from worldline.store import search
 from worldline.store.indexing import described_draft
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
-KNOWN_AROUND = 120
+KNOWN_AROUND = 80
 """So many of the best are scored with what stands before and after them."""
 RRF = 60
 
@@ -149,9 +150,19 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
         require_identity(ground.embedder, semantic.identity)
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
-    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else ())
+    beside = _beside_the_words(view, asked, pool, wish, ground)
+    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), beside)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     return Ranked(asked, pool, board, newer_first(asked, board, order))
+
+
+def _beside_the_words(
+    view: SqlView, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
+) -> dict[str, Column]:
+    """What sleep has left for the score: columns by the name of their factor."""
+    if ground.scorers is None or "signals" in wish.without:
+        return {}
+    return signals(view, pool.turns, ground.scorers)
 
 
 # The pool ------------------------------------------------------------------------------------------
@@ -165,6 +176,8 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
         found["words"] = lanes.words(view, asked, ground, frequency)
     if semantic is not None and "vectors" not in wish.without:
         found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, ground))
+    if asked.advice and "standing" not in wish.without:
+        found["standing"] = lanes.standing(view, asked, ground)
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))

@@ -12,7 +12,7 @@ It decides the order of a pool and how many turns a question needs; the features
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -63,14 +63,24 @@ def total(columns: dict[str, Column]) -> Column:
     return np.asarray(sum(WEIGHTS[name] * column for name, column in columns.items()))
 
 
-def score(asked: Asked, turns: Sequence[Turn], corpus: Corpus, here: Collection[str] = ()) -> Board:
-    """Every turn of a pool weighed; what was said in a session at hand counts a little more."""
+def score(
+    asked: Asked,
+    turns: Sequence[Turn],
+    corpus: Corpus,
+    here: Collection[str] = (),
+    beside: Mapping[str, Column] | None = None,
+) -> Board:
+    """Every turn of a pool weighed; what was said in a session at hand counts a little more.
+
+    `beside` are columns that other parts of recall give to the score, weights included.
+    """
     found = match(asked, turns, corpus)
     if not turns:
         return Board(turns, found, {}, np.zeros(0))
     parts = {name: WEIGHTS[name] * column for name, column in measure(asked, turns, corpus, found).items()}
     if here:
         parts["this session"] = THIS_SESSION * np.array([turn.session in here for turn in turns], float)
+    parts.update(beside or {})
     return Board(turns, found, parts, np.asarray(sum(parts.values())))
 
 

@@ -68,3 +68,6 @@ EVIDENCE: dict[str, float] = {
 }
 THRESHOLD = 0.6
 """Below this, recall says that it does not know; see docs for the measured operating point."""
+
+SIGNALS: dict[str, float] = {}
+"""What the signals that sleep leaves are worth (`read/signals.py`)."""

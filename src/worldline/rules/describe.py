@@ -109,6 +109,7 @@ _PATTERNS = (
     ),
 )
 _FLAGS = [(bit, re.compile(pattern, re.I)) for bit, pattern in _PATTERNS]
+_STANDING = next(pattern for bit, pattern in _FLAGS if bit == INSTRUCTS)
 _INNER_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
 
 
@@ -125,6 +126,11 @@ def describe(text: str, speaker: str = "", said_at: int | None = None, caption: 
         kinds=f" {' '.join(tags_of(plain))} ",
         dates=_dates(text, said_at),
     )
+
+
+def is_standing(text: str) -> bool:
+    """Whether a text gives an instruction that is to hold from then on."""
+    return bool(_STANDING.search(text[:LONGEST_SCAN]))
 
 
 def _marked(text: str) -> list[str]:

@@ -209,6 +209,10 @@ workshop class course seminar
 """
 
 
+STANDING = "0standing"
+"""The tag of texts that give an instruction which is to hold from then on."""
+
+
 @cache
 def _tables() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Token → kinds it is of, and token → kinds it asks for."""

@@ -5,11 +5,13 @@ All of it is derived from the text and can be made again; it commits with the ro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from worldline.model import NodeDraft
-from worldline.rules.describe import Described, describe, role_of
-from worldline.rules.kinds import tags_of
+from worldline.rules.describe import Described, describe, is_standing, role_of
+from worldline.rules.kinds import STANDING, tags_of
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.sqlite import Row
 from worldline.store.view import SqlView, owner_token
@@ -42,7 +44,7 @@ class Indexing(SqlView):
         for number, text in enumerate(searchable(draft)):
             tokens = indexed(text, self.language)
             self._dirty = True
-            self._words.append((base + number, owner, tokens, " ".join(tags_of(tokens.split()))))
+            self._words.append((base + number, owner, tokens, " ".join(_tags(draft, text, tokens))))
             if scope is None:
                 if not number:
                     self.indexed_nodes.append(key)
@@ -118,6 +120,13 @@ def searchable(draft: NodeDraft) -> list[str]:
         return [f"{name} {content}{tail}"]
     parts = [f"{name} {content[start:end]}" for start, end in passages(content)]
     return [parts[0] + tail, *parts[1:]]
+
+
+def _tags(draft: NodeDraft, text: str, tokens: str) -> Iterator[str]:
+    """What a passage is of: kinds of things, and whether somebody gives a standing instruction in it."""
+    yield from tags_of(tokens.split())
+    if draft.type == "Turn" and role_of(draft.name) != "assistant" and is_standing(text):
+        yield STANDING
 
 
 def described_draft(draft: NodeDraft) -> Described:

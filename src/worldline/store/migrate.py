@@ -13,7 +13,7 @@ import apsw
 from worldline.errors import StoreError
 from worldline.store import schema
 
-STEPS: dict[int, str] = {}
+STEPS: dict[int, str] = {1: schema.SLEEP_TABLES}
 
 
 def upgrade(connection: apsw.Connection, path: str) -> None:

@@ -7,7 +7,7 @@ by the changeset that closed it. `tenant` comes first in every key.
 
 from __future__ import annotations
 
-FORMAT = 1
+FORMAT = 2
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
@@ -57,6 +57,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "ontology": ("id", "tenant", "world", "kind", "name", "version", "spec", "kf", "kt"),
     "world_hashes": ("id", "tenant", "line", "hash", "kf"),
+    "marks": ("id", "tenant", "line", "scope", "kind", "value", "reason", "kf", "kt"),
 }
 
 COVERED: dict[str, tuple[str, ...]] = {
@@ -80,6 +81,7 @@ COVERED: dict[str, tuple[str, ...]] = {
     "proposals": ("id", "hash", "a", "b", "status", "tier", "score", "reason", "scope", "kf"),
     "ontology": ("id", "world", "kind", "name", "version", "spec", "kf"),
     "world_hashes": ("id", "line", "hash", "kf"),
+    "marks": ("id", "line", "scope", "kind", "value", "reason", "kf"),
 }
 """Tables whose rows a changeset vouches for; `labels`, `texts`, `wordings`, `blocks`, the words and
 vectors follow from these."""
@@ -87,7 +89,7 @@ vectors follow from these."""
 KEYED = {"events": "node", "facts": "node", "texts": "node"}
 """Tables whose row number is another table's."""
 
-CLOSABLE = ("beliefs", "edges", "proposals", "ontology")
+CLOSABLE = ("beliefs", "edges", "proposals", "ontology", "marks")
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -148,6 +150,42 @@ CREATE VIRTUAL TABLE words USING fts5(owner, text, kinds, content='', contentles
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, col);
 """
+
+SLEEP_TABLES = """
+CREATE TABLE sleep (tenant INTEGER NOT NULL, owner TEXT NOT NULL, pass TEXT NOT NULL, cursor INTEGER NOT NULL,
+  state TEXT NOT NULL, PRIMARY KEY (tenant, owner, pass)) WITHOUT ROWID;
+CREATE TABLE marks (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,
+  kind TEXT NOT NULL, value TEXT, reason TEXT, kf INTEGER NOT NULL, kt INTEGER NOT NULL);
+CREATE INDEX marks_line ON marks (tenant, line, kind, kt);
+CREATE TABLE scores (tenant INTEGER NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
+  PRIMARY KEY (tenant, node, name)) WITHOUT ROWID;
+CREATE TABLE scorers (tenant INTEGER NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, weight REAL NOT NULL,
+  PRIMARY KEY (tenant, name)) WITHOUT ROWID;
+CREATE TABLE uses (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
+  scope INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX uses_scope ON uses (tenant, scope);
+CREATE TABLE strengths (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, scope INTEGER NOT NULL,
+  salience REAL NOT NULL, reinforced_at INTEGER NOT NULL, cold_at INTEGER NOT NULL, uses INTEGER NOT NULL,
+  useful INTEGER NOT NULL, wrong INTEGER NOT NULL);
+CREATE INDEX strengths_cold ON strengths (tenant, scope, cold_at);
+CREATE INDEX strengths_used ON strengths (tenant) WHERE uses + useful + wrong > 0;
+CREATE TABLE composed (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, scope INTEGER NOT NULL,
+  vector BLOB NOT NULL, members INTEGER NOT NULL, made INTEGER NOT NULL);
+CREATE TABLE profiles (tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL, body TEXT NOT NULL,
+  style BLOB NOT NULL, PRIMARY KEY (tenant, line, scope)) WITHOUT ROWID;
+CREATE TABLE cold_texts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, session INTEGER NOT NULL,
+  position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER, described BLOB NOT NULL);
+CREATE INDEX cold_texts_session ON cold_texts (tenant, session, position);
+CREATE INDEX cold_texts_speaker ON cold_texts (tenant, speaker);
+CREATE TABLE cold_embeddings (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,
+  vector BLOB NOT NULL);
+CREATE UNIQUE INDEX cold_embeddings_passage ON cold_embeddings (passage);
+CREATE VIRTUAL TABLE cold_words USING fts5(owner, text, kinds, content='', contentless_delete=1,
+  tokenize='unicode61 remove_diacritics 0');
+INSERT INTO cold_words (cold_words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
+CREATE VIRTUAL TABLE cold_terms USING fts5vocab(cold_words, col);
+"""
+"""What consolidation keeps: where each pass stands, marks, signals, strengths, world vectors, cold rows."""
 
 INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",

@@ -36,6 +36,8 @@ class Ground(Struct, frozen=True):
     """Tokens of tenant and scope, where the store has others too."""
     share: float
     """A guess at the part of all texts that may be seen."""
+    scorers: dict[str, float] | None = None
+    """The scorers that somebody registered, with their weights; None where sleep has left no signals."""
 
 
 def ground(view: SqlView) -> Ground:
@@ -51,9 +53,11 @@ def ground(view: SqlView) -> Ground:
         " (WITH RECURSIVE s(name) AS (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''"
         " UNION ALL SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
         " FROM s WHERE s.name IS NOT NULL LIMIT 1000)"
-        " SELECT json_group_array(name) FROM s WHERE name IS NOT NULL)"
+        " SELECT json_group_array(name) FROM s WHERE name IS NOT NULL),"
+        " CASE WHEN EXISTS (SELECT 1 FROM scores WHERE tenant = :t) THEN"
+        " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END"
     )
-    texts, tokens, embedder, vectors, beliefs, tenants, scopes, seen, names = rows[0]
+    texts, tokens, embedder, vectors, beliefs, tenants, scopes, seen, names, scorers = rows[0]
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
     own: tuple[str, ...] = (f"t{view.tenant}",) if tenants > 1 else ()
     if bound and scopes > 1:
@@ -67,6 +71,7 @@ def ground(view: SqlView) -> Ground:
         tuple(orjson.loads(seen)),
         own,
         1 / scopes if bound and scopes > 1 else 1.0,
+        None if scorers is None else orjson.loads(scorers),
     )
 
 

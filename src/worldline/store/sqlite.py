@@ -21,7 +21,7 @@ from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM
 from worldline.store import migrate
-from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, TABLES
+from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, SLEEP_TABLES, TABLES
 from worldline.store.vectors import VectorIndex
 
 try:
@@ -238,7 +238,7 @@ class SqliteStore:
 def create(connection: apsw.Connection) -> None:
     """A new, empty store."""
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute(TABLES)
+    connection.execute(TABLES + SLEEP_TABLES)
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
     connection.execute("INSERT INTO meta VALUES ('hash', ?)", (ALGORITHM,))

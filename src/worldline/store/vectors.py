@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 EXACT = 20_000
-SKETCH = 96
+SKETCH = 64
 _SAMPLE = 4096
 """The sketch keeps the main directions of so many vectors: always the first ones, whatever comes later."""
 _REMEMBERED = 8
@@ -198,7 +198,7 @@ class VectorIndex:
         near = sketch @ (query @ projection)
         if rows is not None:
             near = near[rows]
-        best = np.argpartition(-near, count)[:count]
+        best = np.argpartition(near, len(near) - count)[-count:]
         return np.asarray(best if rows is None else rows[best])
 
     def _sketches(self) -> tuple[Floats, Floats]:

@@ -37,6 +37,8 @@ FOUND_APART = "('Fact', 'Entity')"
 LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
 
+_BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels", "only")
+
 
 class SqlView:
     """One tenant, scope, world and moment of a store."""
@@ -54,9 +56,10 @@ class SqlView:
         quarantined: bool = False,
         pierce: frozenset[str] = frozenset({"refers_to"}),
         labels: Metadata = {},  # noqa: B006
+        only: tuple[int, ...] | None = None,
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
-        self.pierce, self.labels = pierce, labels
+        self.pierce, self.labels, self.only = pierce, labels, only
         self._merged: bool | None = None
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
@@ -69,13 +72,12 @@ class SqlView:
             "forever": FOREVER,
             **scope.bound(),
         }
+        if only is not None:
+            self.args["only"] = listed(only)
 
     def bind(self, **changes: Any) -> SqlView:
         """The same view with another moment, world, scope or openness."""
-        bound: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels")
-        }
+        bound: dict[str, Any] = {name: getattr(self, name) for name in _BINDINGS}
         return type(self)(self.store, self.tenant, **(bound | changes))
 
     def query(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
@@ -97,7 +99,9 @@ class SqlView:
         return f"{row}.kf <= :k AND {row}.kt > :k"
 
     def scoped(self, row: str) -> str:
-        """Belongs to every bound kind of scope."""
+        """Belongs to every bound kind of scope; with `only`, to one of these very scope sets."""
+        if self.only is not None:
+            return f"{row}.scope IN (SELECT value FROM json_each(:only))"
         bound = self.scope.bound()
         if not bound:
             return "1"

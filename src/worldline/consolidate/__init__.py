@@ -1,0 +1,1 @@
+"""Sleep: passes over what was learned, which only ever add understanding."""
