@@ -7,6 +7,7 @@ belongs to the owner as such. What nobody in particular owns is an owner of its 
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from worldline.handle import Handle
 from worldline.model import Scope
@@ -24,7 +25,9 @@ class Owner(Struct, frozen=True):
 
 
 def owners(view: SqlView) -> list[Owner]:
-    """Everybody whose memories may be seen here; first what nobody in particular owns."""
+    """Everybody whose memories may be seen here, with all their runs; first what nobody in particular owns."""
+    if any((view.scope.user, view.scope.agent, view.scope.app)):
+        view = view.bind(scope=replace(view.scope, run=None))
     mine = view.scoped("x").replace("x.scope", "x.part_of")
     rows = view.query(
         "SELECT part_of, user, agent, app, run FROM scopes x WHERE tenant = :t AND id IN"

@@ -11,53 +11,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
-from worldline.config import Config
 from worldline.consolidate.changes import Plan, carry_out
 from worldline.consolidate.news import News, news
+from worldline.consolidate.night import Night, Pass
 from worldline.consolidate.owners import Owner, home_of, owners
 from worldline.errors import Conflict, InvalidInput
 from worldline.handle import Handle
 from worldline.store.view import SqlView
 
-if TYPE_CHECKING:
-    from worldline.ports import Embedder
-
 _TRIES = 3
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
 Progress = Callable[[str, int, int], None]
-
-
-class Night(Struct, frozen=True):
-    """What a pass is told besides the view."""
-
-    scope: int
-    """The scope set that what it makes belongs to."""
-    now: Instant
-    config: Config
-    news: News
-    waiting: tuple[int, ...] = ()
-    """What it put off the last time."""
-    embedder: Embedder | None = None
-
-
-class Pass(Struct, frozen=True):
-    """A pass: reads through the view, and says what is to change."""
-
-    name: str
-    does: str
-    plan: Callable[[SqlView, Night], Plan]
-    always: bool = False
-    """Time alone gives it something to do, even where nothing is new."""
-    asks: bool = False
-    """It may ask a model, so it is never planned under the write lock."""
 
 
 PASSES: tuple[Pass, ...] = ()

@@ -57,7 +57,7 @@ def verify(bound: Bound) -> None:
     Example:
       worldline verify
     """
-    with bound.memory() as memory, _Progress() as progress:
+    with bound.memory() as memory, Waiting() as progress:
         found = memory.verify(progress)
     bound.answer({"ok": found.ok, **render.plain(found)}, render.verification(found))
     if not found.ok:
@@ -174,14 +174,14 @@ def _store(bound: Bound) -> Iterator[Finding]:
         yield Finding("note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges")
 
 
-class _Progress:
+class Waiting:
     """Says on a terminal how far long work has come, once it has taken two seconds."""
 
     def __init__(self) -> None:
         self._began, self._shown = time.monotonic(), False
         self._status: Any = None
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Waiting:
         return self
 
     def __call__(self, stage: str, done: int) -> None:

@@ -55,6 +55,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Care": {
         "init": ("care:init", "Make a new, empty store."),
+        "sleep": ("nights:sleep", "Think over what is new (also: consolidate)."),
         "verify": ("care:verify", "Prove every hash and every logged row."),
         "stats": ("care:stats", "How much is stored."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
@@ -64,7 +65,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "bench": ("benching:bench", "Measure on public files, beside the baselines."),
     },
 }
-ALIASES = {"remember": "add", "search": "recall"}
+ALIASES = {"remember": "add", "search": "recall", "consolidate": "sleep"}
 
 HELP = """The memory of long-running AI agents, in one file.
 

@@ -15,7 +15,7 @@ from worldline.exchange.records import Report
 from worldline.plugins.language_models import open_language_model
 from worldline.read.answer import messages
 from worldline.surfaces import render
-from worldline.surfaces.care import _Progress as Progress
+from worldline.surfaces.care import Waiting
 from worldline.surfaces.options import Bound, Verb, parse_time, reads, writes
 
 _TOLD = 20
@@ -36,7 +36,7 @@ def import_(bound: Bound, format: str, path: Path) -> None:
       worldline import auto chatgpt-export.zip
       worldline import markdown ~/notes --dry-run
     """
-    with bound.memory() as memory, Progress() as progress:
+    with bound.memory() as memory, Waiting() as progress:
         report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
     bound.answer(report, _told(report))
 

@@ -148,6 +148,9 @@ writes = _with((*_STORE, *_WHOSE, *_DRY), creates=True)
 serves = _with((*_STORE, *_WHOSE), creates=True)
 """A verb that lets others in: store, scope and world to fall back on."""
 
+thinks = _with((*_STORE, *_WHOSE[:3], *_DRY), creates=False)
+"""A verb that works on what is there: store, scope and a dry run."""
+
 tends = _with(_STORE, creates=False)
 """A verb about the store as a whole."""
 

@@ -8,7 +8,7 @@ import click
 
 from worldline.model import Dated, Density, Explanation, Recall
 from worldline.surfaces import render
-from worldline.surfaces.care import _Progress as Progress
+from worldline.surfaces.care import Waiting
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, writes
 
 _ASKED = click.option("--asked-at", metavar="TIME", help='The moment that "yesterday" is relative to [now].')
@@ -170,7 +170,7 @@ def flush(bound: Bound) -> None:
     Example:
       worldline flush
     """
-    with bound._replace(creates=False).memory() as memory, Progress() as progress:
+    with bound._replace(creates=False).memory() as memory, Waiting() as progress:
         done = memory.flush(lambda at, of: progress(f"embedding, of {of:,}", at))
         bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
 
@@ -184,6 +184,6 @@ def reembed(bound: Bound) -> None:
     Example:
       worldline reembed
     """
-    with bound._replace(creates=False).memory() as memory, Progress() as progress:
+    with bound._replace(creates=False).memory() as memory, Waiting() as progress:
         done = memory.reembed(lambda at, of: progress(f"embedding, of {of:,}", at))
         bound.answer({"embedded": done}, [f"{done:,} texts embedded"])

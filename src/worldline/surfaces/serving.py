@@ -12,6 +12,7 @@ import click
 
 from worldline.errors import Refused
 from worldline.model import Scope
+from worldline.surfaces.nights import watch
 from worldline.surfaces.options import Bound, Verb, serves
 
 _TOOLS = click.option(
@@ -20,10 +21,17 @@ _TOOLS = click.option(
 )  # fmt: skip
 
 
+_SLEEP = click.option(
+    "--sleep-every", metavar="MINUTES", type=click.FloatRange(min=0), default=0.0,
+    help="Consolidate in the background, so often [never].",
+)  # fmt: skip
+
+
 @click.command(cls=Verb)
 @_TOOLS
+@_SLEEP
 @serves
-def mcp(bound: Bound, tools: str) -> None:
+def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
     """Serve an agent over MCP (standard input and output).
 
     The scope given here is used by every call that names none.
@@ -37,7 +45,7 @@ def mcp(bound: Bound, tools: str) -> None:
     from worldline.surfaces.mcp_server import run_stdio
 
     scope, unscoped = _scope(bound)
-    with unscoped.memory() as memory:
+    with unscoped.memory() as memory, watch(memory, sleep_every):
         run_stdio(memory, scope, "full" if tools == "full" else "core")
 
 
@@ -49,8 +57,9 @@ def mcp(bound: Bound, tools: str) -> None:
     help='TOML: tenant = "token" or a list of them; chmod 600.',
 )  # fmt: skip
 @_TOOLS
+@_SLEEP
 @serves
-def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str) -> None:
+def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str, sleep_every: float) -> None:
     """Serve REST, MCP and the explorer over HTTP.
 
     Without tokens (a file, or WORLDLINE_TOKEN) it listens on this machine only. The explorer is at
@@ -59,7 +68,7 @@ def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str) -
     \b
     Example:
       worldline serve
-      worldline serve --host 0.0.0.0 --tokens tokens.toml
+      worldline serve --host 0.0.0.0 --tokens tokens.toml --sleep-every 60
     """
     _require("uvicorn", "web")
     import uvicorn
@@ -69,7 +78,7 @@ def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str) -
     known = auth.load(tokens, bound.tenant, os.environ)
     auth.require_safe(host, known)
     scope, unscoped = _scope(bound)
-    with unscoped.memory() as memory, _listening(host, port) as listening:
+    with unscoped.memory() as memory, _listening(host, port) as listening, watch(memory, sleep_every):
         service = http.Service(memory, known, bound.tenant, host, scope, tools)
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         bound.answer({"url": at}, [f"{at}  explorer; {at}/v1 REST; {at}/mcp MCP   (Ctrl-C ends it)"])
