@@ -430,12 +430,12 @@ def test_long_work_shows_progress_on_a_terminal_only(
     monkeypatch.setattr(care, "_PATIENCE", 0.0)
     if not with_rich:
         monkeypatch.setattr(care, "_spinner", lambda text: None)
-    with care._Progress() as progress:
+    with care.Waiting() as progress:
         progress("nodes", 5000)
     assert capsys.readouterr().err == ""
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with care._Progress() as progress:
+    with care.Waiting() as progress:
         progress("nodes", 5000)
         progress("edges", 10000)
     captured = capsys.readouterr()

@@ -36,10 +36,11 @@ _GIVES_WAY = 10.0
 @click.option("--list", "names", is_flag=True, help="The passes, and what each of them does.")
 @thinks
 def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) -> None:
-    """Think over what is new: topics, summaries, contradictions, profiles, decay.
+    """Think over what is new (also: consolidate).
 
-    Only adds understanding: sources are never deleted, each change is in the log with its reason, and
-    a second run right after the first changes nothing. It may be ended at any moment.
+    Finds topics, summaries, contradictions, what follows and what fades. It only adds understanding:
+    sources are never deleted, each change is in the log with its reason, and a second run right after
+    the first changes nothing. It may be ended at any moment.
 
     \b
     Example:
