@@ -11,16 +11,17 @@ import worldline
 from worldline import Memory, Query, errors
 
 VERBS = {
-    "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "consolidate", "correct",
-    "density", "diff", "edge", "enter", "equivalence_class", "explain", "export", "export_identity", "fact",
-    "flush", "get", "hash", "history", "import_", "link", "list", "load", "merges", "note", "open",
-    "quarantine", "query", "recall", "reembed", "register", "reject_merge", "remember", "resume", "retire",
-    "scoped", "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "verify", "walk",
-    "walk_answer", "why", "worlds",
+    "absorb", "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "conflicts",
+    "consolidate", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes", "equivalence_class",
+    "explain", "export",
+    "export_identity", "fact", "feedback", "flush", "get", "hash", "history", "import_", "link", "list",
+    "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "recall", "reembed", "register",
+    "reject_merge", "remember", "resume", "retire", "scoped", "score_with", "shared_with", "split", "stats",
+    "timeline", "undo", "undo_merge", "unpin", "verify", "walk", "walk_answer", "why", "worlds",
 }  # fmt: skip
 QUERY_VERBS = {
-    "at", "during", "explain", "follow", "include_superseded", "limit", "run", "seeds", "text", "where",
-    "where_connected", "within",
+    "at", "during", "explain", "follow", "include_superseded", "limit", "prefer_summaries", "run", "seeds", "text",
+    "where", "where_connected", "within",
 }  # fmt: skip
 
 

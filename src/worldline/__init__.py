@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Predicate,
         Receipt,
         Scope,
+        Scorer,
     )
     from worldline.query import Query
 
@@ -28,7 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FOREVER", "AsOf", "Ask", "Config", "EdgeType", "Event", "Evidence", "Fact", "Interval", "Memory",
-    "NodeType", "Predicate", "Query", "Receipt", "Scope", "WorldlineError",
+    "NodeType", "Predicate", "Query", "Receipt", "Scope", "Scorer", "WorldlineError",
 ]  # fmt: skip
 
 _HOMES = {
@@ -36,7 +37,18 @@ _HOMES = {
     "config": ("Config",),
     "errors": ("WorldlineError",),
     "memory": ("Memory",),
-    "model": ("Ask", "EdgeType", "Event", "Evidence", "Fact", "NodeType", "Predicate", "Receipt", "Scope"),
+    "model": (
+        "Ask",
+        "EdgeType",
+        "Event",
+        "Evidence",
+        "Fact",
+        "NodeType",
+        "Predicate",
+        "Receipt",
+        "Scope",
+        "Scorer",
+    ),
     "query": ("Query",),
 }
 

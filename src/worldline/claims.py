@@ -56,6 +56,7 @@ class Claim(msgspec.Struct, frozen=True):
     active: bool = False  # "Y founded X": may answer a slot of X
     event: bool = False  # happened once; another one is another one
     valid_from: int | None = None  # µs UTC, when the text dates it
+    begins: bool = False  # the text says that it began then, not only that it held
     precision: str = ""
     confidence: float = 0.8
     rank: Rank = "other"

@@ -66,6 +66,16 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
         default_factory=lambda: {"financial": 0.9, "medical": 0.9, "exploratory": 0.4}
     )
     """Confidence thresholds by predicate class."""
+    sleep_min_age: float = 1.0
+    """So many days after its first text a world gets a summary, when sleep passes by."""
+    summariser: Literal["rules", "model"] = "rules"
+    """Who writes summaries: rules choose sentences and cite them; a model writes them anew from these."""
+    log_uses: bool = True
+    """Note aside which memories a recall has shown, so that sleep keeps warm what is used."""
+    decay_rate: float = 0.002
+    """How fast salience fades, per day without use; 0 switches decay off."""
+    cold_below: float = 0.24
+    """Below this salience a memory is archived: it leaves default recall, and nothing else."""
 
 
 def load(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:

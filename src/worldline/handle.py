@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
 from worldline.errors import ReadOnly, WorldlineError
 from worldline.hashing import GENESIS
-from worldline.model import EdgeType, Receipt, Scope
+from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
 from worldline.store.sqlite import Row, SqliteStore
@@ -63,6 +63,8 @@ class Handle(Struct, frozen=True):
     embedder: Callable[[], Embedder | None] = _no_embedder
     """Opened when it is first needed."""
     reranker: Callable[[], Reranker | None] = _no_embedder
+    scorers: dict[str, Scorer] = field(default_factory=dict)
+    """The scorers that this process has."""
     after_write: Callable[[Handle, Sequence[int]], int] = _nothing_more
     """What happens to new texts once they are safe: vectors come after the words."""
 
@@ -89,6 +91,7 @@ class Handle(Struct, frozen=True):
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
+            cold=not self.moment.is_now,
         )
 
     def read(self, look: Callable[[SqlView], T]) -> T:

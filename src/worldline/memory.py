@@ -11,16 +11,17 @@ its receipt says what happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
+from worldline.clock import FOREVER, LATEST, AsOf, Clock, Instant, When, instant, system_clock
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, NotFound, Refused
+from worldline.exchanging import Exchanging
 from worldline.handle import Done, Handle, Place
 from worldline.merging import Merging
 from worldline.model import (
@@ -66,11 +67,10 @@ from worldline.write.embed import embed_new
 from worldline.write.ends import ends
 
 if TYPE_CHECKING:
-    from worldline.exchange.records import Report
     from worldline.ports import Embedder, Reranker
 
 
-class Memory(Recalling, Merging, Sleeping):
+class Memory(Recalling, Merging, Sleeping, Exchanging):
     """A handle on one tenant's memory."""
 
     def __init__(self, handle: Handle) -> None:
@@ -333,16 +333,27 @@ class Memory(Recalling, Merging, Sleeping):
     def retire(
         self, ref: Any, when: When | None = None, *, reason: str | None = None, dry_run: bool = False
     ) -> Receipt:
-        """No longer true from `when` (now) on. Works on memories and on edges."""
+        """No longer true from `when` (now) on. Works on memories and edges; a list of them is one changeset."""
         at = None if when is None else instant(when)
+        if isinstance(ref, list | tuple) and not ref:
+            raise InvalidInput("name at least one memory to retire")
+        ended: dict[str, None] = {}
 
         def work(tx: Tx, place: Place) -> Done:
-            if isinstance(ref, Edge) and ref.type != "fact":
-                return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), at, wrong=False)
-            target = self._h.target(tx, ref)
-            return tx.id_of(target.line), change.retire(tx, target.line, at, reason)
+            last = None
+            for item in ref if isinstance(ref, list | tuple) else (ref,):
+                last, changed = self._retire(tx, item, at, reason)
+                ended.update({last.hex(): None} if changed else {})
+            return last, bool(ended)
 
-        return self._h.write("retire", work, dry_run=dry_run)
+        receipt = self._h.write("retire", work, dry_run=dry_run)
+        return replace(receipt, ids=tuple(ended)) if isinstance(ref, list | tuple) else receipt
+
+    def _retire(self, tx: Tx, ref: Any, at: Instant | None, reason: str | None) -> tuple[bytes, bool]:
+        if isinstance(ref, Edge) and ref.type != "fact":
+            return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), at, wrong=False)
+        target = self._h.target(tx, ref)
+        return tx.id_of(target.line), change.retire(tx, target.line, at, reason)
 
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
@@ -376,7 +387,7 @@ class Memory(Recalling, Merging, Sleeping):
         steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
 
         def work(tx: Tx, place: Place) -> Done:
-            undone = [undo.undo(tx, at) for at in steps]
+            undone = [undo.undo(tx, at, agent=self._h.agent) for at in steps]
             return None, any(undone)
 
         return self._h.write("undo", work, dry_run=dry_run)
@@ -528,9 +539,11 @@ class Memory(Recalling, Merging, Sleeping):
 
         return self._h.read(look)
 
-    def changes(self, since: When = 0) -> tuple[Change, ...]:
-        """The feed: what was believed or given up after a known time."""
-        return self._h.read(lambda view: introspection.changes(view, instant(since)))
+    def changes(
+        self, since: When = 0, *, limit: int | None = None, page: str | None = None
+    ) -> tuple[Change, ...]:
+        """The feed: what was believed or given up after a known time; or from the mark of a page on."""
+        return self._h.read(lambda view: introspection.changes(view, instant(since), limit, page))
 
     def hash(self, ref: Any = None) -> str:
         """The hash of a world and all inside it; without one, of the whole memory."""
@@ -563,25 +576,6 @@ class Memory(Recalling, Merging, Sleeping):
             raise Refused(f"{target} is the store itself; back it up into another file")
         with translated():
             migrate.backup(self._h.store.connection(), str(target))
-
-    def export(self, path: str | Path, format: str = "jsonl") -> int:
-        """Writes jsonl (everything, exactly), markdown or graphml; how many lines or memories."""
-        from worldline.exchange import exporters
-
-        return exporters.export(self._h, path, format)
-
-    def import_(
-        self,
-        path: str | Path,
-        format: str = "auto",
-        *,
-        dry_run: bool = False,
-        progress: Callable[[str, int], None] | None = None,
-    ) -> Report:
-        """Reads another memory's file, folder or archive; what it could not read is in the report."""
-        from worldline.exchange import importers
-
-        return importers.import_(self._h, path, format, dry_run=dry_run, progress=progress)
 
 
 def _revision(

@@ -286,6 +286,19 @@ class EdgeType(Struct, frozen=True):
     """Whether it joins versions instead of lineages."""
 
 
+class Scorer(Struct, frozen=True):
+    """A judgement of your own on every memory, made when it is added and each night after.
+
+    `score` gives a number (0 to 1 is usual) or None; recall adds `weight` times it as a factor. A new
+    `version` judges everything again.
+    """
+
+    name: str
+    version: str
+    score: Callable[[Node], float | None]
+    weight: float = 1.0
+
+
 class Predicate(Struct, frozen=True):
     """How facts with this predicate reconcile."""
 
@@ -334,13 +347,24 @@ class Receipt(Struct, frozen=True):
     """Known times of the earlier changesets of the same write (`remember` with facts has two)."""
 
 
+class Origin(Struct, frozen=True):
+    """Another store that held this before it was absorbed here, and when it did."""
+
+    store: str
+    """The hash of that store's whole memory when it was absorbed."""
+    valid: Interval
+    known: Interval
+
+
 class Version(Struct, frozen=True):
     """One line of a memory's history."""
 
     node: Node
     change: str
-    """put, amended, corrected, retired, quarantined, confirmed, restored."""
+    """put, amended, corrected, retired, quarantined, confirmed, restored; or the stage that sleep gave
+    it (unit, crystal, trace again), with its reason in the node."""
     closed_by: str | None = None
+    origins: tuple[Origin, ...] = ()
 
 
 class Change(Struct, frozen=True):
@@ -376,6 +400,8 @@ class Why(Struct, frozen=True):
 
     node: Node
     reasons: tuple[Reason, ...]
+    origins: tuple[Origin, ...] = ()
+    """The stores that this belief was absorbed from."""
 
     @property
     def events(self) -> tuple[Node, ...]:
@@ -404,6 +430,8 @@ class Believed(Struct, frozen=True):
     valid: Interval
     confidence: float | None
     line: int
+    stage: str = "trace"
+    """How far it has come: trace, unit or crystal."""
 
 
 class Hit(Struct, frozen=True):
@@ -452,6 +480,10 @@ class Dated(Struct, frozen=True):
     speaker: str = ""
     said_at: Instant | None = None
     session: str | None = None
+    landmark: str = ""
+    """The kind of turning point that it tells of, if any."""
+    causes: tuple[str, ...] = ()
+    """What it says brought about what, as "cause → effect"."""
 
 
 class Density(Struct, frozen=True):
@@ -485,6 +517,37 @@ class Explanation(Struct, frozen=True):
     """Its place in each lane; 0 where the lane does not find it."""
     score: float | None = None
     factors: dict[str, float] = {}
+
+
+class Said(Struct, frozen=True):
+    """Words that something rests on: who said them, when and where."""
+
+    id: str
+    speaker: str
+    said_at: Instant
+    session: str | None
+    text: str
+
+
+class Side(Struct, frozen=True):
+    """One side of a contradiction: what is believed, and the words that it rests on."""
+
+    node: Node
+    sources: tuple[Said, ...] = ()
+
+
+class Contradiction(Struct, frozen=True):
+    """Two memories that cannot both hold, and are both believed."""
+
+    entity: str | None
+    """Whom it is about; None where two notes contradict each other."""
+    predicate: str | None
+    sides: tuple[Side, Side]
+    """The one that begins earlier first."""
+    since: Instant
+    """When the conflict was noticed."""
+    inferred: bool = False
+    """Whether sleep found it, rather than somebody stated it."""
 
 
 class Page(Struct, frozen=True):

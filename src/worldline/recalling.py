@@ -58,13 +58,21 @@ class Recalling:
         if reranker is not None:
             given["at_least"] = CANDIDATES
 
-        def look(view: SqlView) -> tuple[recalling.Found, Wish]:
+        def look(view: SqlView) -> tuple[recalling.Found, Wish, int]:
             view = view.bind(**opened, labels=clean_metadata(filters))
             wish = self._wish(view, asked_at, **given)
-            return recalling.recall(view, question, wish, semantic, matcher), wish
+            return recalling.recall(view, question, wish, semantic, matcher), wish, view.tenant
 
-        found, wish = self._h.read(look)
-        return recalling.conclude(found, wish, reranker)
+        found, wish, tenant = self._h.read(look)
+        answer = recalling.conclude(found, wish, reranker)
+        if (
+            self._h.config.log_uses
+            and self._h.moment.is_now
+            and not (explain or without or include_superseded)
+        ):
+            shown = [hit.node.line for hit in answer.hits] + [fact.line for fact in answer.facts]
+            self._h.store.note_shown(tenant, shown, self._h.clock())
+        return answer
 
     def timeline(
         self,
@@ -123,12 +131,12 @@ class Recalling:
 
     def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
         """Answers a question of several hops by walking what is currently believed; the path is its proof."""
-        from worldline.read.facts import ViewGraph
+        from worldline.read.facts import ViewGraph, with_ids
         from worldline.read.walk import walk
 
         clean_text(question, "question", LONGEST_QUESTION)
         matcher = self._matcher()
-        return self._h.read(lambda view: walk(question, ViewGraph(view), matcher, limit))
+        return self._h.read(lambda view: with_ids(view, walk(question, ViewGraph(view), matcher, limit)))
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""

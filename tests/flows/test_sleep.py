@@ -13,7 +13,7 @@ from worldline.config import Config
 from worldline.consolidate import run
 from worldline.consolidate.changes import Arrow, New, Plan
 from worldline.consolidate.night import Night, Pass
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.store.view import SqlView
 from worldline.surfaces import nights
 
@@ -147,6 +147,16 @@ def test_unknown_passes_are_named(wrong: object) -> None:
     """A pass that does not exist is an error that lists those that do."""
     with Memory.open(":memory:") as memory, pytest.raises(InvalidInput, match="passes"):
         memory.consolidate(wrong)  # type: ignore[arg-type]
+
+
+def test_sleep_is_for_a_whole_memory_and_for_now() -> None:
+    """A handle on another moment or inside a world refuses, and says which one to use."""
+    with Memory.open(":memory:") as memory:
+        world = memory.note("project", "house")
+        with pytest.raises(ReadOnly, match="moment"):
+            memory.at(known="2020-01-01").consolidate()
+        with pytest.raises(Refused, match="whole memory"):
+            memory.enter(world).consolidate()
 
 
 @pytest.mark.usefixtures("counting")

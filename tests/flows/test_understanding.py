@@ -49,6 +49,34 @@ def test_a_change_closes_the_old_value_and_says_why(talk):
     assert [n.valid.end for n in former] == [talk.clock()]
 
 
+@pytest.mark.parametrize(
+    "again", ["I live in Porto.", "I still live in Porto today.", "I live in Porto this week."]
+)
+def test_said_again_it_moves_nothing(talk, again):
+    """A repetition, dated or not, is more evidence for the one belief that there is."""
+    talk.say("I live in Porto.")
+    talk.clock.advance(29 * DAY)
+    talk.say(again)
+
+    (fact,) = talk.memory.list("Fact").items
+    assert [v.change for v in talk.memory.history(fact)] == ["put"]
+    assert {event.content for event in talk.memory.why(fact).events} == {"I live in Porto.", again}
+    assert len(talk.memory.why(fact).events) == 2
+
+
+@pytest.mark.parametrize("start", ["since March 20, 2026", "since last week"])
+def test_a_start_that_is_said_revises(talk, start):
+    """Only words that say when it began move the beginning of a belief."""
+    talk.say("I live in Porto.")
+    first = talk.clock()
+    talk.clock.advance(29 * DAY)
+    talk.say(f"I live in Porto {start}.")
+
+    (fact,) = talk.memory.list("Fact").items
+    assert fact.valid.start > first
+    assert [v.change for v in talk.memory.history(fact)] == ["put", "corrected"]
+
+
 def test_what_happened_adds(talk):
     """One journey does not end another one."""
     talk.say("I visited Rome.")

@@ -30,8 +30,10 @@ TEXT = "findable needle text"
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with everything in it: events, facts, merges, moves, corrections, undo, own types."""
     path = tmp_path_factory.mktemp("whole") / "m.db"
-    with Memory.open(path, Config(embedder="none")) as memory:
+    with Memory.open(path, Config(embedder="none")) as memory, Memory.open(":memory:") as other:
         _fill(memory)
+        other.amend(other.note("learning", "elsewhere", "old", valid_from="2026-01-01"), "new")
+        memory.absorb(other)
         verified = memory.verify()
         assert verified.ok, verified.damage[:3]
     return path

@@ -5,6 +5,7 @@
     python workers.py open FILE                 opens and writes one note
     python workers.py facts FILE NAME           remembers with facts, for ever
     python workers.py load FILE COUNT           loads one batch after the other, for ever
+    python workers.py sleep FILE                consolidates once
     python workers.py tryout FILE               opens and writes as somebody without rights
 
 Everything that a child learns goes to its standard output, one line each, at once.
@@ -23,6 +24,7 @@ from worldline.config import Config
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Fact, Predicate
+from worldline.testing import HashEmbedder
 from worldline.write.load import Link, Note
 
 QUICK = Config(durability="normal", lock_seconds=120, embedder="none")
@@ -128,6 +130,14 @@ def load(path: str, count: str) -> None:
             batch += 1
 
 
+def sleep(path: str) -> None:
+    """One night, a line for each pass that is begun."""
+    with Memory.open(path, QUICK, embedder=HashEmbedder()) as memory:
+        say("ready")
+        memory.consolidate(progress=lambda name, done, of: say(name))
+    sys.stdin.read()
+
+
 def tryout(path: str) -> None:
     """What happens to a caller without rights: each step with its outcome."""
     with Memory.open(":memory:") as warm:
@@ -165,7 +175,15 @@ def killed_after(child: subprocess.Popen[str], seconds: float) -> list[str]:
     return [line.rstrip("\n") for line in lines if line.endswith("\n") and line != "ready\n"]
 
 
-COMMANDS = {"write": write, "read": read, "open": open_, "facts": facts, "load": load, "tryout": tryout}
+COMMANDS = {
+    "write": write,
+    "read": read,
+    "open": open_,
+    "facts": facts,
+    "load": load,
+    "sleep": sleep,
+    "tryout": tryout,
+}
 
 if __name__ == "__main__":
     COMMANDS[Path(sys.argv[1]).name](*sys.argv[2:])

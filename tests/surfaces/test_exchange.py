@@ -366,7 +366,7 @@ def test_own_copy_is_exact(tmp_path: Path) -> None:
 
 
 def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
-    """Known times are those of the new store, in the old order; the origin's are told as a reason."""
+    """Known times are those of the new store, in the old order; the origin's are kept beside them."""
     origin = lived()
     origin.export(tmp_path / "copy.jsonl")
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
@@ -374,7 +374,8 @@ def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
 
     acme = next(v for v in copy.history(_named(copy, "Acme")))
     assert acme.node.known.start >= NOW
-    assert acme.node.reason == "origin known 2026-09-01T00:00:00.000002Z"
+    assert [show(o.known.start) for o in acme.origins] == ["2026-09-01T00:00:00.000002Z"]
+    assert acme.origins[0].store == origin.hash()
     known = acme.node.known.start
     assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
     assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
@@ -386,7 +387,7 @@ def _named(memory: Memory, name: str) -> str:
 
 
 def test_own_copy_again_changes_nothing(tmp_path: Path) -> None:
-    """The same copy twice is one; sending an old event again is recognised; another store is refused."""
+    """The same copy twice is one; sending an old event again is recognised; a full store absorbs it."""
     lived().export(tmp_path / "copy.jsonl")
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
     copy.import_(tmp_path / "copy.jsonl")
@@ -400,8 +401,9 @@ def test_own_copy_again_changes_nothing(tmp_path: Path) -> None:
     assert (again.stored, again.same > 0, copy.hash()) == (0, True, before)
     with Memory.open(":memory:", Config(embedder="none")) as full:
         full.note("context", "already", "here")
-        with pytest.raises(Refused, match="not empty"):
-            full.import_(tmp_path / "copy.jsonl")
+        absorbed = full.import_(tmp_path / "copy.jsonl")
+        assert (absorbed.stored, absorbed.same, full.verify().ok) == (again.same, 0, True)
+        assert not full.import_(tmp_path / "copy.jsonl").stored
 
 
 def test_a_copy_keeps_scopes_apart(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from worldline.text import estimate_tokens
 
 _NOT_SERVED = {
     "as_agent", "at", "enter", "scoped", "shared_with",  # bindings: query parameters
-    "open", "close", "register", "reembed",  # the operator's
-    "backup", "export", "import_",  # paths on the server
+    "open", "close", "register", "reembed", "score_with", "drop_scorer",  # the operator's
+    "absorb", "backup", "export", "import_",  # paths on the server
 }  # fmt: skip
 _OTHER_NAMES = {"equivalence_class": "same", "export_identity": "identity"}
 
@@ -67,11 +67,7 @@ class Scoped:
 
 def test_everything_that_memory_does_is_served() -> None:
     """Each public verb of Memory has a route, or a reason for having none."""
-    verbs = {
-        n
-        for n, m in vars(Memory).items()
-        if not n.startswith("_") and (inspect.isfunction(m) or isinstance(m, classmethod))
-    }
+    verbs = {n for n, m in inspect.getmembers(Memory, inspect.isroutine) if not n.startswith("_")}
     served = {route.name for route in ROUTES}
 
     missing = {verb for verb in verbs - _NOT_SERVED if _OTHER_NAMES.get(verb, verb) not in served}
@@ -113,13 +109,37 @@ def test_words_facts_recall_and_why(api: Any) -> None:
     assert best["lanes"]
     assert best["factors"]
     assert found["trace"]
-    assert "chains" in api.post("walk", {"question": "Where does Bo live?"})
+    chain = api.post("walk", {"question": "Where does Bo live?"})["chains"][0]
+    assert api.get(f"memories/{chain['id']}")["name"] == chain["answer"] == "Rome"
+    (hop,) = chain["hops"]
+    assert api.get(f"memories/{hop['fact']}")["content"] == "Bo lives in Rome"
+    assert api.get(f"memories/{hop['source']}")["name"] == "Bo"
     texts = [r["node"]["content"] for f in facts for r in api.get(f"memories/{f['id']}/why")["reasons"]]
     assert "Acme is on gold now." in texts
     messages = [{"role": "user", "content": "I moved to Porto."}]
     assert api.post("remember", {"messages": messages})["changed"]
     assert "either" in api.post("remember", {}, code=400)["detail"]
     assert api.post("resume") == []
+
+
+def test_the_feed_comes_in_pages(api: Any) -> None:
+    """The feed is cut at a limit, also within one large changeset; the marks lead through all of it, once."""
+    api.post("load", {"notes": [{"type": "learning", "name": f"n{number}"} for number in range(7)]})
+    api.post("notes", {"type": "context", "name": "last"})
+    whole = api.get("changes")
+
+    pages, mark = [], {}
+    while True:
+        page = api.get("changes", limit=3, **mark)
+        pages.append(page["items"])
+        if page["next"] is None:
+            break
+        mark = {"page": page["next"]}
+
+    assert [len(page) for page in pages[:-1]] == [3] * (len(pages) - 1)
+    assert [item for page in pages for item in page] == whole["items"]
+    assert whole["next"] is None
+    assert "mark of a page" in api.get("changes", page="nonsense", code=400)["detail"]
 
 
 def test_links_walks_and_queries(api: Any) -> None:
@@ -171,7 +191,7 @@ def test_feed_diff_undo_and_load(api: Any) -> None:
 
     assert [w["node"]["name"] for w in worlds["worlds"]] == ["world"]
     assert api.get("hash")["hash"] == worlds["hash"]
-    assert {c["item"].get("name") for c in api.get("changes")} >= {"world", "inside it"}
+    assert {c["item"].get("name") for c in api.get("changes")["items"]} >= {"world", "inside it"}
     assert {n["name"] for n in api.get("diff", a="2026-01-01")["added"]} >= {"world"}
     done = api.post("notes", {"type": "context", "name": "by mistake"})
     api.post("undo", {"known_at": done["known_at"], "also": done["also"]})
@@ -413,3 +433,38 @@ def test_serve_refuses_from_the_shell(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "--tokens" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_sleep_and_what_it_finds(api: Any) -> None:
+    """Sleep runs over REST; people, episodes, conflicts, order and coverage can be asked for afterwards."""
+    said = api.post("remember", {"text": "My sister Ana moved to Porto because of her job.", "speaker": "Maria",
+                                 "said_at": "2026-01-05T10:00:00Z"})  # fmt: skip
+    for town in ("Oslo", "Bergen"):
+        fact = {
+            "subject": "Dana",
+            "predicate": "lives_in",
+            "object": town,
+            "functional": True,
+            "valid_from": "2026-01-01",
+        }
+        api.post("facts", {"fact": fact})
+
+    assert api.post("sleep", {"dry_run": True})["dry_run"]
+    assert {done["name"] for done in api.post("sleep")["passes"]} >= {"surprise", "profiles"}
+    assert api.post("sleep", {"passes": ["nonsense"]}, 400)["title"]
+    assert not any(done["changes"] for done in api.post("sleep")["passes"])
+
+    assert api.get("people/Maria")["name"] == "Maria"
+    assert api.get("people/Nobody", 404)["title"]
+    assert [episode["turns"] for episode in api.get("episodes")] == [1]
+    assert [(found["entity"], found["predicate"]) for found in api.get("conflicts")] == [("Dana", "lives_in")]
+    assert said["id"] in [item["node"]["id"] for item in api.get("timeline", topic="Ana")]
+    assert api.get("density", topic="Ana")["topic"] == "Ana"
+    assert (
+        api.post("explain", {"question": "Where is Ana?", "expect": said["id"]})["node"]["id"] == said["id"]
+    )
+    assert api.post(f"memories/{said['id']}/pin")["changed"]
+    assert not api.post(f"memories/{said['id']}/pin")["changed"]
+    assert api.post(f"memories/{said['id']}/unpin")["changed"]
+    assert api.post(f"memories/{said['id']}/feedback", {"verdict": "useful"})["verb"] == "feedback"
+    assert api.post(f"memories/{said['id']}/feedback", {"verdict": "great"}, 400)["title"]

@@ -17,7 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from serving import running
-from worldline import Memory
+from worldline import Config, Memory
 from worldline.clock import show
 from worldline.surfaces.budget import size
 from worldline.surfaces.mcp_tools import CORE, Desk
@@ -176,6 +176,11 @@ def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
     session(stdio(db, "--user", "alice"), work)
 
 
+def _changesets(db: str) -> int:
+    with Memory.open(db, Config(embedder="none")) as memory:
+        return int(memory.stats()["changesets"])
+
+
 def test_ending_many(db: str) -> None:
     """retire_all ends one scope's memories; purge_scope wants the name again, and erases nothing."""
 
@@ -192,7 +197,9 @@ def test_ending_many(db: str) -> None:
             "purge_scope", kind="user", name="ana", confirm="anna"
         )
         assert "there is no" in await call.refused("purge_scope", kind="run", name="x", confirm="x")
+        changesets = _changesets(db)
         assert (await call("purge_scope", kind="user", name="ana", confirm="ana"))["count"] >= 2
+        assert _changesets(db) == changesets + 1
         assert await call("list", user="ana") == {}
         assert await call("list", user="ana", type="Turn") == {}
         kept = (await call("list", user="ana", retired=True))["items"]

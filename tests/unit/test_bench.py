@@ -81,7 +81,7 @@ def test_the_report_has_the_promised_shape(people):
     assert set(made) == {"dataset", "files", "questions", "systems", "p_values", "settings"}
     assert len(made["files"]["talk.json.gz"]) == 64
     assert (made["questions"], len(rows)) == (4, 4)
-    assert set(ours["turn"]) == {"any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "mrr"}
+    assert set(ours["turn"]) == {"any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "share@50", "mrr"}
     assert set(ours["session"]) == {"any@5", "any@10", "all@10"}
     assert ours["by_category"]["multi_gold"]["questions"] == 1
     assert ours["turn"]["any@10"] == 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from worldline import FOREVER, Fact
@@ -142,3 +144,53 @@ def test_metadata_of_a_shared_payload_is_each_scopes_own(memory):
     id_ = ben.note("learning", "tea", "green", metadata={"from": "ben's diary"}).id
     assert ben.get(id_).metadata == {"from": "ben's diary"}
     assert [n.id for n in ben.list(metadata={"from": "ann's diary"}).items] == []
+
+
+def test_an_earlier_history_does_not_know_what_came_later(memory, clock):
+    """Seen from a known time, what was given up after it is still believed."""
+    id_ = memory.note("learning", "n", "x", valid_from=0).id
+    known = memory.history(id_)[0].node.known.start
+    clock.advance(10)
+    memory.correct(id_, "y")
+
+    (version,) = memory.at(known=known).history(id_)
+    assert (version.node.content, version.node.known.end) == ("x", FOREVER)
+    assert [v.node.known.end == FOREVER for v in memory.history(id_)] == [False, True]
+
+
+def test_a_fact_does_not_hide_an_edge_of_the_same_number(memory):
+    """Facts and stored edges are numbered apart, and a query shows all of both."""
+    for number in range(6):
+        memory.fact(Fact(f"s{number}", "knows", f"o{number}"))
+    ids = [memory.note("learning", f"n{number}").id for number in range(20)]
+    for a, b in pairwise(ids):
+        memory.link(a, "relates_to", b)
+
+    types = [edge.type for edge in memory.query().run().edges]
+    assert (types.count("fact"), types.count("relates_to")) == (6, 19)
+
+
+def test_a_list_is_retired_as_one_changeset(memory):
+    """Many memories end together or not at all, and one undo brings them back."""
+    ids = [memory.note("learning", f"n{number}", valid_from=0).id for number in range(3)]
+    later = memory.note("learning", "later", valid_from=500).id
+    before = memory.stats()["changesets"]
+
+    with pytest.raises(Refused, match="begins at"):
+        memory.retire([*ids, later], 100)
+    assert memory.stats()["changesets"] == before
+    receipt = memory.retire(ids, 100)
+
+    assert (memory.stats()["changesets"], set(receipt.ids)) == (before + 1, set(ids))
+    assert [n.name for n in memory.list().items] == ["later"]
+    assert memory.retire(ids, 100).ids == ()
+    memory.undo(receipt)
+    assert len(memory.list().items) == 4
+
+
+def test_nested_metadata_is_found_and_verified_whatever_its_order(memory):
+    """Metadata with inner keys is filtered by value, and verify finds nothing wrong with it."""
+    id_ = memory.note("learning", "n", metadata={"of": {"b": 1, "a": 2}}).id
+
+    assert [node.id for node in memory.list(metadata={"of": {"a": 2, "b": 1}}).items] == [id_]
+    assert memory.verify().ok

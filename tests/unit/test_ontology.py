@@ -7,7 +7,7 @@ import pytest
 
 from worldline import Ask, EdgeType, Fact, Memory, NodeType, Predicate
 from worldline.clock import Interval
-from worldline.errors import Refused, UnknownType, WorldlineError
+from worldline.errors import Conflict, Refused, UnknownType, WorldlineError
 from worldline.model import Close, EdgeDraft, Put, Refuse
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
 from worldline.write.load import Link, Note
@@ -315,3 +315,33 @@ def test_custom_names_are_checked(memory):
     a, b = (memory.note("learning", name).id for name in "ab")
     memory.link(a, "o'brien; DROP TABLE edges", b)
     assert memory.query().seeds(a).follow("o'brien; DROP TABLE edges").run().names == {"b"}
+
+
+def test_a_registration_can_be_undone(memory):
+    """The type is unknown again, may be registered again, and an earlier version stands again."""
+    first = memory.register(NodeType("recipe"))
+    assert memory.undo(first).changed
+    assert not memory.undo(first).changed
+    with pytest.raises(UnknownType):
+        memory.note("recipe", "soup")
+    edge = memory.register(EdgeType("cooks"))
+    memory.undo(edge)
+    assert memory.register(EdgeType("cooks")).changed
+    memory.register(Predicate("lives_in", functional=True))
+    memory.undo(memory.register(Predicate("lives_in", functional=False)))
+    for city in ("Porto", "Lisbon"):
+        memory.fact(Fact("Ana", "lives_in", city))
+    assert [n.content for n in memory.list("Fact").items] == ["Ana lives_in Lisbon"]
+    assert memory.verify().ok
+
+
+def test_a_registration_in_use_is_not_undone(memory):
+    """What was written with a type needs it; and agents cannot take it away."""
+    receipt = memory.register(NodeType("recipe"))
+    with pytest.raises(Refused, match="operator"):
+        memory.as_agent().undo(receipt)
+    memory.note("recipe", "soup")
+
+    with pytest.raises(Conflict, match="'recipe'"):
+        memory.undo(receipt)
+    assert memory.note("recipe", "stew").changed

@@ -193,19 +193,21 @@ class Store:
         def look(view: Any) -> bool:
             now, ever = ViewGraph(view), ViewGraph(view.bind(closed=True))
             for chain in answer.chains[:1]:
-                if _followed(ever, chain) & right and not _followed(now, chain) & right:
+                start = self._row(view, chain.hops[0].source)
+                if _followed(ever, chain, start) & right and not _followed(now, chain, start) & right:
                     return False
-            return bool(_reached(now, answer.starts) & right or not _reached(ever, answer.starts) & right)
+            starts = [self._row(view, entity) for entity in answer.starts]
+            return bool(_reached(now, starts) & right or not _reached(ever, starts) & right)
 
         return self._memory._h.read(look)
 
     def _sure_without(self, question: str, chain: Chain) -> float:
         """Empties the slot that the answer came from, asks again, and puts everything back."""
         memory, last = self._memory, chain.hops[-1]
-        subject = int(last.target if last.inverse else last.source)
+        subject = last.target if last.inverse else last.source
 
         def slot(view: Any) -> tuple[str, ...]:
-            steps = ViewGraph(view).outgoing([str(subject)])
+            steps = ViewGraph(view).outgoing([self._row(view, subject)])
             return tuple(view.ids([int(s.fact) for s in steps if s.relation == last.relation]))
 
         receipts = [memory.correct(fact, reason="benchmark") for fact in memory._h.read(slot)]
@@ -213,6 +215,10 @@ class Store:
         for receipt in reversed(receipts):
             memory.undo(receipt)
         return sure
+
+    def _row(self, view: Any, entity: str) -> str:
+        """An entity as the graph of facts names it."""
+        return str(self._memory._h.resolve(view, entity).line)
 
 
 def _reached(graph: ViewGraph, starts: Sequence[str]) -> set[str]:
@@ -224,9 +230,9 @@ def _reached(graph: ViewGraph, starts: Sequence[str]) -> set[str]:
     return {fold(graph.name(entity)) for entity in seen}
 
 
-def _followed(graph: ViewGraph, chain: Chain) -> set[str]:
+def _followed(graph: ViewGraph, chain: Chain, start: str) -> set[str]:
     """Where the same relations lead when replaced facts count too."""
-    at = {chain.hops[0].source}
+    at = {start}
     for hop in chain.hops:
         if hop.inverse:
             steps = graph.incoming(sorted(at), 1000)

@@ -34,6 +34,11 @@ def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     return float(set(gold) <= set(ranked[:k]))
 
 
+def share_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """The share of the gold ids that are among the first k."""
+    return len(set(gold) & set(ranked[:k])) / len(set(gold)) if gold else 0.0
+
+
 def mrr(ranked: Sequence[str], gold: Collection[str]) -> float:
     """1 / rank of the first gold id, 0 when it is missing."""
     return next((1.0 / n for n, item in enumerate(ranked, 1) if item in gold), 0.0)
@@ -43,6 +48,7 @@ def turn_scores(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float
     """The turn-level row of one question."""
     row = {f"any@{k}": any_at(ranked, gold, k) for k in TURN_CUTS}
     row |= {f"all@{k}": all_at(ranked, gold, k) for k in (10, 50)}
+    row["share@50"] = share_at(ranked, gold, 50)
     row["mrr"] = mrr(ranked, gold)
     return row
 

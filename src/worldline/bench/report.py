@@ -131,7 +131,18 @@ def compared(rows: Sequence[Row], ours: str = "worldline") -> dict[str, dict[str
 
 def table(report: Mapping[str, Any]) -> Iterator[str]:
     """The numbers that fit on a screen."""
-    head = ["any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "mrr", "S any@5", "S any@10"]
+    head = [
+        "any@1",
+        "any@5",
+        "any@10",
+        "all@10",
+        "any@50",
+        "all@50",
+        "share@50",
+        "mrr",
+        "S any@5",
+        "S any@10",
+    ]
     yield f"{'':<22}" + "".join(f"{name:>9}" for name in (*head, "p50 ms", "abst."))
     for name, found in report["systems"].items():
         yield _line(name, found, (f"{found['p50_ms']:>9.1f}", _cell(found["abstention_auc"])))
@@ -156,7 +167,7 @@ def _full(report: Mapping[str, Any], theirs: str, cell: str) -> bool:
 
 def _line(name: str, found: Mapping[str, Any], more: Iterable[str]) -> str:
     turn, session = found["turn"], found["session"]
-    columns = ("any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "mrr")
+    columns = ("any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "share@50", "mrr")
     cells = [_cell(turn.get(c)) for c in columns] + [_cell(session.get(c)) for c in ("any@5", "any@10")]
     return f"{name:<22}" + "".join([*cells, *more])
 

@@ -40,6 +40,8 @@ class Settings(Struct, frozen=True):
     limit: int | None = None
     ablate: tuple[str, ...] = ()
     """Lanes to leave out, each in a system of its own beside the whole."""
+    sleep: bool = False
+    """Consolidate after reading, and keep what was found before that as a system of its own."""
 
 
 def bench(settings: Settings, files: Sequence[Path], progress: Progress) -> tuple[dict[str, Any], list[Row]]:
@@ -70,6 +72,7 @@ def _told(settings: Settings, embedder: Embedder | None, rows: Sequence[Row]) ->
         "embedder_identity": embedder.identity if embedder else None,
         "limit": settings.limit,
         "ablate": list(settings.ablate),
+        "sleep": settings.sleep,
         "depth": DEPTH,
         "measured_turn": sum(1 for row in rows if row.question.answerable and row.question.gold),
         "unanswerable": sum(1 for row in rows if not row.question.answerable),
@@ -115,8 +118,14 @@ def _rows(
         tick = _counter(f"{talk.name}: reading", len(talk.messages) * (2 if embedder else 1), progress)
         baselines = Baselines(talk, embedder, tick)
         product = Worldline(talk, Path(folder) / "store.db", embedder, tick)
+        awake = {q.id: product.rank(q) for q in talk.questions} if settings.sleep else {}
+        if settings.sleep:
+            product.sleep()
         for number, (question, done) in enumerate(zip(talk.questions, held, strict=True), 1):
             row = done or _asked(talk.name, question, product, baselines, settings.ablate, session)
+            if done is None and settings.sleep:
+                row.systems["before sleep"] = awake[question.id]
+                row.sessions.update({turn: session[turn] for turn in awake[question.id].turns})
             if done is None:
                 journal.keep(row)
             progress(f"{talk.name}: asking", number, len(talk.questions))

@@ -77,6 +77,10 @@ class Worldline:
         cited = tuple(self._cited(memory, fact.id) for fact in found.facts)
         return Ranking(turns, taken, found.sure, found.tokens, found.text, cited)
 
+    def sleep(self) -> None:
+        """Thinks over what was read, as a night after the last message would."""
+        self._memory.consolidate()
+
     def _cited(self, memory: Memory, fact: str) -> tuple[str, ...]:
         edges = memory.walk(fact, "derived_from", way="out").edges
         return tuple(self._ids[edge.dst] for edge in edges if edge.dst in self._ids)

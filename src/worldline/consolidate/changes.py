@@ -12,11 +12,16 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, Instant, Interval
-from worldline.model import Close, EdgeDraft, Metadata, NodeDraft
+from worldline.model import Close, EdgeDraft, Metadata, NodeDraft, Put
+from worldline.store import cold
 from worldline.store.tx import Tx
 
+_STEP = 1000
 MADE = {"made_by": "sleep"}
 """The metadata by which a memory that sleep made is known."""
+
+_SHOWN = 60
+"""Characters of a text that a report shows."""
 
 
 class Arrow(Struct, frozen=True):
@@ -26,6 +31,8 @@ class Arrow(Struct, frozen=True):
     to: int | str
     metadata: Metadata = {}
     back: bool = False
+    since: Instant = 0
+    """When it began to hold; 0: with the night that found it."""
 
 
 class New(Struct, frozen=True):
@@ -61,7 +68,14 @@ class Rows(Struct, frozen=True):
     gone: tuple[tuple[Any, ...], ...] = ()
 
 
-Change: TypeAlias = New | EdgeDraft | Close | Marked | Rows
+class Fold(Struct, frozen=True):
+    """Work on a words index that nobody can see, at most so many pages of it."""
+
+    table: str
+    pages: int
+
+
+Change: TypeAlias = New | EdgeDraft | Close | Put | Marked | Rows | Fold
 
 
 class Plan(Struct, frozen=True):
@@ -69,6 +83,8 @@ class Plan(Struct, frozen=True):
 
     changes: tuple[Change, ...] = ()
     waiting: tuple[int, ...] = ()
+    note: str = ""
+    """Why it could do nothing, where that is so."""
 
 
 class Done(Struct):
@@ -90,8 +106,13 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
         elif isinstance(change, Close):
             tx.close(change, "sleep")
             done.told.append(tx.changes[-1])
+        elif isinstance(change, Put):
+            tx.apply([change], "sleep")
+            done.told.append("believed again")
         elif isinstance(change, Marked):
             _mark(tx, change, scope, done)
+        elif isinstance(change, Fold):
+            _fold(tx, change)
         else:
             done.rows += _derive(tx, change)
     return done
@@ -107,7 +128,7 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
     for arrow in new.edges:
         other = made[arrow.to] if isinstance(arrow.to, str) else arrow.to
         src, dst = (other, line) if arrow.back else (line, other)
-        draft = EdgeDraft(src, arrow.type, dst, Interval(tx.stamp), scope, arrow.metadata)
+        draft = EdgeDraft(src, arrow.type, dst, Interval(arrow.since or tx.stamp), scope, arrow.metadata)
         if tx.link(draft)[1] and not fresh:
             done.told.append(f"{_name(tx, src)} {arrow.type} {_name(tx, dst)}")
 
@@ -148,13 +169,28 @@ def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope
         " AND scope = :scope",
         line=line, kind=kind, scope=scope,
     )  # fmt: skip
+    if kind == cold.ARCHIVED and value is None:
+        return cold.wake(tx, line)
     if (held[0][1] if held else None) == value:
         return False
     for row, _ in held:
         tx.end_row("marks", row)
+    if kind == cold.ARCHIVED:
+        cold.freeze(tx, line)
     if value is not None:
         tx.add("marks", line, scope, kind, value, reason, tx.stamp, FOREVER)
     return True
+
+
+def _fold(tx: Tx, change: Fold) -> None:
+    """Step by step, until there is nothing left to fold or the work is enough for one night."""
+    step, connection = -_STEP, tx.store.connection()
+    for _ in range(0, change.pages, _STEP):
+        before = connection.total_changes()
+        tx.store.execute(f"INSERT INTO {change.table} ({change.table}, rank) VALUES ('merge', ?)", (step,))
+        if connection.total_changes() - before < 2:  # as FTS5 says that nothing was done
+            break
+        step = _STEP
 
 
 def _derive(tx: Tx, change: Rows) -> int:
@@ -173,11 +209,15 @@ _KEYS = {
     "scorers": ("tenant", "name"),
     "uses": ("id",),
     "strengths": ("line",),
-    "composed": ("line",),
-    "profiles": ("tenant", "line", "scope"),
+    "composed": ("tenant", "line", "scope"),
+    "profiles": ("tenant", "speaker", "scope"),
 }
 """Derived tables and their primary keys; rows are given whole, in the order of the table's columns."""
 
 
 def _name(tx: Tx, key: int) -> str:
-    return tx.name_of(key) or tx.id_of(key).hex()[:12]
+    """A memory as a report calls it: facts and texts by their words, others by their name."""
+    sql = f"SELECT type, name, substr(content, 1, {_SHOWN}) FROM nodes WHERE id = :key"
+    type_, name, content = tx.query(sql, key=key)[0]
+    told = content if type_ in ("Fact", "Turn") else name or content
+    return " ".join(told.split()) or tx.id_of(key).hex()[:12]

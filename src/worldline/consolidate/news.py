@@ -6,13 +6,13 @@ holds. Changesets of the pass that asks are left out: a pass does not chew its o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from worldline.store import ledger
 from worldline.store.sqlite import Row
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import SqlView, listed
 
 _BATCH = 5000
 
@@ -57,54 +57,96 @@ class News(Struct, frozen=True):
         """The beliefs in memories of these types."""
         return [item for item in self.items if item.type in types]
 
-    def within(self, scopes: Iterable[int], since: int = 0) -> News:
-        """The part that belongs to these scope sets and came after this changeset."""
-        held = set(scopes)
+    def after(self, since: int) -> News:
+        """The part that came after this changeset."""
+        if since <= self.since:
+            return self
         return News(
-            max(self.since, since),
+            since,
             self.until,
-            tuple(item for item in self.items if item.scope in held and item.at > since),
-            tuple(edge for edge in self.edges if edge.scope in held and edge.at > since),
+            tuple(item for item in self.items if item.at > since),
+            tuple(edge for edge in self.edges if edge.at > since),
         )
 
-
-def news(view: SqlView, since: int, until: int, but: str = "") -> News:
-    """Everything that these changesets put and closed, except those of the kind `but`."""
-    items: list[Item] = []
-    edges: list[Joined] = []
-    for at, table, closed, numbers in _rows(view, since, until, but):
-        for start in range(0, len(numbers), _BATCH):
-            among = listed(numbers[start : start + _BATCH])
-            if table == "beliefs":
-                items += [_item(row, closed, at) for row in view.query(_BELIEFS, among=among)]
-            elif table == "edges":
-                edges += [_joined(row, closed, at) for row in view.query(_EDGES, among=among)]
-    return News(since, until, tuple(items), tuple(edges))
-
-
-def _item(row: Row, closed: bool, at: int) -> Item:
-    line, node, type_, world, scope = row
-    return Item(line, node, type_, world, scope, closed, at)
+    def divided(self, parts: Mapping[int, str]) -> dict[str, News]:
+        """The news of each part, by the part that a scope set belongs to."""
+        items: dict[str, list[Item]] = {}
+        edges: dict[str, list[Joined]] = {}
+        for item in self.items:
+            if item.scope in parts:
+                items.setdefault(parts[item.scope], []).append(item)
+        for edge in self.edges:
+            if edge.scope in parts:
+                edges.setdefault(parts[edge.scope], []).append(edge)
+        return {
+            part: News(self.since, self.until, tuple(items.get(part, ())), tuple(edges.get(part, ())))
+            for part in {*items, *edges}
+        }
 
 
-def _joined(row: Row, closed: bool, at: int) -> Joined:
-    src, type_, dst, scope = row
-    return Joined(src, type_, dst, scope, closed, at)
+class Feed:
+    """The changesets of one night, each read once however many passes ask for it."""
+
+    def __init__(self) -> None:
+        self._since, self._until = 0, 0
+        self._read: dict[int, tuple[str, list[Item], list[Joined]]] = {}
+
+    def news(self, view: SqlView, since: int, until: int, but: str = "") -> News:
+        """Everything that these changesets put and closed, except those of the kind `but`."""
+        if not self._read:
+            self._since = self._until = since
+        if since < self._since:
+            self._load(view, since, self._since)
+            self._since = since
+        if until > self._until:
+            self._load(view, self._until, until)
+            self._until = until
+        chosen = [self._read[at] for at in range(since + 1, until + 1) if at in self._read]
+        told = [changeset for changeset in chosen if changeset[0] != but]
+        return News(
+            since,
+            until,
+            tuple(item for _, items, _ in told for item in items),
+            tuple(edge for _, _, edges in told for edge in edges),
+        )
+
+    def _load(self, view: SqlView, since: int, until: int) -> None:
+        beliefs: list[_Logged] = []
+        edges: list[_Logged] = []
+        sql = "SELECT sequence, kind, body FROM log WHERE tenant = :t AND sequence > :since AND sequence <= :until"
+        for at, kind, body in view.query(sql, since=since, until=until):
+            self._read[at] = (kind, [], [])
+            for table, closed, numbers, _ in ledger.sections(body):
+                if table in ("beliefs", "edges"):
+                    wanted = beliefs if table == "beliefs" else edges
+                    wanted += [(number, closed, at) for number in numbers]
+        for row, closed, at in _looked_up(view, _BELIEFS, beliefs):
+            line, node, type_, world, scope = row
+            self._read[at][1].append(Item(line, node, type_, world, scope, closed, at))
+        for row, closed, at in _looked_up(view, _EDGES, edges):
+            src, type_, dst, scope = row
+            self._read[at][2].append(Joined(src, type_, dst, scope, closed, at))
 
 
+_Logged = tuple[int, bool, int]
+"""A row's number, whether it was closed, and by which changeset."""
 _BELIEFS = (
-    "SELECT b.line, b.node, b.type, n.world, b.scope FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
-    f" WHERE b.tenant = :t AND b.id IN {LISTED} AND b.type != 'Scope' ORDER BY b.id"
+    "SELECT b.id, b.line, b.node, b.type, n.world, b.scope FROM json_each(:among) j"
+    " CROSS JOIN beliefs b ON b.id = j.value CROSS JOIN nodes n ON n.id = b.node"
+    " WHERE b.tenant = :t AND b.type != 'Scope'"
 )
-_EDGES = f"SELECT src, type, dst, scope FROM edges WHERE tenant = :t AND id IN {LISTED} ORDER BY id"
+_EDGES = (
+    "SELECT e.id, e.src, e.type, e.dst, e.scope FROM json_each(:among) j CROSS JOIN edges e ON e.id = j.value"
+    " WHERE e.tenant = :t"
+)
 
 
-def _rows(view: SqlView, since: int, until: int, but: str) -> Iterator[tuple[int, str, bool, list[int]]]:
-    rows = view.query(
-        "SELECT sequence, body FROM log WHERE tenant = :t AND sequence > :since AND sequence <= :until"
-        " AND kind != :but ORDER BY sequence",
-        since=since, until=until, but=but,
-    )  # fmt: skip
-    for at, body in rows:
-        for table, closed, numbers, _ in ledger.sections(body):
-            yield at, table, closed, numbers
+def _looked_up(view: SqlView, sql: str, logged: Sequence[_Logged]) -> Iterator[tuple[Row, bool, int]]:
+    """The rows themselves, in the order of the log."""
+    for start in range(0, len(logged), _BATCH):
+        batch = logged[start : start + _BATCH]
+        among = listed({number for number, _, _ in batch})
+        rows = {row[0]: row[1:] for row in view.query(sql, among=among)}
+        for number, closed, at in batch:
+            if number in rows:
+                yield rows[number], closed, at

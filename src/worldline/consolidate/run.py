@@ -17,12 +17,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
+from worldline.consolidate.chains import chain
 from worldline.consolidate.changes import Plan, carry_out
-from worldline.consolidate.news import News, news
+from worldline.consolidate.compact import compact
+from worldline.consolidate.compose import compose
+from worldline.consolidate.contradict import contradict
+from worldline.consolidate.decay import decay
+from worldline.consolidate.funnel import promote
+from worldline.consolidate.grounding import ground
+from worldline.consolidate.infer import infer
+from worldline.consolidate.news import Feed, News
 from worldline.consolidate.night import Night, Pass
 from worldline.consolidate.owners import Owner, home_of, owners
-from worldline.errors import Conflict, InvalidInput
+from worldline.consolidate.profile import profile
+from worldline.consolidate.redundancy import merge
+from worldline.consolidate.summarise import summarise
+from worldline.consolidate.surprise import judge
+from worldline.consolidate.topics import topics
+from worldline.consolidate.uses import fold
+from worldline.errors import Conflict, InvalidInput, ReadOnly, Refused
 from worldline.handle import Handle
+from worldline.model import Scope
 from worldline.store.view import SqlView
 
 _TRIES = 3
@@ -31,7 +46,22 @@ EVERYBODY = "*"
 Progress = Callable[[str, int, int], None]
 
 
-PASSES: tuple[Pass, ...] = ()
+PASSES: tuple[Pass, ...] = (
+    Pass("uses", "what was shown and judged reaches the strength of memories", fold, always=True),
+    Pass("surprise", "how much of each new text was new", judge),
+    Pass("chains", "what texts say caused what", chain),
+    Pass("redundancy", "facts that say the same become one, with all evidence", merge),
+    Pass("contradictions", "what cannot hold at the same time, joined and shown", contradict),
+    Pass("grounding", "what has lost its evidence is kept back", ground),
+    Pass("infer", "causes of causes and types of types", infer),
+    Pass("funnel", "traces become units, and units crystals", promote),
+    Pass("profiles", "who writes how, with whom, and what befell them", profile),
+    Pass("topics", "stretches of talk that belong together, and the ways between them", topics),
+    Pass("summaries", "one summary for each world, citing what it says", summarise, asks=True),
+    Pass("compose", "the vectors of worlds, from what they contain", compose),
+    Pass("decay", "what was not used for long goes cold", decay, always=True),
+    Pass("compact", "many small segments of the words index become few", compact, always=True),
+)
 """In the order in which they run: each stands on the ones before it."""
 
 
@@ -47,6 +77,8 @@ class Slept(Struct, frozen=True):
     seconds: float
     known_at: Instant | None = None
     """Its changeset; None where there was none."""
+    note: str = ""
+    """Why it could do nothing, where that is so."""
 
 
 class Report(Struct, frozen=True):
@@ -72,15 +104,25 @@ def consolidate(
     progress: Progress | None = None,
 ) -> Report:
     """Runs the named passes (all of them) for every owner that this handle may see."""
-    chosen, everybody = _chosen(passes), handle.read(owners)
-    bound, handle = bool(handle.scope.bound()), replace(handle, scopes=(), session=None, world=0)
+    if not handle.moment.is_now:
+        raise ReadOnly("this handle looks at another moment; consolidate through the one it was made from")
+    if handle.world:
+        raise Refused("sleep is for a whole memory; consolidate through the handle that entered no world")
+    if handle.store.shown and not dry_run:
+        with handle.store.writing():  # takes down what recalls have shown
+            pass
+    chosen, whose = _chosen(passes), handle.scope
+    handle = replace(handle, scopes=(), session=None, world=0)
     slept: list[Slept] = []
+    feed = Feed()
     for number, each in enumerate(chosen):
         if progress is not None:
             progress(each.name, number, len(chosen))
-        slept += _run(handle, each, everybody, dry_run, bound)
+        slept += _run(handle, each, whose, feed, dry_run)
     if progress is not None:
         progress("", len(chosen), len(chosen))
+    if not (dry_run or whose.bound()) and passes is None:
+        _leave_behind(handle)
     return Report(tuple(slept), dry_run)
 
 
@@ -94,18 +136,22 @@ def _chosen(names: Sequence[str] | None) -> list[Pass]:
     return [each for each in PASSES if each.name in names]
 
 
-def _run(handle: Handle, each: Pass, everybody: Sequence[Owner], dry_run: bool, bound: bool) -> list[Slept]:
+def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) -> list[Slept]:
     """One pass for everybody who has something new, or whom it has put off."""
-    stands = handle.read(lambda view: _stands(view, each))
-    since = stands.get(EVERYBODY, (0, ()))[0]
-    fresh = handle.read(lambda view: news(view, since, handle.tenant_row()[4], _verb(each)))
+    with handle.store.reading():
+        view = handle.view()
+        stands = _stands(view, each)
+        since = stands.get(EVERYBODY, (0, ()))[0]
+        fresh = feed.news(view, since, handle.tenant_row()[4], _verb(each))
+        everybody = owners(view.bind(scope=whose))
+    theirs = fresh.divided({scope: owner.key for owner in everybody for scope in owner.scopes})
     slept = []
     for owner in everybody:
         cursor, waiting = stands.get(owner.key, (since, ()))
-        mine = fresh.within(owner.scopes, cursor)
+        mine = theirs.get(owner.key, News(since, fresh.until)).after(cursor)
         if mine or waiting or each.always:
             slept.append(_sleep(handle, each, owner, (mine, waiting), dry_run))
-    if not (dry_run or bound) and fresh.until > since:
+    if not (dry_run or whose.bound()) and fresh.until > since:
         with handle.store.writing():
             tenant = handle.tenant_row()[0]
             _stand(handle, tenant, each, EVERYBODY, fresh.until, ())
@@ -130,7 +176,7 @@ def _sleep(
     scope = owner.scopes[0] if dry_run else home_of(handle, owner)
     night = Night(scope, 0, handle.config, *held, handle.embedder() if each.asks else None)
     told: tuple[str, ...] = ()
-    rows, known_at = 0, None
+    rows, known_at, plan = 0, None, Plan()
     for left in reversed(range(_TRIES)):
         seen = handle.tenant_row()[4]
         plan = _planned(handle.view(), each, owner, night)
@@ -153,7 +199,8 @@ def _sleep(
         except Conflict:
             if not left:
                 raise
-    return Slept(each.name, owner.key, told, rows, time.perf_counter() - began, None if dry_run else known_at)
+    spent, stamp = time.perf_counter() - began, None if dry_run else known_at
+    return Slept(each.name, owner.key, told, rows, spent, stamp, plan.note)
 
 
 def _planned(view: SqlView, each: Pass, owner: Owner, night: Night) -> Plan:
@@ -168,6 +215,20 @@ def _stands(view: SqlView, each: Pass) -> dict[str, tuple[int, tuple[int, ...]]]
     return {
         owner: (cursor, tuple(msgspec.json.decode(state, type=list[int]))) for owner, cursor, state in rows
     }
+
+
+def _leave_behind(handle: Handle) -> None:
+    """After a whole night its own changesets are no news: a night right after it would do nothing."""
+    others = (
+        "SELECT min(l.sequence) FROM log l WHERE l.tenant = sleep.tenant AND l.sequence > sleep.cursor"
+        " AND l.kind NOT GLOB 'sleep*'"
+    )
+    with handle.store.writing():
+        tenant, *_, last, _ = handle.tenant_row()
+        handle.store.execute(
+            f"UPDATE sleep SET cursor = coalesce(({others}) - 1, ?) WHERE tenant = ? AND owner = ?",
+            (last, tenant, EVERYBODY),
+        )
 
 
 def _stand(

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from worldline.clock import Instant, When
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore, source
+from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
 from worldline.exchange.records import Bad, Item, Known, Record, Report, Said, Stated
 from worldline.handle import Done, Handle, Place
@@ -63,7 +64,7 @@ def import_(
         raise NotFound(f"there is no file or folder {place}")
     chosen = detect(place) if format == "auto" else format
     if chosen == "worldline":
-        return restore.restore(handle, source.records(place), dry_run=dry_run)
+        return put_back(handle, source.records(place), dry_run=dry_run, progress=progress)
     return _store(handle, _items(place, chosen), Report(chosen, dry_run=dry_run), progress)
 
 

@@ -14,6 +14,7 @@ import orjson
 from worldline import __version__
 from worldline.clock import FOREVER, Instant
 from worldline.hashing import record_id
+from worldline.read.listing import hash_of
 from worldline.store.schema import COLUMNS
 from worldline.store.view import SqlView
 
@@ -28,7 +29,11 @@ SIDE = {"wordings": "object", "blocks": "line"}
 
 def lines(view: SqlView) -> Iterator[dict[str, Any]]:
     """Everything that this view's scope and world have ever held."""
-    yield {"kind": "worldline", "format": FORMAT, "version": __version__}
+    root = view.query("SELECT root FROM tenants WHERE id = :t")
+    yield _full(
+        "worldline", format=FORMAT, version=__version__,
+        root=hash_of(view, root[0][0]).hex() if root else None,
+    )  # fmt: skip
     kept = _kept(view)
     for make in (
         _scopes,
@@ -132,13 +137,23 @@ def _events(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     rows = view.query(
         f"SELECT e.node, n.hash, e.key, coalesce(n.world, 0), n.content,"
         " (SELECT b.scope FROM beliefs b WHERE b.tenant = :t AND b.line = n.line ORDER BY b.id LIMIT 1),"
-        f" {columns} FROM events e JOIN nodes n ON n.id = e.node WHERE e.tenant = :t ORDER BY e.node"
+        f" e.draft, {columns} FROM events e JOIN nodes n ON n.id = e.node WHERE e.tenant = :t ORDER BY e.node"
     )
-    for node, id_, key, world, text, scope, *values in rows:
+    for node, id_, key, world, text, scope, draft, *values in rows:
         if node in kept:
             event = dict(zip(EVENT_COLUMNS, values, strict=True))
             dated = key == event_key(event, scope or 0, world, text, undated=False)
-            yield _full("event", id=_hex(id_), undated=None if dated else True, **event)
+            left = _left(view, draft) if draft else None
+            yield _full("event", id=_hex(id_), undated=None if dated else True, draft=left, **event)
+
+
+def _left(view: SqlView, draft: str) -> list[dict[str, Any]]:
+    """What is still to be done with an event; the world it was told in goes by its id."""
+    left: list[dict[str, Any]] = orjson.loads(draft)
+    for item in left:
+        world = view.query("SELECT hash FROM nodes WHERE id = :world", world=item["world"])
+        item["world"] = world[0][0].hex() if world else None
+    return left
 
 
 def event_key(event: dict[str, Any], scope: int, world: int, text: str, *, undated: bool) -> bytes:
@@ -194,7 +209,20 @@ def _side(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
                 yield _full(table, of=_hex(id_), values=dict(zip(columns, values, strict=True)))
 
 
+def _origins(view: SqlView, table: str) -> dict[int, list[Any]]:
+    """Where the rows of a table come from, if another store held them first: store, valid, known."""
+    found: dict[int, list[Any]] = {}
+    rows = view.query(
+        "SELECT row, store, vf, vt, kf, kt FROM origins WHERE tenant = :t AND of = :table ORDER BY id",
+        table=table,
+    )
+    for row, store, vf, vt, kf, kt in rows:
+        found.setdefault(row, []).append([store.hex(), _span(vf, vt), _span(kf, kt)])
+    return found
+
+
 def _beliefs(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+    origins = _origins(view, "beliefs")
     rows = view.query(
         "SELECT b.id, n.hash, b.vf, b.vt, b.kf, b.kt, b.scope, b.status, b.confidence, b.precision,"
         " b.reason, b.node FROM beliefs b JOIN nodes n ON n.id = b.node"
@@ -205,11 +233,12 @@ def _beliefs(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             yield _full(
                 "belief", row=row, of=_hex(id_), valid=_span(vf, vt), known=_span(kf, kt),
                 scope=scope or None, status=status, confidence=confidence, precision=precision,
-                reason=reason,
+                reason=reason, origin=origins.get(row),
             )  # fmt: skip
 
 
 def _edges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+    origins = _origins(view, "edges")
     rows = view.query(
         f"SELECT e.id, e.hash, {_ID.format('e.src')}, e.type, {_ID.format('e.dst')},"
         f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.src, e.dst, e.world"
@@ -221,7 +250,7 @@ def _edges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             yield _full(
                 "edge", row=row, id=_hex(id_), src=_hex(src), type=type_, dst=_hex(dst),
                 world=_hex(inner), valid=_span(vf, vt), known=_span(kf, kt), scope=scope or None,
-                metadata=_json(metadata),
+                metadata=_json(metadata), origin=origins.get(row),
             )  # fmt: skip
 
 

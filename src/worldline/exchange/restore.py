@@ -2,13 +2,14 @@
 
 The rows say what the handlers once decided, so they are put back as they were instead of being
 decided again. Ids are recomputed from the contents: a line that does not fit its id is skipped and
-told. Known times are those of this store; the origin's are kept in a belief's reason and in an
-edge's metadata. Everything happens in one transaction, in as few changesets as keep each belief
-that was given up later from being given up at once.
+told. Known times are those of this store; the origin's are kept beside each belief and edge.
+Everything happens in one transaction, in as few changesets as keep each belief that was given up
+later from being given up at once.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -17,21 +18,35 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
-from worldline.clock import EARLIEST, FOREVER, Instant, Interval, show
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError
 from worldline.exchange.jsonl import FORMAT, SIDE, event_key
 from worldline.exchange.records import Bad, Record, Report
+from worldline.exchange.union import Told, span, told
 from worldline.handle import Handle
-from worldline.hashing import edge_id, event_id, fact_id, node_id
+from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
 from worldline.store import registry
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
 
-ORIGIN = "origin known"
 _TIMELINE = ("belief", "edge", "merge")
 _TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals"}
 Line = dict[str, Any]
+_ID = re.compile("[0-9a-f]{64}")
+NEEDED = {
+    "scope": ("number", "scopes"),
+    "type": ("of", "name", "version"),
+    "node": ("id", "lineage", "type", "name", "content"),
+    "alias": ("of", "key", "name"),
+    "metadata": ("of", "metadata"),
+    "wordings": ("of", "values"),
+    "blocks": ("of", "values"),
+    "belief": ("row", "of", "valid", "known"),
+    "edge": ("row", "id", "src", "type", "dst", "valid", "known"),
+    "merge": ("row", "id", "a", "b", "status", "tier", "score", "known"),
+}
+"""The fields that a line of each kind cannot do without."""
 
 
 def fits(record: Any) -> bool:
@@ -39,10 +54,12 @@ def fits(record: Any) -> bool:
     return isinstance(record, dict) and record.get("kind") == "worldline"
 
 
-class _Copy(Struct):
-    """What a restoration knows while it runs."""
+class Copy(Struct):
+    """An exported memory, and what is known of it while it is put into a store."""
 
     lines: dict[str, list[tuple[str, Line]]]
+    root: bytes = b""
+    """The hash of the memory that was exported."""
     skipped: list[Bad] = field(default_factory=list)
     keys: dict[str, int] = field(default_factory=dict)
     """Row numbers here, by id."""
@@ -57,6 +74,8 @@ class _Copy(Struct):
     lineages: dict[str, str] = field(default_factory=dict)
     placed: dict[tuple[int, int], int] = field(default_factory=dict)
     """The contains edges that came with their children: (world, child) to row."""
+    taken: set[bytes] = field(default_factory=set)
+    """The keys of the events that were put."""
     stored: int = 0
 
     def scope(self, line: Line) -> int:
@@ -66,12 +85,9 @@ class _Copy(Struct):
         self.skipped.append(Bad(position, why))
 
 
-def restore(handle: Handle, records: Iterable[Record | Bad], *, dry_run: bool = False) -> Report:
-    """Puts a whole exported memory into this empty one; the same again changes nothing."""
-    copy = _gathered(records)
-    there = _there(handle, copy)
-    if there is not None:
-        return Report("worldline", same=there, skipped=tuple(copy.skipped), dry_run=dry_run)
+def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
+    """Puts a whole exported memory into this empty one."""
+    require_whole(handle)
     put: list[int] = []
     with handle.store.writing(keep=not dry_run):
         put += _changeset(handle, lambda tx: _payloads(tx, copy))
@@ -90,19 +106,23 @@ def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
     return tx.indexed_nodes
 
 
-def _gathered(records: Iterable[Record | Bad]) -> _Copy:
+def gathered(records: Iterable[Record | Bad]) -> Copy:
+    """The lines of an export by their kinds; what is no such line is told."""
     lines: dict[str, list[tuple[str, Line]]] = defaultdict(list)
-    copy = _Copy(lines)
+    copy = Copy(lines)
     for record in records:
         if isinstance(record, Bad):
             copy.skipped.append(record)
         elif not isinstance(record.value, dict) or "kind" not in record.value:
             copy.skip(record.position, "it has no kind")
+        elif missing := _missing(record.value):
+            copy.skip(record.position, f"it has no {missing}")
         else:
             lines[record.value["kind"]].append((record.position, record.value))
     for _, head in lines["worldline"]:
         if head.get("format", 0) > FORMAT:
             raise InvalidInput(f"this export has format {head['format']}; upgrade Worldline to read it")
+        copy.root = bytes.fromhex(head.get("root") or "")
     copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}
     copy.facts = {line["id"]: line for _, line in lines["fact"] if "id" in line}
     for _, line in lines["belief"]:
@@ -111,55 +131,80 @@ def _gathered(records: Iterable[Record | Bad]) -> _Copy:
     return copy
 
 
-def _there(handle: Handle, copy: _Copy) -> int | None:
-    """How many versions are here already, if all of them are; None for an empty store."""
+def _missing(line: Line) -> str:
+    """The field that a line lacks, or that is no id or interval; empty where it is sound."""
+    kind = line["kind"]
+    if not isinstance(kind, str):
+        return "kind"
+    for name in NEEDED.get(kind, ()):
+        value = line.get(name)
+        if value is None or not _is_sound(name, value, kind):
+            return str(name)
+    return ""
+
+
+def _is_sound(name: str, value: Any, kind: str) -> bool:
+    if name in ("valid", "known"):
+        return isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)
+    if name in ("id", "lineage", "src", "dst", "a", "b") or (name == "of" and kind != "type"):
+        return isinstance(value, str) and _ID.fullmatch(value) is not None
+    return True
+
+
+def require_whole(handle: Handle) -> None:
+    """Refuses a handle that is bound to a part of the memory."""
     if not handle.moment.is_now or handle.scopes or handle.world:
-        raise Refused("an exported memory is put back whole: use a handle without scope, world and moment")
+        raise Refused("another memory is taken in whole: use a handle without scope, world and moment")
+
+
+def is_empty(handle: Handle) -> bool:
+    """Whether nothing was ever stored here."""
     tenant = handle.tenant_row()[0]
-    rows = handle.store.query("SELECT hash FROM nodes WHERE tenant = ? AND type != 'Scope'", (tenant,))
-    if not rows:
-        return None
-    held = {row[0].hex() for row in rows}
-    wanted = [line["id"] for _, line in copy.lines["node"] if line.get("type") != "Scope"]
-    if held.issuperset(wanted):
-        return len(wanted)
-    raise Refused("this memory is not empty; an exported one is put back into an empty store (another --db)")
+    return not handle.store.query(
+        "SELECT 1 FROM nodes WHERE tenant = ? AND type != 'Scope' LIMIT 1", (tenant,)
+    )
 
 
 # Payloads ------------------------------------------------------------------------------------------
 
 
-def _payloads(tx: Tx, copy: _Copy) -> None:
+def scope_sets(tx: Tx, copy: Copy) -> None:
+    """The scope sets of the export, made here where they are not."""
     for _, line in copy.lines["scope"]:
         copy.origin[line["number"]] = registry.scope_set(tx, [Scope(**s) for s in line["scopes"]])
+
+
+def _payloads(tx: Tx, copy: Copy) -> None:
+    scope_sets(tx, copy)
     for position, line in copy.lines["node"]:
         copy.lineages[line["id"]] = line["lineage"]
         if line["lineage"] == line["id"]:
-            _guarded(copy, position, _node, tx, copy, line)
+            guarded(copy, position, _node, tx, copy, line)
         else:
             copy.later[line["id"]] = line
     for position, line in copy.lines["alias"]:
-        _guarded(copy, position, _alias, tx, copy, line)
+        guarded(copy, position, _alias, tx, copy, line)
     for table, of in SIDE.items():
         for position, line in copy.lines[table]:
-            _guarded(copy, position, _aside, tx, copy, table, of, line)
+            guarded(copy, position, _aside, tx, copy, table, of, line)
     for position, line in copy.lines["type"]:
-        _guarded(copy, position, _type, tx, copy, line)
+        guarded(copy, position, _type, tx, copy, line)
     for row, src, dst in tx.query("SELECT id, src, dst FROM edges WHERE tenant = :t AND type = 'contains'"):
         copy.placed[src, dst] = row
 
 
-def _guarded(copy: _Copy, position: str, work: Callable[..., Any], *args: Any) -> None:
+def guarded(copy: Copy, position: str, work: Callable[..., Any], *args: Any) -> Any:
     """A line that cannot be put back is told, and the others go on."""
     try:
-        work(*args)
+        return work(*args)
     except KeyError as error:
         copy.skip(position, f"it needs {str(error.args[0])[:16]}, which is missing or was skipped")
     except (TypeError, ValueError, AttributeError) as error:
         copy.skip(position, f"it does not fit together ({error})")
+    return None
 
 
-def _node(tx: Tx, copy: _Copy, line: Line) -> None:
+def _node(tx: Tx, copy: Copy, line: Line) -> None:
     if line["type"] == "Scope":
         found = tx.find(bytes.fromhex(line["id"]))
         if found:
@@ -167,24 +212,24 @@ def _node(tx: Tx, copy: _Copy, line: Line) -> None:
         return
     world = copy.keys[line["world"]] if line.get("world") else 0
     lineage = 0 if line["lineage"] == line["id"] else copy.keys[line["lineage"]]
-    id_ = _checked(tx, copy, line, world)
+    id_ = checked(copy, line)
     first = copy.first.get(line["id"], {})
-    valid = _interval(first["valid"]) if first else Interval(EARLIEST)
+    valid = span(first["valid"]) if first else Interval(EARLIEST)
     draft = NodeDraft(
         line["type"], line["name"], line["content"], valid, line.get("dated"), world,
         copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {}, id=id_,
     )  # fmt: skip
     key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
     if line["id"] in copy.events:
-        _event(tx, copy, line, key, world)
+        put_event(tx, copy, line, key, world)
     if line["id"] in copy.facts:
-        _fact(tx, copy, copy.facts[line["id"]], key)
+        tx.add("facts", key, *fact_row(copy, copy.facts[line["id"]]))
     copy.stored += 1
 
 
-def _checked(tx: Tx, copy: _Copy, line: Line, world: int) -> bytes:
+def checked(copy: Copy, line: Line) -> bytes:
     """The id, recomputed from what the line says."""
-    inside = tx.id_of(world) if world else None
+    inside = bytes.fromhex(line["world"]) if line.get("world") else None
     event, fact = copy.events.get(line["id"]), copy.facts.get(line["id"])
     if event is not None:
         made = event_id(event["sender"], inside, event["said_at"], line["content"], event.get("external_id"))
@@ -206,41 +251,58 @@ def _corrected_turn(line: Line) -> bool:
     return bool(line["lineage"] != line["id"] and made.hex() == line["id"])
 
 
-def _event(tx: Tx, copy: _Copy, line: Line, key: int, world: int) -> None:
+def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
+    """The row of an event; where its key is taken by other words, it gets one of its own."""
     event = copy.events[line["id"]]
     scope = copy.scope(copy.first.get(line["id"], {}))
     own = event_key(event, scope, world, line["content"], undated=bool(event.get("undated")))
-    row = {**event, "node": key, "key": own, "session": world or None, "draft": None}
-    row.setdefault("utc_offset", 0)
+    if own in copy.taken or tx.store.query(
+        "SELECT 1 FROM events WHERE tenant = ? AND key = ?", (tx.tenant, own)
+    ):
+        own = record_id("event by id", line["id"])
+    copy.taken.add(own)
+    left = _left(copy, event.get("draft"))
+    state = event.get("state", "stored") if left or event.get("state") != "pending" else "stored"
+    row = {**event, "node": key, "key": own, "session": world or None, "draft": left, "state": state}
+    row = {"utc_offset": 0, "modality": "text", **row}
     values = [row.get(column) for column in COLUMNS["events"] if column != "tenant"]
     tx.add("events", *values)
 
 
-def _fact(tx: Tx, copy: _Copy, fact: Line, key: int) -> None:
+def _left(copy: Copy, draft: list[Line] | None) -> str | None:
+    """What is still to be done with an event, in this store's row numbers."""
+    if not draft:
+        return None
+    worlds = [copy.keys.get(item["world"], 0) if item["world"] else 0 for item in draft]
+    return orjson.dumps([{**i, "world": w} for i, w in zip(draft, worlds, strict=True)]).decode()
+
+
+def fact_row(copy: Copy, fact: Line) -> list[Any]:
+    """The row of a fact after its number; KeyError where an end is missing."""
     object_ = copy.keys[fact["object"]] if fact.get("object") else 0
-    row = {**fact["values"], "node": key, "subject": copy.keys[fact["subject"]], "object": object_}
-    tx.add("facts", *[row[column] for column in COLUMNS["facts"] if column != "tenant"])
+    row = {**fact["values"], "subject": copy.keys[fact["subject"]], "object": object_}
+    return [row[column] for column in COLUMNS["facts"] if column not in ("node", "tenant")]
 
 
-def _alias(tx: Tx, copy: _Copy, line: Line) -> None:
+def _alias(tx: Tx, copy: Copy, line: Line) -> None:
     tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
 
 
-def _aside(tx: Tx, copy: _Copy, table: str, of: str, line: Line) -> None:
+def _aside(tx: Tx, copy: Copy, table: str, of: str, line: Line) -> None:
     row = {**line["values"], of: copy.keys[line["of"]]}
     tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
 
 
-def _type(tx: Tx, copy: _Copy, line: Line) -> None:
+def _type(tx: Tx, copy: Copy, line: Line) -> None:
     world = copy.keys[line["world"]] if line.get("world") else 0
     tx.add("ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER)
 
 
-def _shared(tx: Tx, copy: _Copy) -> None:
+def _shared(tx: Tx, copy: Copy) -> None:
     """What several scopes believe is found from each of them, with what each has noted beside it."""
     lines = {line["id"]: line for _, line in copy.lines["node"] if line.get("type") != "Scope"}
     for position, noted in copy.lines["metadata"]:
-        _guarded(copy, position, _noted, tx, copy, lines, noted)
+        guarded(copy, position, _noted, tx, copy, lines, noted)
     scopes: dict[str, set[int]] = defaultdict(set)
     for _, line in copy.lines["belief"]:
         scopes[line.get("of", "")].add(line.get("scope") or 0)
@@ -249,7 +311,7 @@ def _shared(tx: Tx, copy: _Copy) -> None:
             tx._reindex(copy.keys[id_], _draft(lines[id_]))
 
 
-def _noted(tx: Tx, copy: _Copy, lines: dict[str, Line], noted: Line) -> None:
+def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
     draft = _draft(lines[noted["of"]])
     draft.metadata, draft.scope = noted["metadata"], copy.scope(noted)
     tx._own_metadata(copy.keys[noted["of"]], draft)
@@ -291,7 +353,7 @@ class _Run(Struct):
         self.young.clear()
 
 
-def _replay(handle: Handle, copy: _Copy) -> list[int]:
+def _replay(handle: Handle, copy: Copy) -> list[int]:
     """Step by step; the nodes whose text came with them."""
     run, seen = _Run(handle, handle._begin(False)), set[str]()
     for step in _steps(copy):
@@ -304,7 +366,7 @@ def _replay(handle: Handle, copy: _Copy) -> list[int]:
         for position, kind, line in step.put:
             if _touched(copy, kind, line) in run.young:
                 run.turn_over()
-            _guarded(copy, position, _once, run, copy, kind, line, seen)
+            guarded(copy, position, _once, run, copy, kind, line, seen)
         if alone:
             run.turn_over()
     run.turn_over()
@@ -318,7 +380,7 @@ def _moves(step: _Step) -> bool:
     return any(line["type"] == "contains" for line in lines)
 
 
-def _touched(copy: _Copy, kind: str, line: Line) -> int:
+def _touched(copy: Copy, kind: str, line: Line) -> int:
     """The lineage whose hash a line changes: the world of an edge, the memory of a new version."""
     named = None
     if kind == "edge":
@@ -328,7 +390,7 @@ def _touched(copy: _Copy, kind: str, line: Line) -> int:
     return copy.keys.get(named, 0) if named else 0
 
 
-def _once(run: _Run, copy: _Copy, kind: str, line: Line, seen: set[str]) -> None:
+def _once(run: _Run, copy: Copy, kind: str, line: Line, seen: set[str]) -> None:
     mark = kind, line["row"]
     if kind == "belief" and line["of"] in copy.later:
         _node(run.tx, copy, copy.later.pop(line["of"]))
@@ -340,7 +402,7 @@ def _once(run: _Run, copy: _Copy, kind: str, line: Line, seen: set[str]) -> None
         run.young.add(copy.keys[copy.lineages[line["of"]]])
 
 
-def _steps(copy: _Copy) -> Iterator[_Step]:
+def _steps(copy: Copy) -> Iterator[_Step]:
     """The origin's changes in the order of its known time."""
     steps: dict[Instant, _Step] = defaultdict(_Step)
     for kind in _TIMELINE:
@@ -353,54 +415,54 @@ def _steps(copy: _Copy) -> Iterator[_Step]:
         yield steps[at]
 
 
-def _close(tx: Tx, copy: _Copy, kind: str, line: Line, row: int) -> None:
+def _close(tx: Tx, copy: Copy, kind: str, line: Line, row: int) -> None:
     tx.end_row(_TABLES[kind], row)
     if kind == "edge" and line["type"] == "contains" and line["valid"][1] is None:
         tx.worlds.move(copy.keys[line["dst"]], copy.keys[line["src"]], tx.root)
 
 
-def _put(tx: Tx, copy: _Copy, kind: str, line: Line, seen: set[str]) -> int:
+def _put(tx: Tx, copy: Copy, kind: str, line: Line, seen: set[str]) -> int:
     if kind == "belief":
         return _belief(tx, copy, line)
     return _edge(tx, copy, line, seen) if kind == "edge" else _merge(tx, copy, line)
 
 
-def _belief(tx: Tx, copy: _Copy, line: Line) -> int:
+def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     key = copy.keys[line["of"]]
     lineage, type_ = tx.query("SELECT line, type FROM nodes WHERE id = :key", key=key)[0]
     if type_ == "Scope":
         return 0
-    valid = _interval(line["valid"])
-    return tx.add(
+    valid = span(line["valid"])
+    row = tx.add(
         "beliefs", lineage, key, type_, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
-        line.get("status"), line.get("confidence"), line.get("precision"), _reason(line),
+        line.get("status"), line.get("confidence"), line.get("precision"), line.get("reason"),
     )  # fmt: skip
+    note_origin(tx, "beliefs", row, told(line, copy.root))
+    return row
 
 
-def _reason(line: Line) -> str:
-    """Why it is believed, and when the origin came to know it."""
-    own = line.get("reason")
-    if own and ORIGIN in own:
-        return str(own)
-    since = f"{ORIGIN} {show(line['known'][0])}"
-    return f"{own}; {since}" if own else since
+def note_origin(tx: Tx, table: str, number: int, row: Told) -> None:
+    """The stores that held a row before this one, and when they did."""
+    for store, valid, known in row.origins:
+        tx.add("origins", table, number, store, valid.start, valid.end, known.start, known.end, tx.stamp)
 
 
-def _edge(tx: Tx, copy: _Copy, line: Line, seen: set[str]) -> int:
+def _edge(tx: Tx, copy: Copy, line: Line, seen: set[str]) -> int:
     src, dst = copy.keys[line["src"]], copy.keys[line["dst"]]
-    valid, type_ = _interval(line["valid"]), line["type"]
+    valid, type_ = span(line["valid"]), line["type"]
     id_ = edge_id(tx.id_of(src), type_, tx.id_of(dst))
     if id_.hex() != line["id"]:
         raise ValueError("its ends are not what its id was made from")
     if type_ == "contains" and (src, dst) in copy.placed and valid == Interval(EARLIEST):
-        return copy.placed.pop((src, dst))
-    world = copy.keys[line["world"]] if line.get("world") else tx.root
-    metadata = {**(line.get("metadata") or {})}
-    metadata.setdefault(ORIGIN.replace(" ", "_"), show(line["known"][0]))
+        row = copy.placed.pop((src, dst))
+        note_origin(tx, "edges", row, told(line, copy.root))
+        return row
+    world, metadata = copy.keys[line["world"]] if line.get("world") else tx.root, line.get("metadata")
     row = tx.add(
         "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
-        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode(),
+        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None,
     )  # fmt: skip
+    note_origin(tx, "edges", row, told(line, copy.root))
     if type_ == "contains":
         if valid.end == FOREVER:
             tx.worlds.move(dst, tx.root, src)
@@ -410,14 +472,10 @@ def _edge(tx: Tx, copy: _Copy, line: Line, seen: set[str]) -> int:
     return row
 
 
-def _merge(tx: Tx, copy: _Copy, line: Line) -> int:
+def _merge(tx: Tx, copy: Copy, line: Line) -> int:
     row = tx.next_row("proposals")
     tx.add_proposal(
         bytes.fromhex(line["id"]), copy.keys[line["a"]], copy.keys[line["b"]], line["status"], line["tier"],
         line["score"], line.get("reason"), copy.scope(line),
     )  # fmt: skip
     return row
-
-
-def _interval(pair: list[Any]) -> Interval:
-    return Interval(pair[0], FOREVER if pair[1] is None else pair[1])

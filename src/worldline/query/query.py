@@ -78,6 +78,7 @@ class Query(Struct, frozen=True):
     window: Interval | None = None
     closed: bool = False
     most: int | None = None
+    summaries: bool = False
 
     def seeds(self, *refs: Any) -> Query:
         """Start from these memories."""
@@ -134,6 +135,13 @@ class Query(Struct, frozen=True):
     def include_superseded(self) -> Query:
         """See what is over or was withdrawn as well."""
         return replace(self, closed=True)
+
+    def prefer_summaries(self) -> Query:
+        """Show a world that has a Summary by that instead; `follow("contains")` goes down a level.
+
+        Within a world and without a start of its own, the query reads that world.
+        """
+        return replace(self, summaries=True)
 
     def limit(self, most: int) -> Query:
         """At most this many nodes."""

@@ -12,7 +12,7 @@ from worldline.clock import FOREVER, Interval, show
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
-from worldline.store.view import SqlView, annotate
+from worldline.store.view import SqlView, annotate, listed
 from worldline.text import words
 
 Resolve = Callable[[Any], int]
@@ -41,13 +41,30 @@ def answer(query: Query, view: SqlView, types: Mapping[str, EdgeType], resolve: 
     for step in query.steps:
         if isinstance(step, Follow):
             nodes, edges = _follow(step, nodes, view, ask)
-            walked.update({edge.key: edge for edge in edges})
+            walked.update({_row(edge): edge for edge in edges})
         elif isinstance(step, Where):
             nodes = _where(step, nodes, view, types, resolve)
         else:
             nodes = _connected(step, nodes, view, resolve)
+    if query.summaries:
+        nodes = _preferred(nodes, view)
     nodes = finish(_in_window(nodes, query.window), view, ask)[: query.most]
     return Subgraph(tuple(nodes), _among(nodes, view, walked.values()), tuple(plan(query, view, ask)))
+
+
+def _preferred(nodes: list[Node], view: SqlView) -> list[Node]:
+    """Summaries first, and in the place of the worlds that have one."""
+    rows = view.query(
+        "SELECT w.value, (SELECT b.line FROM edges e CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.dst"
+        f" WHERE e.tenant = :t AND e.src = w.value AND e.type = 'contains' AND {view.time('e')}"
+        f" AND +b.type = 'Summary' AND {view.seen()} ORDER BY e.dst DESC LIMIT 1) FROM json_each(:among) w",
+        among=listed(node.line for node in nodes),
+    )
+    held = {world: summary for world, summary in rows if summary is not None}
+    shown = {node.line: node for node in _seen(view, list(held.values()))}
+    told = [shown[held[node.line]] if held.get(node.line) in shown else node for node in nodes]
+    told = list({(node.key, node.valid, node.known): node for node in told}.values())
+    return sorted(told, key=lambda node: node.type != "Summary")
 
 
 def _in_window(nodes: list[Node], window: Interval | None) -> list[Node]:
@@ -98,9 +115,11 @@ def _annotate(nodes: list[Node], view: SqlView, types: Collection[str]) -> list[
 def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
     if query.starts:
         return _seen(view, [resolve(ref) for ref in query.starts])
+    if query.words is None and query.summaries and view.world:
+        return _seen(view, [view.world])
     if query.words is not None:
         most = _START_FROM_WORDS * (100 if view.world else 1)  # the index does not know worlds
-        found = view.matching(words(query.words, view.store.config.language), most)
+        found = view.bind(cold=True).matching(words(query.words, view.store.config.language), most)
         order = {key: place for place, (key, _) in enumerate(found)}
         chosen = ",".join(map(str, order)) or "NULL"
         nodes = view.nodes(
@@ -180,9 +199,14 @@ def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resol
 
 def _among(nodes: list[Node], view: SqlView, walked: Iterable[Edge]) -> tuple[Edge, ...]:
     lines = {node.line for node in nodes}
-    found = {e.key: e for e in walked if e.src_line in lines or e.dst_line in lines}
-    found.update({e.key: e for e in view.edges(lines, None, "out") if e.dst_line in lines})
+    found = {_row(e): e for e in walked if e.src_line in lines or e.dst_line in lines}
+    found.update({_row(e): e for e in view.edges(lines, None, "out") if e.dst_line in lines})
     return tuple(found[key] for key in sorted(found))
+
+
+def _row(edge: Edge) -> tuple[int, bool]:
+    """What numbers an edge: a fact is a node, and its number may be that of a stored edge as well."""
+    return edge.key, edge.type == "fact"
 
 
 # In words ------------------------------------------------------------------------------------------
@@ -200,6 +224,7 @@ def plan(query: Query, view: SqlView, ask: Ask) -> list[str]:
     lines += [f"annotated with {', '.join(sorted(ask.annotate))}"] if ask.annotate else []
     lines += [f"targets of {', '.join(sorted(ask.hide))} are hidden"] if ask.hide else []
     lines += ["accepted identities count once"] if ask.unify else []
+    lines += ["a world that has a summary is shown by it"] if query.summaries else []
     return lines + ([f"at most {query.most}"] if query.most else [])
 
 

@@ -48,8 +48,22 @@ class Asked(msgspec.Struct, frozen=True):
     several: bool
     summary: bool
     asked_at: int | None
+    order: bool = False
+    """Whether it asks in which order things came up."""
+    why: bool = False
+    """Whether it asks for a cause."""
+
+    @property
+    def broad(self) -> bool:
+        """Whether it asks for the course of something rather than for a detail of it."""
+        return (self.summary or self.order) and not self.advice
 
 
+_WHY = re.compile(
+    r"\bwhy\b|\bhow come\b|\breasons?\b|\bwhat(?:'s| is| was)? (?:made|caused|led|drove|motivat\w+|inspir\w+|"
+    r"prompt\w+|the cause)\b|\b(?:because of|due to) what\b|为什么|为何|原因",
+    re.I,
+)
 _WHEN = re.compile(
     r"\b(?:when|what (?:date|day|month|year|time)|which (?:day|month|year))\b|什么时候|几点|哪天|日期|时间",
     re.I,
@@ -131,6 +145,13 @@ _SEVERAL = re.compile(
 
 
 _SUMMARY = re.compile(r"\b(?:summar\w+|overview|recap|comprehensive|walk me through)\b|总结|概括", re.I)
+_ORDER = re.compile(
+    r"\b(?:(?:the|what|which|chronological) order (?:in which|of|that|i|we)|in (?:\w+ )?order\b(?! to\b)|"
+    r"chronolog\w+|timeline of|sequence of)\b|先后顺序|时间顺序",
+    re.I,
+)
+_ONLY = re.compile(r"\b(?:mention|list|name) only\b.*", re.I | re.S)
+"""How many are wanted is no part of what is asked for."""
 # Words that speak about the asking or the conversation, not about what was said in it.
 _META_WORDS = (
     "summary summarize summarise comprehensive complete overview recap order list aspect different "
@@ -143,13 +164,15 @@ _META_WORDS = (
 def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) -> Asked:
     """Read a question's cues; ``people`` are the names of known speakers."""
     named = _named(question, people)
+    order, text = bool(_ORDER.search(question)), question
+    question = _ONLY.sub("", question) or question
     own = {token for name in named for token in words(name)}
     found = dict.fromkeys(content_words(question)) or dict.fromkeys(words(question))
     terms = [t for t in found if t not in _meta()] or list(found)
     strict = sum(bit for bit, pattern in _STRICT if pattern.search(question))
     kept = tuple(t for t in terms if t not in own) or tuple(terms)
     return Asked(
-        text=question,
+        text=text,
         terms=kept,
         kinds=tuple(asked_kinds(t) for t in kept),
         people=named,
@@ -158,9 +181,11 @@ def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) 
         strict=strict,
         to_assistant=bool(_TO_ASSISTANT.search(question)),
         advice=bool(_ADVICE.search(question)) and not _PAST.search(question),
-        summary=bool(_SUMMARY.search(question)),
+        summary=bool(_SUMMARY.search(question)) and not order,
         several=bool(_SEVERAL.search(question)),
         asked_at=asked_at,
+        order=order,
+        why=bool(_WHY.search(question)),
     )
 
 

@@ -37,7 +37,7 @@ def density(view: SqlView, topic: str) -> Density:
         len(sources),
         round(len(inner) / len(nodes), 3) if nodes else 0.0,
         max((_date(node) for node in nodes), default=None),
-        sum(1 for edge in inner if edge.type == "contradicts"),
+        sum(1 for edge in inner if edge.type == "contradicts" and "about" not in edge.metadata),
         cut,
     )
 

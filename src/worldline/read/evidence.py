@@ -50,7 +50,7 @@ def evidence(asked: Asked, turns: Sequence[Turn], found: Matches, scores: Column
         else 0.0,
         "lead": _lead(party, scores),
         "meaning": float(np.mean(cosines[:TOP])) - 0.6 if cosines else 0.0,
-        "request": float(asked.advice or asked.summary),
+        "request": float(asked.advice or asked.broad),
         "several": float(asked.several),
     }
 

@@ -36,6 +36,8 @@ def explain(
 def _hidden(view: SqlView, node: Node) -> str:
     """Why the view does not show a version; empty where it does."""
     if node.key in search.seen_among(view, [node.key]):
+        if since := None if view.whole else search.archived(view, node.line):
+            return f"it went cold at {show(since)}, unused for long; ask as of a moment, or pin it"
         return f"a {node.type} is shown beside the evidence, not in it" if node.type in _BESIDE else ""
     if view.labels and node.key in search.seen_among(view.bind(labels={}), [node.key]):
         return f"its metadata does not have {view.labels}"

@@ -6,14 +6,16 @@ somebody else's. Accepted identities are one entity here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from worldline.clock import Interval
 from worldline.model import Believed
-from worldline.read.walk import Step
+from worldline.read.stage import STAGE
+from worldline.read.walk import Answer, Hop, Step
 from worldline.store.view import LISTED, SqlView, listed
 
 _STEP = (
@@ -112,15 +114,50 @@ class ViewGraph:
         return self._view.same_as(*lines) if self._first or self._view.has_merges() else lines
 
 
+def with_ids(view: SqlView, answer: Answer) -> Answer:
+    """An answer whose entities and facts go by their ids, as everything does outside the store."""
+    hops = [hop for chain in answer.chains for hop in chain.hops]
+    ends = [end for hop in hops for end in (hop.fact, hop.source, hop.target)]
+    rows = {*answer.starts, *(chain.answer for chain in answer.chains), *ends}
+    numbers = sorted(int(row) for row in rows)
+    ids = dict(zip(map(str, numbers), view.ids(numbers), strict=True))
+    return replace(
+        answer,
+        starts=tuple(ids[row] for row in answer.starts),
+        chains=tuple(
+            replace(chain, answer=ids[chain.answer], hops=tuple(_named_by_id(hop, ids) for hop in chain.hops))
+            for chain in answer.chains
+        ),
+    )
+
+
+def _named_by_id(hop: Hop, ids: Mapping[str, str]) -> Hop:
+    return replace(hop, fact=ids[hop.fact], source=ids[hop.source], target=ids[hop.target])
+
+
 def about(view: SqlView, lines: Collection[int], limit: int = 40) -> list[Believed]:
     """What is currently believed of these entities, newest first."""
     rows: list[Any] = view.query(
-        "SELECT n.hash, n.content, s.name, f.predicate, b.vf, b.vt, b.confidence, n.line FROM facts f"
+        f"SELECT n.hash, n.content, s.name, f.predicate, b.vf, b.vt, b.confidence, n.line, {STAGE} FROM facts f"
         " CROSS JOIN nodes n ON n.id = f.node CROSS JOIN nodes s ON s.id = f.subject"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) AND {view.seen()}"
+        f" WHERE f.node IN (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
+        f" SELECT node FROM facts WHERE tenant = :t AND object IN {LISTED}) AND {view.seen()}{_warm(view)}"
         " ORDER BY b.vf DESC, n.id DESC LIMIT :limit",
         among=listed(lines),
         limit=limit,
     )
-    return [Believed(r[0].hex(), r[1], r[2], r[3], Interval(r[4], r[5]), r[6], r[7]) for r in rows]
+    return [
+        Believed(r[0].hex(), r[1], r[2], r[3], Interval(r[4], r[5]), r[6], r[7], r[8] or "trace")
+        for r in rows
+    ]
+
+
+def _warm(view: SqlView) -> str:
+    """Leaves out what is archived, where the view does not look at that."""
+    if view.whole:
+        return ""
+    return (
+        " AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.tenant = :t AND m.line = n.line AND m.kind = 'archived'"
+        " AND m.kt = :forever)"
+    )

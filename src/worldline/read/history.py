@@ -6,26 +6,70 @@ the world or the known time of the view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeVar
 
-from worldline.clock import LATEST, Instant
-from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
+from msgspec.structs import replace
+
+from worldline.clock import LATEST, Instant, Interval
+from worldline.errors import InvalidInput
+from worldline.model import Belief, Change, Diff, Edge, Node, Origin, Reason, Version, Why
+from worldline.read.stage import with_stages
 from worldline.store import ledger
-from worldline.store.view import SqlView
+from worldline.store.view import LISTED, SqlView, listed
+
+T = TypeVar("T", Belief, Node, Edge)
 
 _TOWARDS_EVIDENCE = (("derived_from", "out"), ("supports", "in"), ("implies", "in"))
 _MAX_DEPTH = 16
+_LOOK_AT = 400
+"""So many rows at a time."""
 
 
 def history(view: SqlView, line: int) -> tuple[Version, ...]:
-    """Every belief ever held in a memory, oldest first, and what each one was."""
-    rows = view.history(line)
-    keys = {node.key for _, node in rows}
-    joins = _version_edges(view, keys)
-    return tuple(
-        Version(node, _change(belief, node, rows, joins), _closed_by(belief, joins)) for belief, node in rows
-    )
+    """Every belief ever held in a memory, oldest first, what each one was, and the stages it came to."""
+    rows = [
+        (_as_known(belief, view.known), _as_known(node, view.known)) for belief, node in view.history(line)
+    ]
+    joins = _version_edges(view, {node.key for _, node in rows})
+    origins = _origins(view, "beliefs", [belief.row for belief, _ in rows])
+    elsewhere = _origins(view, "edges", [edge.key for edge in joins])
+    there = [(_as_there(belief, origins.get(belief.row, ())), node) for belief, node in rows]
+    joined = [_as_there(edge, elsewhere.get(edge.key, ())) for edge in joins]
+    told: list[Version] = []
+    pairs = sorted(zip(rows, there, strict=True), key=lambda p: (p[0][0].known.start, p[1][0].known.start))
+    for (belief, node), (own, _) in pairs:
+        come = own is not belief
+        change = _change(own, node, there, joined) if come else _change(belief, node, rows, joins)
+        by = _closed_by(own, joined if come else joins)
+        told.append(Version(node, change, by, tuple(origin for origin, _ in origins.get(belief.row, ()))))
+    return with_stages(told, view, line)
+
+
+def _as_known(item: T, known: Instant) -> T:
+    """A belief as it was at a known time: that it would be given up later, nobody knew."""
+    return item if item.known.end <= known else replace(item, known=Interval(item.known.start))
+
+
+def _as_there(item: T, origins: Sequence[tuple[Origin, Instant]]) -> T:
+    """A row that was absorbed, with the known times of the store where it happened."""
+    for origin, noted in origins:
+        if noted == item.known.start:
+            return replace(item, known=origin.known)
+    return item
+
+
+def _origins(view: SqlView, table: str, rows: Sequence[int]) -> dict[int, list[tuple[Origin, Instant]]]:
+    """The stores that rows of a table were in before, by row, and when this one learned of it."""
+    found: dict[int, list[tuple[Origin, Instant]]] = {}
+    for row, store, noted, *times in view.query(
+        "SELECT row, store, noted, vf, vt, kf, kt FROM origins WHERE tenant = :t AND of = :table"
+        f" AND row IN {LISTED} AND noted <= :k ORDER BY id",
+        table=table, among=listed(rows),
+    ):  # fmt: skip
+        origin = Origin(store.hex(), Interval(*times[:2]), Interval(*times[2:]))
+        found.setdefault(row, []).append((origin, noted))
+    return found
 
 
 def _version_edges(view: SqlView, keys: Iterable[int]) -> list[Edge]:
@@ -70,29 +114,59 @@ def _closed_by(belief: Belief, joins: list[Edge]) -> str | None:
     return None
 
 
-def changes(view: SqlView, since: Instant) -> tuple[Change, ...]:
-    """What was believed or given up after a known time, in order."""
+def changes(
+    view: SqlView, since: Instant, limit: int | None = None, page: str | None = None
+) -> tuple[Change, ...]:
+    """What was believed or given up after a known time, in order; from the mark of a page on."""
+    start, skip = (since + 1, 0) if page is None else _mark(page)
     feed: list[Change] = []
-    sql = "SELECT known, body FROM log WHERE tenant = :t AND known > :since AND known <= :k ORDER BY sequence"
-    for known, body in view.query(sql, since=since):
-        for table, closed, numbers, _ in ledger.sections(body):
-            action: Literal["closed", "believed"] = "closed" if closed else "believed"
-            if table == "beliefs":
-                feed += [Change(known, action, "node", node) for node in _nodes_of(view, numbers)]
-            elif table == "edges":
-                chosen = ",".join(map(str, numbers))
-                edges = view.edge_rows(f"e.id IN ({chosen})")
-                feed += [Change(known, action, "edge", edge) for edge in edges]
+    for known, body in _log(view, start):
+        for number, change in enumerate(_changeset(view, known, body)):
+            if known > start or number >= skip:
+                feed.append(change)
+                if len(feed) == limit:
+                    return tuple(feed)
     return tuple(feed)
 
 
-def _nodes_of(view: SqlView, rows: list[int]) -> list[Node]:
+def mark_after(feed: Sequence[Change], page: str | None = None) -> str:
+    """The mark of the page that follows these changes, which `page` began."""
+    last = feed[-1].known_at
+    start, skip = _mark(page) if page else (0, 0)
+    return f"{last}.{sum(change.known_at == last for change in feed) + (skip if start == last else 0)}"
+
+
+def _mark(page: str) -> tuple[Instant, int]:
+    try:
+        known, skip = page.split(".")
+        return int(known), int(skip)
+    except ValueError:
+        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
+
+
+def _log(view: SqlView, start: Instant) -> Iterator[tuple[Instant, bytes]]:
+    """The changesets from a known time on, a few at a time."""
+    sql = "SELECT known, body FROM log WHERE tenant = :t AND known >= :start AND known <= :k"
+    while rows := view.query(f"{sql} ORDER BY known LIMIT {_LOOK_AT}", start=start):
+        yield from ((row[0], row[1]) for row in rows)
+        start = rows[-1][0] + 1
+
+
+def _changeset(view: SqlView, known: Instant, body: bytes) -> Iterator[Change]:
+    for table, closed, numbers, _ in ledger.sections(body):
+        action: Literal["closed", "believed"] = "closed" if closed else "believed"
+        for start in range(0, len(numbers), _LOOK_AT):
+            chosen = numbers[start : start + _LOOK_AT]
+            if table == "beliefs":
+                yield from (Change(known, action, "node", node) for node in _nodes_of(view, chosen))
+            elif table == "edges":
+                edges = view.edge_rows(f"e.id IN ({','.join(map(str, chosen))})")
+                yield from (Change(known, action, "edge", edge) for edge in edges)
+
+
+def _nodes_of(view: SqlView, rows: Sequence[int]) -> list[Node]:
     anyone = view.bind(closed=True, quarantined=True)
-    found: list[Node] = []
-    for start in range(0, len(rows), 400):
-        chosen = ",".join(map(str, rows[start : start + 400]))
-        found += anyone.nodes_by_belief(f"b.id IN ({chosen})")
-    return found
+    return anyone.nodes_by_belief(f"b.id IN ({','.join(map(str, rows))})")
 
 
 def diff(before: SqlView, after: SqlView) -> Diff:
@@ -154,7 +228,13 @@ def why(view: SqlView, node: Node) -> Why:
             if found is not None:
                 reasons.append(Reason(depth, via, found, span))
                 level.append(found)
-    return Why(node, tuple(reasons))
+    held = [
+        belief.row
+        for belief, _ in view.history(node.line)
+        if (belief.of, belief.valid) == (node.key, node.valid)
+    ]
+    origins = {origin: None for found in _origins(view, "beliefs", held).values() for origin, _ in found}
+    return Why(node, tuple(reasons), tuple(origins))
 
 
 def _steps(view: SqlView, node: Node) -> list[tuple[str, int, tuple[int, int] | None]]:

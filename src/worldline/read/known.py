@@ -85,12 +85,12 @@ def _of_the_asker(view: SqlView, graph: ViewGraph, asked: Asked) -> tuple[Believ
 
 
 def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tuple[Believed, ...]:
-    """Facts that share words with the question beyond the name itself, best overlap first."""
+    """Facts that share words with the question beyond the name itself: best overlap first, then crystals."""
     terms = set(asked.terms)
     scored = []
     for place, fact in enumerate(believed):
         said = {*words(fact.text), *fact.slot.partition("|")[0].split()} - set(words(fact.subject))
         overlap = len(said & terms)
         if overlap >= least:
-            scored.append((-overlap, place, fact))
-    return tuple(fact for _, _, fact in sorted(scored, key=lambda s: s[:2])[:MOST])
+            scored.append((-overlap, fact.stage != "crystal", place, fact))
+    return tuple(fact for *_, fact in sorted(scored, key=lambda s: s[:3])[:MOST])

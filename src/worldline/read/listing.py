@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import orjson
-
 from worldline.errors import InvalidInput
 from worldline.hashing import node_id, world_hash
 from worldline.model import Ask, Edge, Metadata, Node, Page
 from worldline.query.run import bind, finish
 from worldline.store.lookup import Target
 from worldline.store.sqlite import SqliteStore
-from worldline.store.view import SqlView
+from worldline.store.view import SqlView, label_value
 
 _HIDDEN = "('Scope', 'Session', 'Turn', 'Fact')"
 
@@ -34,7 +32,7 @@ def listing(
         args["page_vf"], args["page_id"] = _mark(page)
         where.append("(b.vf, n.id) < (:page_vf, :page_id)")
     for number, (label, value) in enumerate(metadata.items()):
-        args[f"l{number}"], args[f"m{number}"] = label, orjson.dumps(value).decode()
+        args[f"l{number}"], args[f"m{number}"] = label, label_value(value)
         where.append(
             "(n.id, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND"
             f" label = :l{number} AND value = :m{number})"

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from worldline.clock import Instant
 from worldline.model import Hit, Node, NodeDraft, Recall
-from worldline.read import lanes
+from worldline.read import biography, lanes, topics, worlds
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
 from worldline.read.known import Known, known
@@ -25,7 +25,7 @@ from worldline.read.pack import pack
 from worldline.read.recency import newer_first
 from worldline.read.rerank import rerank
 from worldline.read.score import Board, Scored, how_many, judge, score
-from worldline.read.signals import signals
+from worldline.read.signals import signals, unasked
 from worldline.rules.describe import Described
 from worldline.store import search
 from worldline.store.indexing import described_draft
@@ -74,6 +74,10 @@ class Pool(Struct, frozen=True):
     candidates: frozenset[int]
     places: Mapping[str, Mapping[int, int]]
     corpus: Corpus
+    worlds: Mapping[int, float] = {}
+    """How near each world is to the question, where sleep has composed them."""
+    course: topics.Course = topics.Course()
+    """The topics that a broad question's evidence lies in."""
 
 
 class Ranked(Struct, frozen=True):
@@ -152,6 +156,7 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
     pool = gather(view, asked, wish, semantic, ground)
     beside = _beside_the_words(view, asked, pool, wish, ground)
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), beside)
+    board = topics.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     return Ranked(asked, pool, board, newer_first(asked, board, order))
 
@@ -160,9 +165,12 @@ def _beside_the_words(
     view: SqlView, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor."""
+    columns = worlds.column(pool.turns, pool.worlds) | biography.column(
+        pool.turns, pool.places.get("profile")
+    )
     if ground.scorers is None or "signals" in wish.without:
-        return {}
-    return signals(view, pool.turns, ground.scorers)
+        return columns
+    return columns | signals(view, pool.turns, ground.scorers, wish.without | unasked(asked))
 
 
 # The pool ------------------------------------------------------------------------------------------
@@ -178,19 +186,33 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
         found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, ground))
     if asked.advice and "standing" not in wish.without:
         found["standing"] = lanes.standing(view, asked, ground)
+    near: Mapping[int, float] = {}
+    if semantic is not None and "worlds" not in wish.without:
+        near = worlds.nearness(view, semantic.index, semantic.query, ground)
+        if near:
+            found["worlds"] = worlds.lane(view, semantic.index, semantic.query, near, ground)
+    if asked.people and ground.profiles and "profile" not in wish.without:
+        found["profile"] = biography.lane(view, asked)
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
     beside, within = _around(view, first, wish, found)
     nodes = list(dict.fromkeys([*first, *within, *beside]))
+    course = topics.Course()
+    if asked.broad and "topics" not in wish.without:
+        course = topics.course(view, nodes)
+        if course.topics:
+            places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
+            nodes = list(dict.fromkeys([*nodes, *course.turns]))
     cosines = semantic.index.cosines(semantic.query, nodes) if semantic else None
     turns = _turns(view, nodes, cosines)
-    near = _beside(turns, first[:NEAR])
+    next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
     )
     held = {turn.key for turn in turns}
-    return Pool(turns, frozenset({*first, *near, *within} & held), places, corpus)
+    candidates = frozenset({*first, *next_to, *within, *course.turns} & held)
+    return Pool(turns, candidates, places, corpus, near, course)
 
 
 def _fused(node: int, places: Mapping[str, Mapping[int, int]]) -> float:

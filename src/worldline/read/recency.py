@@ -37,7 +37,7 @@ _THEN = re.compile(
 
 def asks_for_now(asked: Asked) -> bool:
     """Whether a question of the speaker about themselves asks how things are, not how they were."""
-    if asked.summary or asked.advice or asked.to_assistant or _THEN.search(asked.text):
+    if asked.broad or asked.advice or asked.to_assistant or _THEN.search(asked.text):
         return False
     return bool(_ABOUT_ME.search(asked.text) and _NOW.search(asked.text))
 

@@ -101,4 +101,4 @@ def judge(asked: Asked, board: Board) -> Judged:
 
 def how_many(asked: Asked) -> int:
     """How many turns to return when the caller did not say: more for lists, orders, summaries."""
-    return MANY * 2 if asked.summary else MANY if asked.several else FEW
+    return MANY * 2 if asked.broad else MANY if asked.several else FEW

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from worldline.clock import Instant
-from worldline.model import Dated
+from worldline.model import Dated, Node
 from worldline.read.features import Turn
 from worldline.read.recall import Ranked, Semantic, Wish, find
+from worldline.rules.causes import causes
+from worldline.rules.landmarks import landmarks
 from worldline.store import search
 from worldline.store.view import SqlView
 
@@ -39,8 +41,19 @@ def timeline(
             continue
         node, (sender, said_at, _, session) = found[key]
         at = _happened(turn)
-        dated.append(Dated(node.valid.start if at is None else at, node, sender or "", said_at, session))
+        when = node.valid.start if at is None else at
+        dated.append(Dated(when, node, sender or "", said_at, session, *_told(node)))
     return tuple(sorted(dated, key=lambda one: (one.at, one.said_at or one.at, one.node.key)))
+
+
+def _told(node: Node) -> tuple[str, tuple[str, ...]]:
+    """The kind of the weightiest landmark in a turn, and what it says brought about what."""
+    if node.type != "Turn":
+        return "", ()
+    text = node.content
+    kind = max(landmarks(text), key=lambda one: one.weight, default=None)
+    pairs = [(text[slice(*one.cause)], text[slice(*one.effect)]) for one in causes(text)]
+    return kind.kind if kind else "", tuple(f"{cause} → {effect}" for cause, effect in pairs)
 
 
 def _about(ranked: Ranked) -> Iterator[Turn]:

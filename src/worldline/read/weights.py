@@ -50,6 +50,14 @@ WEIGHTS: dict[str, float] = {
 KIND_SHARE = 0.4
 """What a kind counts in the word lane, beside a word (1.0)."""
 
+TOPIC, CITED = 0.75, 0.25
+"""For broad questions: how far a turn is raised towards the best of its topic, and what it is worth to be cited by
+a summary. By leave-one-conversation-out over the questions of two public sets that ask for summaries and orders."""
+
+WORLD = 0.05
+"""What the nearness of a turn's world is worth: the least that shows. No weight gained anything that is
+significant on the development sets, so the worlds lane is there for the candidates that it brings."""
+
 THIS_SESSION = 0.4
 """What it is worth to have been said in the session at hand; set by hand, no public file has one."""
 
@@ -69,5 +77,8 @@ EVIDENCE: dict[str, float] = {
 THRESHOLD = 0.6
 """Below this, recall says that it does not know; see docs for the measured operating point."""
 
-SIGNALS: dict[str, float] = {}
+PROFILE = 0.1
+"""What it is worth that a turn tells a landmark of the kind and the person asked for; more did not help."""
+
+SIGNALS: dict[str, float] = {"surprise": 0.05, "strength": 0.5, "landmark": 0.1, "cause": 0.2}
 """What the signals that sleep leaves are worth (`read/signals.py`)."""

@@ -87,7 +87,8 @@ def _stored(tx: Tx, line: int) -> tuple[int, bytes, bytes]:
 def _keep_leaf_hash(tx: Tx, line: int, before: bytes) -> None:
     """The hash that a lineage had while it was a leaf, from the moment it was first believed."""
     since = tx.query("SELECT min(kf) FROM beliefs WHERE tenant = :t AND line = :line", line=line)[0][0]
-    tx.add("world_hashes", line, before, tx.stamp if since is None else since)
+    if since is not None and since < tx.stamp:
+        tx.add("world_hashes", line, before, since)
 
 
 def _settle_one(tx: Tx, line: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from worldline.model import NodeDraft
+from worldline.model import Metadata, NodeDraft
 from worldline.rules.describe import Described, describe, is_standing, role_of
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store.schema import SILENT, WORDS_PER_NODE
@@ -19,6 +19,8 @@ from worldline.text import PASSAGE, fold, indexed, passages
 
 UNDESCRIBED = SILENT | {"Fact", "Entity"}
 """Node types that recall does not rank among texts."""
+RETOLD = ("Happening", "Topic", "Summary")
+"""Types of which sleep makes some from texts that are found by their own words."""
 DESCRIBED = 24_000
 """Characters of a text that are described; words and vectors cover all of it."""
 
@@ -37,19 +39,33 @@ class Indexing(SqlView):
     _seats: dict[int, int]
 
     def _index(self, key: int, draft: NodeDraft, scope: int | None = None) -> None:
-        if draft.type in SILENT:
+        if is_silent(draft.type, draft.metadata):
             return
-        owner = self._owner(draft.scope if scope is None else scope)
-        base = key * WORDS_PER_NODE
+        rows = self.words_of(key, draft, self._owner(draft.scope if scope is None else scope))
+        self._dirty = True
+        self._words += rows
+        if scope is None:
+            self.indexed_nodes.append(key)
+            self._texts += len(rows)
+            self._tokens += sum(tokens.count(" ") + 1 for _, _, tokens, _ in rows)
+
+    def words_of(self, key: int, draft: NodeDraft, owner: str) -> list[tuple[int, str, str, str]]:
+        """The rows of a text in the words index, one a passage."""
+        rows = []
         for number, text in enumerate(searchable(draft)):
             tokens = indexed(text, self.language)
-            self._dirty = True
-            self._words.append((base + number, owner, tokens, " ".join(_tags(draft, text, tokens))))
-            if scope is None:
-                if not number:
-                    self.indexed_nodes.append(key)
-                self._texts += 1
-                self._tokens += tokens.count(" ") + 1
+            tags = " ".join(_tags(draft, text, tokens))
+            rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
+        return rows
+
+    def owner_of(self, key: int) -> str:
+        """The tokens of everybody who believes in a version."""
+        scopes = self.query(
+            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
+            " WHERE b.tenant = :t AND b.node = :key ORDER BY b.scope",
+            key=key,
+        )
+        return " ".join(dict.fromkeys(" ".join(self._owner(row[0]) for row in scopes).split()))
 
     def _describe(self, key: int, line: int, draft: NodeDraft) -> None:
         """What recall reads of a text instead of the text: derived, and made again when it is missing."""
@@ -67,12 +83,17 @@ class Indexing(SqlView):
         if draft.type != "Turn" or not draft.world:
             return draft.world or key, -2 * key
         if line != key:
-            rows = self.query("SELECT session, position FROM texts WHERE node = :line", line=line)
+            rows = self.query(
+                "SELECT session, position FROM texts WHERE node = :line UNION ALL"
+                " SELECT session, position FROM cold_texts WHERE node = :line",
+                line=line,
+            )
             if rows:
                 return rows[0]
         if draft.world not in self._seats:
             found = self.query(
-                "SELECT coalesce(max(position), -1) FROM texts WHERE tenant = :t AND session = :session",
+                "SELECT max(coalesce((SELECT max(position) FROM texts WHERE tenant = :t AND session = :session), -1),"
+                " coalesce((SELECT max(position) FROM cold_texts WHERE tenant = :t AND session = :session), -1))",
                 session=draft.world,
             )
             self._seats[draft.world] = max(int(found[0][0]), -1)
@@ -86,15 +107,14 @@ class Indexing(SqlView):
             " WHERE b.tenant = :t AND b.node = :key",
             key=key,
         )
-        if len(rows) > 1 and draft.type not in SILENT:
-            owner = " ".join(dict.fromkeys(" ".join(self._owner(r[0]) for r in rows).split()))
+        if len(rows) > 1 and not is_silent(draft.type, draft.metadata):
             base = key * WORDS_PER_NODE
             self.query(
                 "DELETE FROM words WHERE rowid >= :low AND rowid < :high",
                 low=base,
                 high=base + WORDS_PER_NODE,
             )
-            self._owners[-1] = owner
+            self._owners[-1] = self.owner_of(key)
             self._index(key, draft, -1)
 
     def _owner(self, scope: int) -> str:
@@ -108,6 +128,11 @@ class Indexing(SqlView):
                     tokens += [owner_token(kind, value) for kind, value in pairs if value]
             self._owners[scope] = " ".join(tokens)
         return self._owners[scope]
+
+
+def is_silent(type_: str, metadata: Metadata) -> bool:
+    """Not to be found by its words: a scope, a session, or what sleep cut out of texts which have them."""
+    return type_ in SILENT or (type_ in RETOLD and metadata.get("made_by") == "sleep")
 
 
 def searchable(draft: NodeDraft) -> list[str]:

@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
-from worldline.errors import InvalidInput, Refused
+from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.rules import ontology
@@ -74,7 +74,7 @@ def scope_key(scope: Scope) -> str:
 def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
     """Records a type for a world; the same name and version again changes nothing."""
     kind = _kind(item)
-    built_in: Mapping[str, Any] | tuple[str, ...] = ontology.NODE_TYPES if kind == "node" else tx.types
+    built_in = ontology.NODE_TYPES if kind == "node" else ontology.EDGE_TYPES
     if kind != "predicate" and item.name in built_in and not _registered(tx, kind, item.name):
         raise Refused(f"{item.name!r} is built in and cannot be registered again")
     version = getattr(item, "version", "1")
@@ -86,6 +86,35 @@ def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
         tx.end_row("ontology", row[0])
     tx.add("ontology", world, kind, item.name, version, spec, tx.stamp, FOREVER)
     return True
+
+
+def take_back(tx: Tx, put: Sequence[int], ended: Sequence[int]) -> bool:
+    """Undoes registrations: those put end, those ended stand again; a conflict where one is in use by now."""
+    rows = [_registration(tx, number) for number in put]
+    before = [_registration(tx, number) for number in ended]
+    standing = [row for row in rows if row[-1] == FOREVER]
+    for number, *named, _, _, _ in standing:
+        if named not in [row[1:4] for row in before] and _is_used(tx, *named[1:]):
+            raise Conflict(f"memories of the type {named[2]!r} were written since; end them first")
+        tx.end_row("ontology", number)
+    for _, world, kind, name, version, spec, _ in before if standing else ():
+        if world not in {row[1] for row in _registered(tx, kind, name)}:
+            tx.add("ontology", world, kind, name, version, spec, tx.stamp, FOREVER)
+    return bool(standing)
+
+
+def _registration(tx: Tx, number: int) -> list[Any]:
+    row = tx.query("SELECT id, world, kind, name, version, spec, kt FROM ontology WHERE id = :n", n=number)
+    return list(row[0])
+
+
+def _is_used(tx: Tx, kind: str, name: str) -> bool:
+    """Whether something of this type is believed; a predicate's facts do without a rule for it."""
+    if kind == "predicate":
+        return False
+    table = "beliefs" if kind == "node" else "edges"
+    sql = f"SELECT 1 FROM {table} WHERE tenant = :t AND type = :name AND kt = :forever LIMIT 1"
+    return bool(tx.query(sql, name=name))
 
 
 def _kind(item: Any) -> str:

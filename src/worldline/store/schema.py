@@ -58,6 +58,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "ontology": ("id", "tenant", "world", "kind", "name", "version", "spec", "kf", "kt"),
     "world_hashes": ("id", "tenant", "line", "hash", "kf"),
     "marks": ("id", "tenant", "line", "scope", "kind", "value", "reason", "kf", "kt"),
+    "origins": ("id", "tenant", "of", "row", "store", "vf", "vt", "kf", "kt", "noted"),
 }
 
 COVERED: dict[str, tuple[str, ...]] = {
@@ -82,6 +83,7 @@ COVERED: dict[str, tuple[str, ...]] = {
     "ontology": ("id", "world", "kind", "name", "version", "spec", "kf"),
     "world_hashes": ("id", "line", "hash", "kf"),
     "marks": ("id", "line", "scope", "kind", "value", "reason", "kf"),
+    "origins": ("id", "of", "row", "store", "vf", "vt", "kf", "kt", "noted"),
 }
 """Tables whose rows a changeset vouches for; `labels`, `texts`, `wordings`, `blocks`, the words and
 vectors follow from these."""
@@ -157,6 +159,11 @@ CREATE TABLE sleep (tenant INTEGER NOT NULL, owner TEXT NOT NULL, pass TEXT NOT 
 CREATE TABLE marks (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,
   kind TEXT NOT NULL, value TEXT, reason TEXT, kf INTEGER NOT NULL, kt INTEGER NOT NULL);
 CREATE INDEX marks_line ON marks (tenant, line, kind, kt);
+CREATE INDEX edges_contradicts ON edges (tenant, src) WHERE type = 'contradicts';
+CREATE TABLE origins (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, of TEXT NOT NULL, row INTEGER NOT NULL,
+  store BLOB NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL,
+  noted INTEGER NOT NULL);
+CREATE INDEX origins_row ON origins (tenant, of, row);
 CREATE TABLE scores (tenant INTEGER NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
   PRIMARY KEY (tenant, node, name)) WITHOUT ROWID;
 CREATE TABLE scorers (tenant INTEGER NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, weight REAL NOT NULL,
@@ -169,10 +176,11 @@ CREATE TABLE strengths (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, scope
   useful INTEGER NOT NULL, wrong INTEGER NOT NULL);
 CREATE INDEX strengths_cold ON strengths (tenant, scope, cold_at);
 CREATE INDEX strengths_used ON strengths (tenant) WHERE uses + useful + wrong > 0;
-CREATE TABLE composed (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, scope INTEGER NOT NULL,
-  vector BLOB NOT NULL, members INTEGER NOT NULL, made INTEGER NOT NULL);
-CREATE TABLE profiles (tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL, body TEXT NOT NULL,
-  style BLOB NOT NULL, PRIMARY KEY (tenant, line, scope)) WITHOUT ROWID;
+CREATE TABLE composed (tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,
+  vector BLOB NOT NULL, members INTEGER NOT NULL, made INTEGER NOT NULL, PRIMARY KEY (tenant, line, scope));
+CREATE INDEX composed_made ON composed (tenant, made);
+CREATE TABLE profiles (tenant INTEGER NOT NULL, speaker TEXT NOT NULL, scope INTEGER NOT NULL, body TEXT NOT NULL,
+  style BLOB NOT NULL, PRIMARY KEY (tenant, speaker, scope)) WITHOUT ROWID;
 CREATE TABLE cold_texts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, session INTEGER NOT NULL,
   position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER, described BLOB NOT NULL);
 CREATE INDEX cold_texts_session ON cold_texts (tenant, session, position);
@@ -185,7 +193,8 @@ CREATE VIRTUAL TABLE cold_words USING fts5(owner, text, kinds, content='', conte
 INSERT INTO cold_words (cold_words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
 CREATE VIRTUAL TABLE cold_terms USING fts5vocab(cold_words, col);
 """
-"""What consolidation keeps: where each pass stands, marks, signals, strengths, world vectors, cold rows."""
+"""What consolidation keeps: where each pass stands, marks, signals, strengths, world vectors, cold rows;
+and which beliefs and edges (`of`, `row`) were held by another store before, and when."""
 
 INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",

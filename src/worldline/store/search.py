@@ -12,12 +12,32 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from worldline.clock import Instant, show
 from worldline.rules.describe import role_of
+from worldline.rules.topics import TURNS as REACH
+from worldline.store import archive
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.vectors import Newest
-from worldline.store.view import FOUND_APART, LISTED, NODE, SqlView, listed, node_from, owner_token
+from worldline.store.view import (
+    FOUND_APART,
+    LISTED,
+    MADE_APART,
+    NODE,
+    SqlView,
+    listed,
+    node_from,
+    owner_token,
+)
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+_NEXT = (
+    "(SELECT min(name) FROM (SELECT min(speaker) AS name FROM texts WHERE tenant = :t AND speaker > s.name"
+    " UNION ALL SELECT min(speaker) FROM cold_texts WHERE tenant = :t AND speaker > s.name))"
+)
+_FIRST = _NEXT.replace("s.name", "''")
+"""The next speaker in the order of their names, and the first."""
+_TEXTS = {False: ("texts",), True: ("texts", "cold_texts")}
+"""The described texts that a view looks at, by whether it sees the archive."""
 _SESSIONS, _ROOM = 8, 100
 """So many of the best sessions come in whole, and so many turns of theirs at most."""
 
@@ -38,6 +58,10 @@ class Ground(Struct, frozen=True):
     """A guess at the part of all texts that may be seen."""
     scorers: dict[str, float] | None = None
     """The scorers that somebody registered, with their weights; None where sleep has left no signals."""
+    worlds: int = 0
+    """The newest row of the worlds' vectors; 0 where sleep has composed none."""
+    profiles: bool = False
+    """Whether sleep keeps profiles here."""
 
 
 def ground(view: SqlView) -> Ground:
@@ -47,17 +71,21 @@ def ground(view: SqlView) -> Ground:
     rows = view.query(
         "SELECT (SELECT texts FROM tenants WHERE id = :t), (SELECT tokens FROM tenants WHERE id = :t),"
         " (SELECT value FROM meta WHERE key = 'embedder'), (SELECT max(id) FROM embeddings),"
-        " (SELECT max(id) FROM beliefs), (SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)),"
+        " (SELECT max(id) FROM beliefs), (SELECT value FROM meta WHERE key = 'moved'),"
+        " (SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)),"
         " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20)),"
         f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {1 if bound else 0}),"
-        " (WITH RECURSIVE s(name) AS (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''"
-        " UNION ALL SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
-        " FROM s WHERE s.name IS NOT NULL LIMIT 1000)"
+        f" (WITH RECURSIVE s(name) AS (SELECT {_FIRST} UNION ALL SELECT {_NEXT} FROM s"
+        " WHERE s.name IS NOT NULL LIMIT 1000)"
         " SELECT json_group_array(name) FROM s WHERE name IS NOT NULL),"
-        " CASE WHEN EXISTS (SELECT 1 FROM scores WHERE tenant = :t) THEN"
-        " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END"
+        " CASE WHEN EXISTS (SELECT 1 FROM scores WHERE tenant = :t) OR EXISTS (SELECT 1 FROM strengths"
+        " WHERE tenant = :t AND uses + useful + wrong > 0) THEN"
+        " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
+        " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
     )
-    texts, tokens, embedder, vectors, beliefs, tenants, scopes, seen, names, scorers = rows[0]
+    texts, tokens, embedder, vectors, beliefs, moved, tenants, scopes, seen, names, scorers, worlds, kept = (
+        rows[0]
+    )
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
     own: tuple[str, ...] = (f"t{view.tenant}",) if tenants > 1 else ()
     if bound and scopes > 1:
@@ -67,23 +95,30 @@ def ground(view: SqlView) -> Ground:
         texts or 0,
         tokens / texts if texts else 1.0,
         embedder,
-        Newest(vectors or 0, beliefs or 0),
+        Newest(vectors or 0, beliefs or 0, int(moved or 0)),
         tuple(orjson.loads(seen)),
         own,
         1 / scopes if bound and scopes > 1 else 1.0,
         None if scorers is None else orjson.loads(scorers),
+        worlds or 0,
+        bool(kept),
     )
 
 
 def search_words(view: SqlView, match: str, owners: Collection[str], depth: int | None) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    own = f"owner : ({' AND '.join(owners)}) AND " if owners else ""
+    match = f"owner : ({' AND '.join(owners)}) AND {match}" if owners else match
+    source, matching, order, args = "words", "words MATCH :match AND ", "words.rank", dict[str, Any]()
+    if view.whole and archive.is_used(view):
+        every, args = archive.ranked(view, match)
+        source, matching, order = f"({every}) words", "", "words.score, words.rowid"
     rows = view.query(
-        f"SELECT n.id FROM words CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}{_HELD}"
-        f" WHERE words MATCH :match AND b.type NOT IN {FOUND_APART} AND {view.seen()}"
-        " ORDER BY words.rank LIMIT :depth",
-        match=own + match,
+        f"SELECT n.id FROM {source} CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}{_HELD}"
+        f" WHERE {matching}b.type NOT IN {FOUND_APART} AND {view.seen()}"
+        f" ORDER BY {order} LIMIT :depth",
+        match=match,
         depth=-1 if depth is None else depth + depth // 2,
+        **args,
     )
     return list(dict.fromkeys(row[0] for row in rows))[:depth]
 
@@ -91,15 +126,11 @@ def search_words(view: SqlView, match: str, owners: Collection[str], depth: int 
 def around(view: SqlView, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
     """(turns beside these, turns of the sessions that the best of them are in).
 
-    The sessions come in the order of their best turn, because the loop over them is the outer one.
+    The sessions come in the order of their best turn, their turns in the order of the session.
     """
+    order = " ORDER BY place, position, node" if view.whole else ""  # one table is read in this order
     rows = view.query(
-        "SELECT 0, t.node FROM texts o CROSS JOIN texts t ON t.tenant = :t AND t.session = o.session"
-        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.node IN {LISTED} UNION ALL"
-        " SELECT 1, node FROM (SELECT t.node FROM (SELECT o.session AS home, min(j.key) AS place"
-        " FROM json_each(:best) j CROSS JOIN texts o ON o.node = j.value GROUP BY o.session"
-        " ORDER BY place LIMIT :sessions) CROSS JOIN texts t ON t.tenant = :t AND t.session = home"
-        " LIMIT :room)",
+        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({_within(view)}){order} LIMIT :room)",
         among=listed(nodes),
         best=listed(best),
         sessions=_SESSIONS,
@@ -108,6 +139,54 @@ def around(view: SqlView, nodes: Sequence[int], best: Sequence[int]) -> tuple[li
     beside = dict.fromkeys(node for kind, node in rows if kind == 0)
     within = dict.fromkeys(node for kind, node in rows if kind == 1)
     return sorted(beside), list(within)
+
+
+def _beside(view: SqlView) -> str:
+    tables = _TEXTS[view.whole]
+    return " UNION ALL ".join(
+        f"SELECT 0, t.node FROM {own} o CROSS JOIN {other} t ON t.tenant = :t AND t.session = o.session"
+        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.node IN {LISTED}"
+        for own in tables
+        for other in tables
+    )
+
+
+def _within(view: SqlView) -> str:
+    """(place of its session, position, node) of every turn of the best sessions."""
+    tables = _TEXTS[view.whole]
+    home = ", ".join(f"(SELECT o.session FROM {table} o WHERE o.node = j.value)" for table in tables)
+    home = f"coalesce({home})" if view.whole else home
+    best = (
+        f"SELECT {home} AS home, min(j.key) AS place FROM json_each(:best) j GROUP BY home"
+        " HAVING home IS NOT NULL ORDER BY place LIMIT :sessions"
+    )
+    return " UNION ALL ".join(
+        f"SELECT place, t.position, t.node FROM ({best}) CROSS JOIN {table} t"
+        " ON t.tenant = :t AND t.session = home"
+        for table in tables
+    )
+
+
+STRETCH = (
+    "CROSS JOIN texts t ON t.tenant = :t AND t.session = o.session AND t.position"
+    " BETWEEN coalesce(json_extract(e.metadata, '$.turns[0]'), o.position)"
+    " AND coalesce(json_extract(e.metadata, '$.turns[1]'), o.position)"
+)
+"""The texts `t` of the stretch that a topic gathers by an edge `e` to the text `o` that opens it."""
+
+
+def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tuple[int, int]]:
+    """(world, node) of the visible texts that these worlds contain or gather, as many as there is room for."""
+    held = f"CROSS JOIN nodes n ON n.id = t.node{_HELD} WHERE b.type NOT IN {FOUND_APART} AND {view.seen()}"
+    rows = view.query(
+        "SELECT w.value, n.id FROM json_each(:among) w CROSS JOIN texts t ON t.tenant = :t AND t.session = w.value"
+        f" {held} UNION ALL SELECT w.value, n.id FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t"
+        f" AND e.src = w.value AND e.type = 'derived_from' AND {view.time('e')} AND {view.scoped('e')}"
+        f" CROSS JOIN texts o ON o.node = e.dst {STRETCH} {held} LIMIT :room",
+        among=listed(worlds),
+        room=room,
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 def seen_among(view: SqlView, nodes: Collection[int]) -> set[int]:
@@ -120,10 +199,14 @@ def seen_among(view: SqlView, nodes: Collection[int]) -> set[int]:
 
 def described(view: SqlView, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     """These texts as scoring reads them, where they may be seen; the text itself if it was never read."""
+    columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
+    if view.whole:
+        columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
+        joined, none = " LEFT JOIN cold_texts c ON c.node = n.id", "coalesce(t.node, c.node)"
     return view.query(
-        "SELECT n.id, t.session, t.position, t.described, t.speaker, t.role, t.said_at,"
-        " CASE WHEN t.node IS NULL THEN n.type END, n.name, CASE WHEN t.node IS NULL THEN n.content END"
-        f" FROM nodes n{_HELD} LEFT JOIN texts t ON t.node = n.id"
+        f"SELECT n.id, {columns}, CASE WHEN {none} IS NULL THEN n.type END, n.name,"
+        f" CASE WHEN {none} IS NULL THEN n.content END"
+        f" FROM nodes n{_HELD} LEFT JOIN texts t ON t.node = n.id{joined}"
         f" WHERE n.id IN {LISTED} AND b.type NOT IN {FOUND_APART} AND {view.seen()} GROUP BY n.id",
         among=listed(nodes),
     )
@@ -143,21 +226,47 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[An
 def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:
     """(lineage, kind, name, text): what openly contradicts these, and facts of theirs that are over."""
     step = (
-        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id FROM edges e"
+        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id, CASE WHEN n.type = 'Turn' THEN b.vf END"
+        " FROM edges e"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.{far}"
         " CROSS JOIN nodes n ON n.id = b.node WHERE e.tenant = :t"
         f" AND e.{{near}} IN {LISTED} AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')}"
-        f" AND {view.seen()}"
+        f" AND {view.seen()} AND {_open(view)}"
     )
     over = (
-        "SELECT e.dst, 'no longer so', '', n.content, n.id FROM edges e"
+        "SELECT e.dst, 'no longer so', '', n.content, n.id, NULL FROM edges e"
         " CROSS JOIN nodes n ON n.id = e.src AND n.type = 'Fact'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
         f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
         f" AND b.vt <= :v AND {view.scoped('b')}"
     )
     parts = (step.format(near="src", far="dst"), step.format(near="dst", far="src"), over)
-    return [row[:4] for row in view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))]
+    rows = view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))
+    return [(line, kind, _dated(name, at), text) for line, kind, name, text, _, at in rows]
+
+
+def _open(view: SqlView) -> str:
+    """Of a contradiction between words: two of the facts that it is about are both still seen."""
+    return (
+        "(e.metadata IS NULL OR json_extract(e.metadata, '$.about') IS NULL OR EXISTS (SELECT 1"
+        " FROM json_each(e.metadata, '$.about') j WHERE 1 < (SELECT count(DISTINCT f.line)"
+        " FROM json_each(j.value, '$.facts') i CROSS JOIN nodes f ON f.tenant = :t AND f.hash = unhex(i.value)"
+        f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.line WHERE {view.seen()})))"
+    )
+
+
+def _dated(name: str, at: Instant | None) -> str:
+    """Whose words they are, and of which day."""
+    return name if at is None else f"{name} on {show(at)[:10]}".lstrip()
+
+
+def archived(view: SqlView, line: int) -> int | None:
+    """Since when a lineage is archived; None where it is not."""
+    rows = view.query(
+        "SELECT min(kf) FROM marks WHERE tenant = :t AND line = :line AND kind = 'archived' AND kt = :forever",
+        line=line,
+    )
+    return None if rows[0][0] is None else int(rows[0][0])
 
 
 def nodes_inside(view: SqlView) -> list[int]:
@@ -169,3 +278,41 @@ def nodes_inside(view: SqlView) -> list[int]:
         " ON b.tenant = :t AND b.line = down.line"
     )
     return [row[0] for row in rows]
+
+
+def in_topics(view: SqlView, nodes: Sequence[int], topics: int, room: int) -> list[tuple[int, int]]:
+    """(topic, turn): the turns of the topics that these have part in, by how many of the first do;
+    then (0, turn) for those of them that a summary cites.
+
+    A topic is derived from the turn that opens a stretch; the edge says how far that reaches.
+    """
+    edge = f"e.type = 'derived_from' AND {view.time('e')} AND {view.scoped('e')}"
+    last = "json_extract(e.metadata, '$.turns[1]')"
+    made = (
+        f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = {{line}} AND {view.seen()}"
+        f" CROSS JOIN nodes n ON n.id = b.node AND {MADE_APART}"
+    )
+    touched = (
+        "SELECT e.src AS line, sum(1.0 / (60 + j.key)) AS mass FROM json_each(:among) j"
+        " CROSS JOIN texts p ON p.node = j.value CROSS JOIN texts o ON o.tenant = :t AND o.session = p.session"
+        " AND o.position BETWEEN p.position - :reach AND p.position CROSS JOIN nodes m ON m.id = o.node"
+        f" CROSS JOIN edges e ON e.tenant = :t AND e.dst = m.line AND {edge}"
+        f" WHERE {last} >= p.position GROUP BY e.src ORDER BY mass DESC, e.src LIMIT :topics"
+    )
+    members = (
+        f"SELECT h.line, h.mass, p.node FROM ({touched}) h{made.format(line='h.line')}"
+        f" CROSS JOIN edges e ON e.tenant = :t AND e.src = h.line AND {edge}"
+        " CROSS JOIN texts o ON o.node = e.dst CROSS JOIN texts p ON p.tenant = :t AND p.session = o.session"
+        f" AND p.position BETWEEN o.position AND {last} WHERE +b.type = 'Topic'"
+        " ORDER BY h.mass DESC, h.line, p.node LIMIT :room"
+    )
+    cited = (
+        "SELECT 0, 0, j.value FROM json_each(:among) j CROSS JOIN nodes m ON m.id = j.value"
+        f" CROSS JOIN edges e ON e.tenant = :t AND e.dst = m.line AND {edge}{made.format(line='e.src')}"
+        " WHERE +b.type = 'Summary'"
+    )
+    rows = view.query(
+        f"SELECT * FROM ({members}) UNION ALL {cited}",
+        among=listed(nodes), reach=REACH, topics=topics, room=room,
+    )  # fmt: skip
+    return [(line, node) for line, _, node in rows]

@@ -20,7 +20,7 @@ import apsw
 from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM
-from worldline.store import migrate
+from worldline.store import archive, migrate
 from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, SLEEP_TABLES, TABLES
 from worldline.store.vectors import VectorIndex
 
@@ -32,6 +32,13 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
 """Locks of an open file (try, wait), where the system has them; elsewhere flock."""
 _COUNTER, _QUEUE = 0, 1
+SHOWN = 4096
+"""So many shown memories are kept in mind between two writes; the oldest are dropped."""
+USED = (
+    "INSERT INTO uses (tenant, line, scope, kind, at) SELECT ?1, ?2, coalesce((SELECT b.scope FROM beliefs b"
+    " WHERE b.tenant = ?1 AND b.line = ?2 ORDER BY b.id LIMIT 1), 0), ?3, ?4"
+)
+"""Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory."""
 Row = tuple[Any, ...]
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
@@ -53,6 +60,8 @@ class SqliteStore:
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
+        self.shown: dict[tuple[int, int], int] = {}
+        """(tenant, lineage) → moment: what recalls have shown since the last write; never much."""
         self._local = threading.local()
         self._write_lock = threading.RLock()
         self._open: list[apsw.Connection] = []
@@ -77,16 +86,44 @@ class SqliteStore:
 
     def _connect(self) -> apsw.Connection:
         with translated():
-            connection = apsw.Connection(self.path)
+            connection = self._file()
             connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
+            connection.register_fts5_function(archive.FUNCTION, archive.rank_in_all)
             self._open.append(connection)
             return connection
 
+    def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
+        """Lineages that a recall has shown; written down with the next write, not by the read."""
+        for line in lines:
+            self.shown[tenant, line] = at
+        while len(self.shown) > SHOWN:
+            self.shown.pop(next(iter(self.shown)), None)
+
+    def keep_shown(self) -> None:
+        """Writes down what was shown, if that can be done at once; a busy or read-only file is left alone."""
+        if not self.shown or self.in_memory:
+            return
+        with contextlib.suppress(apsw.Error, StoreError, OSError):
+            connection = self.connection()
+            connection.set_busy_timeout(0)
+            connection.execute("PRAGMA synchronous = NORMAL")  # losing it in a power cut would not matter
+            try:
+                with self.writing(wait=False):
+                    pass
+            finally:
+                connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
+                connection.execute(f"PRAGMA synchronous = {self.config.durability}")
+
+    def _file(self) -> apsw.Connection:
+        return apsw.Connection(self.path)
+
     def close(self) -> None:
         """Closes every connection that this store opened, in any thread."""
+        if self._open:
+            self.keep_shown()
         for connection in self._open:
             connection.close(True)
         self._open.clear()
@@ -172,16 +209,26 @@ class SqliteStore:
     # Writing -----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def writing(self, *, keep: bool = True) -> Iterator[None]:
-        """One write transaction; everything or nothing. `keep=False` rolls back (a dry run)."""
+    def writing(self, *, keep: bool = True, wait: bool = True) -> Iterator[None]:
+        """One write transaction; everything or nothing. `keep=False` rolls back (a dry run).
+
+        What recalls have shown since the last one is written down with it. Without `wait` it is now
+        or not at all.
+        """
         connection = self.connection()
-        with self._exclusive(), translated():
+        with self._exclusive(wait=wait), translated():
             if connection.in_transaction:
                 raise StoreError("a write was started inside another transaction of the same thread")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                shown = dict(self.shown) if keep else {}
+                if shown:
+                    self.insert(USED, [(*key, "shown", at) for key, at in shown.items()])
                 connection.execute("COMMIT" if keep else "ROLLBACK")
+                for key, at in shown.items():
+                    if self.shown.get(key) == at:
+                        self.shown.pop(key, None)
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -197,12 +244,15 @@ class SqliteStore:
         self.connection().executemany(sql, rows)
 
     @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        with self._write_lock:
+    def _exclusive(self, *, wait: bool = True) -> Iterator[None]:
+        if not self._write_lock.acquire(wait):
+            raise StoreBusy("another thread is writing")
+        with contextlib.ExitStack() as held:
+            held.callback(self._write_lock.release)
             if self.in_memory or fcntl is None:
                 yield
                 return
-            handle = _locked(self.path + ".lock", self.config.lock_seconds)
+            handle = _locked(self.path + ".lock", self.config.lock_seconds if wait else None)
             try:
                 yield
             finally:
@@ -255,8 +305,8 @@ def make_folder(path: Path) -> None:
         raise StoreError(f"cannot make the folder of {path} ({error.strerror})") from None
 
 
-def _locked(path: str, seconds: float) -> int:
-    """A handle that holds the advisory lock.
+def _locked(path: str, seconds: float | None) -> int:
+    """A handle that holds the advisory lock; without `seconds` it is had at once or not at all.
 
     Two locks in one file, as in a shop with a counter and a queue: whoever comes queues first, and
     leaves the queue only once at the counter. So a writer that comes back at once cannot pass those
@@ -269,6 +319,9 @@ def _locked(path: str, seconds: float) -> int:
             raise StoreFull(FULL) from None
         raise StoreError(f"cannot write here ({error}); check the rights on the folder") from None
     if not _lock(handle, wait=False):
+        if seconds is None:
+            os.close(handle)
+            raise StoreBusy(f"another process holds {path}")
         _in_time(handle, path, seconds)
     return handle
 

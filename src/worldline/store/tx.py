@@ -28,11 +28,12 @@ from worldline.model import (
     Refuse,
     Scope,
 )
+from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
-from worldline.store.indexing import UNDESCRIBED, Indexing
+from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED
 from worldline.store.sqlite import Row, SqliteStore
-from worldline.store.view import SqlView
+from worldline.store.view import SqlView, as_belief, label_value
 
 _INSERT = {
     table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
@@ -186,13 +187,17 @@ class Tx(Indexing):
             return key, False
         self.believe(key, line, draft)
         if not new:
+            self._wake(line)
             self._own_metadata(key, draft)
             self._reindex(key, draft)
             self._come_back(line, draft)
         return key, True
 
-    def payload_only(self, draft: NodeDraft) -> tuple[int, int, bool]:
-        """Stores a payload without believing it yet: (key, lineage, whether it is new)."""
+    def payload_only(self, draft: NodeDraft, *, place: bool = True) -> tuple[int, int, bool]:
+        """Stores a payload without believing it yet: (key, lineage, whether it is new).
+
+        Without `place`, whoever calls says where it lies.
+        """
         world = draft.world
         id_ = draft.id or node_id(
             draft.type, draft.name, draft.content, draft.dated, self.id_of(world) if world else None
@@ -211,17 +216,25 @@ class Tx(Indexing):
         if stored:
             self._label(key, draft)
         self._index(key, draft)
-        if not self.fresh and draft.type not in UNDESCRIBED:
+        if not (self.fresh or draft.type in UNDESCRIBED or is_silent(draft.type, draft.metadata)):
             self._describe(key, line, draft)
         if line != key:
+            self._wake(line)
             self.worlds.new_version(line, key)
             return key, line, True
         self._new[key] = draft.type
         self._parents[key] = None
         self.worlds.appeared[key] = id_
-        if world:
+        if world and place:
             self._place(EdgeDraft(world, "contains", key, ALWAYS, draft.scope), id_)
         return key, line, True
+
+    def _wake(self, line: int) -> None:
+        """What is said again, or changes, is not cold any more."""
+        from worldline.store.cold import wake
+
+        if line not in self._new and wake(self, line):
+            self.changes.append("brought back from the archive")
 
     def _place(self, edge: EdgeDraft, child: bytes) -> None:
         """Puts a newborn into its world: a contains edge that cannot have been there before."""
@@ -285,7 +298,7 @@ class Tx(Indexing):
 
     def _label(self, key: int, draft: NodeDraft) -> None:
         for label, value in draft.metadata.items():
-            self._add("labels", (self.tenant, label, orjson.dumps(value).decode(), key, draft.scope))
+            self._add("labels", (self.tenant, label, label_value(value), key, draft.scope))
 
     # Edges -------------------------------------------------------------------------------------
 
@@ -303,6 +316,7 @@ class Tx(Indexing):
                     and (row.scope == edge.scope or type_ == "contains")]  # fmt: skip
             if self.types[type_].versions:  # each supersession has its own moment
                 mine = [row for row in mine if row.valid.start == start]
+            mine = self._give_way(edge, mine)
             if any(start in row.valid for row in mine):
                 return id_, False
             end, first = min([end, *(r.valid.start for r in mine if r.valid.start > start)]), not rows
@@ -315,6 +329,13 @@ class Tx(Indexing):
         if ops:
             self.apply(ops, type_)
         return id_, True
+
+    def _give_way(self, edge: EdgeDraft, rows: list[Edge]) -> list[Edge]:
+        """What sleep had derived makes room for somebody who states the same edge."""
+        derived = [] if is_inferred(edge.metadata) else [row for row in rows if is_inferred(row.metadata)]
+        for row in derived:
+            self.close(Close(as_belief(row), "edges", reason="stated now"), edge.type)
+        return [row for row in rows if row not in derived]
 
     def _rows_of(self, edge: EdgeDraft) -> list[Edge]:
         """Every belief ever held in this triple, in any scope."""

@@ -8,12 +8,13 @@ are compared exactly. It knows nothing of time and worlds: the view filters what
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from worldline.errors import Conflict
+from worldline.store.composed import WorldIndex
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
+    Compare = Callable[[Rows, Floats], Floats]
 
 EXACT = 20_000
+_BESIDE = 50
+"""So many more than asked for are compared again to the last bit."""
 SKETCH = 64
 _SAMPLE = 4096
 """The sketch keeps the main directions of so many vectors: always the first ones, whatever comes later."""
@@ -38,13 +42,25 @@ class Newest(Struct, frozen=True):
 
     vector: int
     belief: int
+    moved: int = 0
+    """How often rows were moved to the archive or back."""
 
 
 class VectorIndex:
-    """All vectors of one tenant: rows are passages, each with its node and scope."""
+    """All vectors of one tenant: rows are passages, each with its node and scope.
 
-    def __init__(self) -> None:
+    `cold` is the same for what is archived, filled by the first read that looks there.
+    """
+
+    def __init__(self, table: str = "embeddings") -> None:
+        self._table = table
+        self.cold = VectorIndex("cold_embeddings") if table == "embeddings" else None
         self._lock = threading.Lock()
+        self._moved = 0
+        self.worlds = WorldIndex()
+        self._empty()
+
+    def _empty(self) -> None:
         self._last, self._last_belief, self._size = 0, 0, 0
         self._scopes: dict[int, set[int]] = {}
         """The nodes that were ever believed in a scope."""
@@ -66,23 +82,32 @@ class VectorIndex:
         scopes: Collection[int] | None = None,
         nodes: Collection[int] | None = None,
     ) -> list[tuple[int, float]]:
-        """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given."""
+        """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given.
+
+        A view that looks at the archive too compares every vector, so that an answer as of some
+        moment is the same wherever its vectors lie by now.
+        """
         with self._lock:
             self._catch_up(view, newest)
-            if not self._size:
-                return []
-            return self._nearest(query, depth, self._allowed(scopes, nodes))
+            near: list[tuple[int, float]] = []
+            if self._size:
+                near = self._nearest(query, depth, self._allowed(scopes, nodes), exact=view.whole)
+        if self.cold is not None and view.whole:
+            near += self.cold.search(view, query, depth, newest, scopes=scopes, nodes=nodes)
+            near.sort(key=lambda found: (-found[1], found[0]))
+        return near[:depth]
 
     def cosines(self, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
         import numpy as np
 
+        known = self.cold.cosines(query, nodes) if self.cold is not None else {}
         with self._lock:
             if not self._size or not nodes:
-                return {}
+                return known
             rows = self._rows_of(np.fromiter(nodes, np.int64, len(nodes)))
-            found, values = self._by_node(rows, query)
-            return dict(zip(found.tolist(), values.tolist(), strict=True))
+            found, values = self._by_node(rows, query, self._alike)
+            return known | dict(zip(found.tolist(), values.tolist(), strict=True))
 
     # Catching up -------------------------------------------------------------------------------
 
@@ -90,16 +115,19 @@ class VectorIndex:
         """Loads the vectors and beliefs that were stored since the last look."""
         import numpy as np
 
+        if newest.moved != self._moved:  # rows have left for the archive, or come back
+            self._moved = newest.moved
+            self._empty()
         if newest.belief > self._last_belief:
             self._load_beliefs(view)
             self._last_belief = newest.belief
-        if newest.vector <= self._last:
+        if newest.vector <= self._last and self.cold is not None:
             return
         rows = view.query(
-            "SELECT passage, vector FROM embeddings WHERE tenant = :t AND id > :last ORDER BY id",
+            f"SELECT passage, vector, id FROM {self._table} WHERE tenant = :t AND id > :last ORDER BY id",
             last=self._last,
         )
-        self._last = newest.vector
+        self._last = newest.vector if self.cold is not None else rows[-1][2] if rows else self._last
         if rows:
             block = np.frombuffer(b"".join(r[1] for r in rows), np.float16).reshape(len(rows), -1)
             self._append(np.array([r[0] for r in rows]), block.astype(np.float32))
@@ -180,13 +208,17 @@ class VectorIndex:
         rows = self._chosen[key]
         return None if len(rows) == self._size else rows
 
-    def _nearest(self, query: Floats, depth: int, rows: Rows | None) -> list[tuple[int, float]]:
+    def _nearest(
+        self, query: Floats, depth: int, rows: Rows | None, *, exact: bool
+    ) -> list[tuple[int, float]]:
         import numpy as np
 
         count = self._size if rows is None else len(rows)
-        if count > max(EXACT, 8 * depth):
+        if count > max(EXACT, 8 * depth) and not exact:
             rows = self._sketched(query, min(8 * depth + 2000, count - 1), rows)
-        nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query)
+        nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query, self._fast)
+        first = self._rows_of(np.sort(nodes[np.lexsort((nodes, -cosines))[: depth + _BESIDE]]))
+        nodes, cosines = self._by_node(first, query, self._alike)
         best = np.lexsort((nodes, -cosines))[:depth]
         return list(zip(nodes[best].tolist(), cosines[best].tolist(), strict=True))
 
@@ -217,13 +249,11 @@ class VectorIndex:
         assert self._sketch is not None
         return self._sketch, self._projection
 
-    def _by_node(self, rows: Rows, query: Floats) -> tuple[Rows, Floats]:
+    def _by_node(self, rows: Rows, query: Floats, compare: Compare) -> tuple[Rows, Floats]:
         """Passages roll up: the mean of a node's best and of its first passage."""
         import numpy as np
 
-        cosines = (self._held() if len(rows) == self._size else self._held()[rows]) @ query
-        if len(rows) == self._size:
-            rows = np.arange(self._size)
+        cosines = compare(rows, query)
         nodes, place = np.unique(self._held_passages()[rows] // WORDS_PER_NODE, return_inverse=True)
         best = np.full(len(nodes), -2.0, np.float32)
         np.maximum.at(best, place, cosines)
@@ -231,7 +261,19 @@ class VectorIndex:
             return nodes, best
         order, passages = self._ordered()
         first = order[np.searchsorted(passages, nodes * WORDS_PER_NODE)]
-        return nodes, np.asarray((best + self._held()[first] @ query) / 2, np.float32)
+        return nodes, np.asarray((best + compare(first, query)) / 2, np.float32)
+
+    def _fast(self, rows: Rows, query: Floats) -> Floats:
+        """Cosines; their last bits depend on where a row lies in the matrix."""
+        held = self._held()
+        everything = len(rows) == self._size and bool((rows[1:] > rows[:-1]).all())
+        return (held if everything else held[rows]) @ query
+
+    def _alike(self, rows: Rows, query: Floats) -> Floats:
+        """Cosines that are the same to the last bit wherever a row lies, so also after it was archived."""
+        import numpy as np
+
+        return np.asarray((self._held()[rows].astype(np.float64) * query).sum(axis=1), np.float32)
 
 
 def require_identity(stored: str, mine: str) -> None:

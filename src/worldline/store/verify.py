@@ -28,8 +28,10 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.store import ledger
-from worldline.store.schema import CLOSABLE, COVERED, SILENT, WORDS_PER_NODE
+from worldline.store.indexing import RETOLD, is_silent
+from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
+from worldline.store.view import label_value
 from worldline.text import passages
 
 Progress = Callable[[str, int], None]
@@ -305,10 +307,16 @@ def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[s
 
 def _check_words(check: Checker) -> None:
     """Every text that should be found by its words has its index rows, and no row is left over."""
-    indexed = {row[0] for row in check.store.query("SELECT id FROM words_docsize")}
+    hot, cold = (
+        {row[0] for row in check.store.query(f"SELECT id FROM {table}_docsize")}
+        for table in ("words", "cold_words")
+    )
+    indexed = hot | cold
+    for row in sorted(hot & cold)[:1]:
+        check.found(f"words of node row {row // WORDS_PER_NODE}", "they are both hot and archived")
     expected: set[int] = set()
-    for key, type_, content in check.scan("nodes", "type, content"):
-        if type_ not in SILENT:
+    for key, type_, content, metadata in check.scan("nodes", "type, content, metadata"):
+        if not is_silent(type_, _object(metadata) if metadata and type_ in RETOLD else {}):
             base = key * WORDS_PER_NODE
             expected.update(range(base, base + max(1, len(passages(content)))))
     for row in sorted(expected - indexed)[:1]:
@@ -327,7 +335,7 @@ def _check_labels(check: Checker) -> None:
     given = check.rows("SELECT id, scope, metadata FROM nodes WHERE tenant = ? AND metadata IS NOT NULL")
     given += check.rows("SELECT node, scope, metadata FROM metadata WHERE tenant = ?")
     expected = {
-        (node, scope, label, orjson.dumps(value).decode())
+        (node, scope, label, label_value(value))
         for node, scope, metadata in given
         for label, value in _object(metadata).items()
     }

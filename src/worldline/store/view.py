@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
+from worldline.store import archive
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
 
@@ -34,10 +35,12 @@ EDGE = (
 )
 FOUND_APART = "('Fact', 'Entity')"
 """Types that recall finds by name and by walking, not by their words."""
+MADE_APART = "(n.type IN ('Topic', 'Summary') AND ifnull(instr(n.metadata, '\"made_by\":\"sleep\"'), 0) > 0)"
+"""Topics and summaries that sleep made: they stand beside verbatim texts and do not compete with them."""
 LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
 
-_BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels", "only")
+_BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels", "only", "cold")
 
 
 class SqlView:
@@ -57,14 +60,15 @@ class SqlView:
         pierce: frozenset[str] = frozenset({"refers_to"}),
         labels: Metadata = {},  # noqa: B006
         only: tuple[int, ...] | None = None,
+        cold: bool = False,
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
-        self.pierce, self.labels, self.only = pierce, labels, only
+        self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
             **{f"label{n}": label for n, label in enumerate(labels)},
-            **{f"value{n}": orjson.dumps(value).decode() for n, value in enumerate(labels.values())},
+            **{f"value{n}": label_value(value) for n, value in enumerate(labels.values())},
             "t": tenant,
             "v": valid,
             "k": known,
@@ -79,6 +83,11 @@ class SqlView:
         """The same view with another moment, world, scope or openness."""
         bound: dict[str, Any] = {name: getattr(self, name) for name in _BINDINGS}
         return type(self)(self.store, self.tenant, **(bound | changes))
+
+    @property
+    def whole(self) -> bool:
+        """Whether what is archived is looked at too: from an explicit moment, and where all is asked for."""
+        return self.cold or self.closed
 
     def query(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
         """One statement with this view's bindings."""
@@ -395,12 +404,13 @@ class SqlView:
     def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
         """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
         near, far = "src", "dst"
+        stated = " AND json_extract(e.metadata, '$.inferred') IS NOT 1"  # what is derived leads nowhere new
         if type_ == "contains":  # a tree is climbed, because a world may have many children
-            near, far, start, goal = far, near, goal, start
+            near, far, start, goal, stated = far, near, goal, start, ""
         rows = self.query(
             f"WITH RECURSIVE on_way(line) AS (SELECT :start UNION SELECT e.{far} FROM on_way"
             f" CROSS JOIN edges e ON e.tenant = :t AND e.{near} = on_way.line AND e.type = :type"
-            " AND e.vt > :since AND e.kt = :forever) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
+            f" AND e.vt > :since AND e.kt = :forever{stated}) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
             start=start, goal=goal, type=type_, since=since,
         )  # fmt: skip
         return bool(rows)
@@ -410,13 +420,13 @@ class SqlView:
         if not tokens:
             return []
         any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens)).replace("\0", "")
+        best, args = archive.best(self, f"{self._owned()}text : ({any_word})")
         rows = self.query(
-            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM (SELECT rowid, rank AS score"
-            " FROM words WHERE words MATCH :match ORDER BY rank LIMIT :depth)"
-            " GROUP BY 1 ORDER BY 2, 1 LIMIT :limit",
-            match=f"{self._owned()}text : ({any_word})",
+            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM ({best} LIMIT :depth) GROUP BY 1 ORDER BY 2, 1"
+            " LIMIT :limit",
             depth=4 * limit,
             limit=limit,
+            **args,
         )
         return [(row[0], -row[1]) for row in rows]
 
@@ -446,8 +456,7 @@ class SqlView:
         held = self.store.common
         known = {token: held[token] for token in tokens if held.get(token, 0) > common} if common else {}
         rows = self.query(
-            "SELECT term, max(doc) FROM terms WHERE term IN (SELECT value FROM json_each(:tokens))"
-            " AND col != 'owner' GROUP BY term",
+            archive.COUNTS,
             tokens=orjson.dumps([token for token in tokens if token not in known]).decode(),
         )
         if common:
@@ -503,22 +512,7 @@ class SqlView:
             f" AND {self._end_seen_ever('p.a')} AND {self._end_seen_ever('p.b')} ORDER BY p.id",
             **args,
         )
-        return [
-            Proposal(
-                r[0].hex(),
-                r[1].hex(),
-                r[2].hex(),
-                r[3],
-                r[4],
-                r[5],
-                r[6],
-                Interval(r[7], r[8]),
-                r[9],
-                r[10],
-                r[11],
-            )
-            for r in rows
-        ]
+        return [proposal_from(row) for row in rows]
 
 
 def owner_token(kind: str, value: str) -> str:
@@ -528,6 +522,11 @@ def owner_token(kind: str, value: str) -> str:
 
 def _newer(node: Node, held: Node) -> bool:
     return (node.valid.start, node.known.start, node.key) > (held.valid.start, held.known.start, held.key)
+
+
+def label_value(value: Any) -> str:
+    """A value of metadata as it is looked for: the same text whatever order its keys came in."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def listed(values: Iterable[int]) -> str:
@@ -567,6 +566,13 @@ def belief_from(r: Sequence[Any]) -> Belief:
 def fact_from(r: Sequence[Any]) -> FactRow:
     """A fact from its five columns and those of `BELIEF`."""
     return FactRow(r[0], r[1], r[2], r[3], r[4], belief_from(r[5:]))
+
+
+def proposal_from(r: Sequence[Any]) -> Proposal:
+    """A merge proposal from the columns that `proposals` reads."""
+    return Proposal(
+        r[0].hex(), r[1].hex(), r[2].hex(), r[3], r[4], r[5], r[6], Interval(r[7], r[8]), r[9], r[10], r[11]
+    )  # fmt: skip
 
 
 def edge_from(r: Sequence[Any]) -> Edge:

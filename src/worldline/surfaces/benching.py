@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from worldline.bench.run import Progress
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem")
-OTHERS = ("factconsolidation", "resolver", "fit")
-_FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+OTHERS = ("factconsolidation", "resolver", "fit", "composition")
+_FILES = click.argument("files", nargs=-1, metavar="FILE...")
 _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")
 
 
@@ -31,6 +31,7 @@ _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="At most N questions, spread over all.")
 @click.option("--json", "out", metavar="OUT", type=click.Path(path_type=Path), help="Write the report here.")
 @click.option("--rows", metavar="OUT", type=click.Path(path_type=Path), help="One JSON line a question.")
+@click.option("--sleep", is_flag=True, help="Consolidate after reading, and measure before and after.")
 @click.option("--ablate", metavar="LANE", multiple=True, help="Also measure without this lane; repeatable.")
 @click.option("--judge", is_flag=True, help="Also judge answers, with the model endpoint that is configured.")
 @click.option("--reword", metavar="SHARE", type=click.FloatRange(0, 0.8), help="Say so many facts otherwise.")
@@ -42,6 +43,7 @@ def bench(
     limit: int | None,
     out: Path | None,
     rows: Path | None,
+    sleep: bool,
     ablate: tuple[str, ...],
     judge: bool,
     reword: float | None,
@@ -54,13 +56,19 @@ def bench(
     FILEs are named DATASET=FILE. Vectors are cached; an interrupted run goes on where it was.
 
     `factconsolidation` tells facts one by one and asks questions of several hops (--reword, --abstain);
-    `resolver` reads pairs of names (CSV: name, name, same) and counts the merges proposed.
+    `resolver` reads pairs of names (CSV: name, name, same) and counts the merges proposed;
+    `composition` needs no FILE: made-up worlds full of noise, found by their composed vectors.
 
     \b
     Example:
       worldline bench locomo locomo10.json --json report.json
       worldline bench fit locomo=locomo10.json beam=chats/
     """
+    if dataset == "composition":
+        _composition(out)
+        return
+    if not files:
+        raise click.UsageError("Missing argument 'FILE...'.")
     if dataset in ("factconsolidation", "resolver"):
         _facts_or_names(dataset, _paths(files), (embedder, limit, reword or 0.0, abstain), out, rows)
         return
@@ -68,7 +76,7 @@ def bench(
         if dataset == "fit":
             _fit(files, embedder, progress)
         else:
-            _measure(Run(dataset, _paths(files), embedder, limit, ablate, judge), out, rows, progress)
+            _measure(Run(dataset, _paths(files), embedder, limit, ablate, sleep, judge), out, rows, progress)
 
 
 class Run(NamedTuple):
@@ -79,6 +87,7 @@ class Run(NamedTuple):
     embedder: str
     limit: int | None
     ablate: tuple[str, ...]
+    sleep: bool
     judge: bool
 
 
@@ -87,7 +96,7 @@ def _measure(run: Run, out: Path | None, rows: Path | None, progress: Progress) 
     from worldline.bench.run import Settings
     from worldline.bench.run import bench as measure
 
-    settings = Settings(run.dataset, run.embedder, run.limit, run.ablate)
+    settings = Settings(run.dataset, run.embedder, run.limit, run.ablate, run.sleep)
     made, found = measure(settings, run.files, progress)
     if run.judge:
         made["judge"] = _judged(run, found, progress)
@@ -121,6 +130,15 @@ def _facts_or_names(
     _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
     _write(rows, b"".join(msgspec.json.encode(row) + b"\n" for row in found))
     for line in lines:
+        click.echo(line)
+
+
+def _composition(out: Path | None) -> None:
+    from worldline.bench import composition
+
+    made = composition.bench()
+    _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
+    for line in composition.table(made):
         click.echo(line)
 
 

@@ -1,4 +1,4 @@
-"""The verbs towards other memories and models: import, export, ask."""
+"""The verbs towards other memories and models: import, export, absorb, ask."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pathlib import Path
 import click
 
 from worldline.config import load
-from worldline.errors import Refused
+from worldline.errors import NotFound, Refused
+from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.importers import NAMES
-from worldline.exchange.records import Report
+from worldline.exchange.records import Bad, Report
 from worldline.plugins.language_models import open_language_model
 from worldline.read.answer import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import Waiting
-from worldline.surfaces.options import Bound, Verb, parse_time, reads, writes
+from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, reads, writes
 
 _TOLD = 20
 
@@ -29,7 +30,8 @@ def import_(bound: Bound, format: str, path: Path) -> None:
     """Read another memory's file, folder or archive.
 
     FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
-    record that cannot be read is told with its position and skipped.
+    record that cannot be read is told with its position and skipped. An exported memory is put back as
+    it was into an empty store, and absorbed where other memories are.
 
     \b
     Example:
@@ -47,10 +49,48 @@ def _told(report: Report) -> Iterator[str]:
         f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "
         f"{len(report.skipped):,} skipped"
     )
-    for bad in report.skipped[:_TOLD]:
-        yield f"  skipped {render.one_line(bad.position)}: {render.one_line(bad.reason, 120)}"
-    if len(report.skipped) > _TOLD:
-        yield f"  … and {len(report.skipped) - _TOLD:,} more (--json lists all)"
+    yield from _listed("skipped", report.skipped)
+
+
+@click.command(cls=Verb)
+@click.argument("other", type=click.Path(path_type=Path))
+@click.option("--from-tenant", metavar="NAME", help="The tenant to absorb [the one called as --tenant].")
+@absorbs
+def absorb(bound: Bound, other: Path, from_tenant: str | None) -> None:
+    """Unite another store with this one.
+
+    What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
+    contradicts edges and merge proposals, or is told. OTHER is only read. The same again changes nothing.
+
+    \b
+    Example:
+      worldline absorb laptop.db --dry-run
+      worldline absorb laptop.db
+    """
+    if not other.exists():
+        raise NotFound(f"there is no store at {other}")
+    with bound.memory() as memory, Waiting() as progress:
+        done = memory.absorb(other, tenant=from_tenant, dry_run=bound.dry_run, progress=progress)
+    bound.answer({"changed": done.changed, **render.plain(done)}, _united(done))
+
+
+def _united(done: Absorbed) -> Iterator[str]:
+    would = "would be " if done.receipt.dry_run else ""
+    yield (
+        f"absorb: {done.memories:,} memories {would}new, {done.same:,} were here already; "
+        f"{done.beliefs:,} beliefs, {done.edges:,} edges, {done.contradictions:,} contradictions"
+        f"{'' if done.changed else '; nothing changed'}"
+    )
+    yield from _listed("differs", done.differences)
+    yield from _listed("skipped", done.skipped)
+    yield from list(render.receipt(done.receipt))[1 + len(done.receipt.changes) :]
+
+
+def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
+    for item in items[:_TOLD]:
+        yield f"  {what} {render.one_line(item.position)}: {render.one_line(item.reason, 120)}"
+    if len(items) > _TOLD:
+        yield f"  … and {len(items) - _TOLD:,} more (--json lists all)"
 
 
 @click.command(cls=Verb)

@@ -335,7 +335,8 @@ def _written(done: Receipt, verb: str) -> Payload:
 def _retired(
     memory: Memory, ids: Sequence[str], when: str | None, reason: str | None, *, dry_run: bool = False
 ) -> Payload:
-    done = list(ids) if dry_run else [id_ for id_ in ids if memory.retire(id_, when, reason=reason).changed]
+    """All of them or none, as one changeset, which one undo takes back."""
+    done = memory.retire(list(ids), when, reason=reason, dry_run=dry_run).ids if ids else ()
     value = v.Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
     return _payload([f"{'would retire' if dry_run else 'retired'} {value.count} memories"], value)
 

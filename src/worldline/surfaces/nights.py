@@ -71,6 +71,8 @@ def _told(report: Report, everything: bool) -> Iterator[str]:
         whose = f" [{slept.owner}]" if slept.owner else ""
         if slept.changes or slept.rows:
             yield f"{slept.name}{whose}: {len(slept.changes):,} changes, {slept.rows:,} rows, {slept.seconds:.1f} s"
+        if slept.note:
+            yield f"{slept.name}{whose}: {slept.note}"
         shown = slept.changes if everything else slept.changes[:_SHOWN]
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(slept.changes):

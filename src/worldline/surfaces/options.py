@@ -151,6 +151,9 @@ serves = _with((*_STORE, *_WHOSE), creates=True)
 thinks = _with((*_STORE, *_WHOSE[:3], *_DRY), creates=False)
 """A verb that works on what is there: store, scope and a dry run."""
 
+absorbs = _with((*_STORE, *_DRY), creates=True)
+"""A verb that changes the store as a whole: store and a dry run."""
+
 tends = _with(_STORE, creates=False)
 """A verb about the store as a whole."""
 

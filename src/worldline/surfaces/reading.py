@@ -67,7 +67,8 @@ def history(bound: Bound, ref: str) -> None:
     """Every belief ever held in a memory.
 
     Each one with the time it speaks of, the time it was believed, and what it was: put, amended,
-    corrected, retired, quarantined, confirmed, restored.
+    corrected, retired, quarantined, confirmed, restored. Between them, the stages that sleep gave it
+    (unit, crystal, trace again), each with its reason.
 
     \b
     Example:
@@ -123,13 +124,35 @@ def why(bound: Bound, ref: str) -> None:
 def walk(bound: Bound, ref: str, types: tuple[str, ...], way: str, depth: int) -> None:
     """What lies around a memory.
 
+    Edges that sleep derived from others say so (inferred). What led to something: --type causes
+    --way in.
+
     \b
     Example:
       worldline walk 3f2a91c0b7de --type relates_to --depth 2
+      worldline walk 3f2a91c0b7de --type causes --way in
     """
     with bound.memory() as memory:
         found = memory.walk(ref, *types, way=way, depth=depth)
         bound.answer(found, render.subgraph(found))
+
+
+@click.command(cls=Verb)
+@reads
+def conflicts(bound: Bound) -> None:
+    """What is believed and cannot all be true.
+
+    Both sides of each open conflict, with their dates and the words they rest on. Sleep finds more
+    of them; closing one side (correct, retire) ends a conflict.
+
+    \b
+    Example:
+      worldline conflicts
+      worldline conflicts --user ana --json
+    """
+    with bound.memory() as memory:
+        found = memory.conflicts()
+        bound.answer(found, list(render.conflicts(found)) or ["nothing contradicts anything"])
 
 
 @click.command(cls=Verb)

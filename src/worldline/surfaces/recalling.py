@@ -90,7 +90,9 @@ def timeline(
 
 
 def _dated(item: Dated) -> str:
-    return f"{render.date(item.at):<19}  {render.line(item.node)}"
+    flag = f"  * {item.landmark}" if item.landmark else ""
+    because = "".join(f"\n{'':<21}{render.one_line(told, 100)}" for told in item.causes)
+    return f"{render.date(item.at):<19}  {render.line(item.node)}{flag}{because}"
 
 
 @click.command(cls=Verb)

@@ -14,10 +14,24 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import EARLIEST, LATEST, Instant, Interval, show
-from worldline.model import Change, Diff, Edge, Node, Proposal, Receipt, Subgraph, Verification, Version, Why
+from worldline.model import (
+    Change,
+    Contradiction,
+    Diff,
+    Edge,
+    Node,
+    Origin,
+    Proposal,
+    Receipt,
+    Subgraph,
+    Verification,
+    Version,
+    Why,
+)
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
-TIMES = frozenset({"known_at", "also", "dated", "said_at"})
+TIMES = frozenset("known_at also dated said_at since first_at last_at happened began ended".split())
+STAGES = frozenset({"trace", "unit", "crystal"})
 
 
 # For programs ------------------------------------------------------------------------------------
@@ -124,7 +138,15 @@ def edge_line(edge: Edge, names: dict[str, str]) -> str:
     """An edge on one line, ends by name where they are known."""
     label = edge.metadata.get("predicate") or edge.type
     ends = [printable(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
-    return f"  {ends[0]} —{label}→ {ends[1]}  [{span(edge.valid)}]"
+    return f"  {ends[0]} —{label}→ {ends[1]}  [{span(edge.valid)}]{_inferred(edge, names)}"
+
+
+def _inferred(edge: Edge, names: dict[str, str]) -> str:
+    """Says of a derived edge that it is one, and what it goes through."""
+    if not edge.metadata.get("inferred"):
+        return ""
+    through = [printable(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
+    return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)
 
 
 def receipt(done: Receipt) -> Iterable[str]:
@@ -146,7 +168,16 @@ def history(versions: Iterable[Version]) -> Iterable[str]:
         node = version.node
         by = f"  by {short(version.closed_by)}" if version.closed_by else ""
         yield f"{date(node.known.start):<19}  {version.change:<11} {short(node.id)}  {title(node)}"
-        yield f"{'':<19}  held {span(node.valid)}; believed {span(node.known)}{by}"
+        if version.change in STAGES:
+            yield f"{'':<19}  because {printable(node.reason or '')}; {span(node.known)}"
+        else:
+            yield f"{'':<19}  held {span(node.valid)}; believed {span(node.known)}{by}"
+        yield from (f"{'':<19}  {origin(item)}" for item in version.origins)
+
+
+def origin(item: Origin) -> str:
+    """Where something was absorbed from, and when it was known there."""
+    return f"from store {short(item.store)}, known there {span(item.known)}"
 
 
 def diff(found: Diff) -> Iterable[str]:
@@ -172,6 +203,7 @@ def why(found: Why) -> Iterable[str]:
         yield f"{'  ' * reason.depth}{reason.via}: {line(reason.node)}{words}"
     if not found.events:
         yield "  no verbatim event: it was written directly"
+    yield from (f"  {origin(item)}" for item in found.origins)
 
 
 def subgraph(found: Subgraph) -> Iterable[str]:
@@ -179,6 +211,19 @@ def subgraph(found: Subgraph) -> Iterable[str]:
     yield from (line(node) for node in found.nodes)
     names = {node.lineage: node.name or one_line(node.content, 30) for node in found.nodes}
     yield from (edge_line(edge, names) for edge in found.edges)
+
+
+def conflicts(found: Iterable[Contradiction]) -> Iterable[str]:
+    """Both sides of each conflict, with dates and sources."""
+    for item in found:
+        about = f"{item.entity} · {item.predicate}" if item.entity else "two notes"
+        by = "noticed in sleep" if item.inferred else "stated"
+        yield f"{click.style(printable(about), bold=True)}  {by} {date(item.since)}"
+        for side in item.sides:
+            yield f"  {line(side.node)}"
+            for said in side.sources:
+                where = f" in {printable(said.session)}" if said.session else ""
+                yield f"      {date(said.said_at)} {printable(said.speaker)}{where}: {one_line(said.text)}"
 
 
 def change(item: Change) -> str:

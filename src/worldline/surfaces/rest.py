@@ -16,11 +16,13 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.model import Edge, Node, Page, Receipt, Subgraph, Verification
+from worldline.model import Dated, Density, Edge, Explanation, Node, Page, Receipt, Subgraph, Verification
 from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
+from worldline.read.history import mark_after
 from worldline.read.span import span
+from worldline.surfaces import rest_nights as nights
 from worldline.surfaces.budget import fitted, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.surfaces.rest_values import (
@@ -150,14 +152,20 @@ def walk_answer(memory: Memory, asked: WalkAnswer) -> Any:
     """Answers a question of several hops by walking what is currently believed; the path is its proof."""
     found = memory.walk_answer(asked.question, limit=asked.limit)
     chains = [
-        {"answer": chain.name, "score": chain.score, "hops": [_hop(hop) for hop in chain.hops]}
+        {
+            "answer": chain.name,
+            "id": chain.answer,
+            "score": chain.score,
+            "hops": [_hop(hop) for hop in chain.hops],
+        }
         for chain in found.chains
     ]
     return {"confidence": found.confidence, "chains": chains}
 
 
 def _hop(hop: Any) -> dict[str, Any]:
-    return {"relation": hop.relation, "phrase": hop.phrase, "inverse": hop.inverse}
+    ends = {"fact": hop.fact, "source": hop.source, "target": hop.target}
+    return {**ends, "relation": hop.relation, "phrase": hop.phrase, "inverse": hop.inverse}
 
 
 def remember(memory: Memory, asked: Remember) -> Receipt:
@@ -345,8 +353,11 @@ def diff(memory: Memory, asked: Between) -> Any:
 
 
 def changes(memory: Memory, asked: Since) -> Any:
-    """The feed: what was believed or given up after a known time."""
-    return memory.changes(EARLIEST if asked.since is None else _when(asked.since))
+    """The feed: what was believed or given up after a known time, and the mark to ask for what follows."""
+    since = EARLIEST if asked.since is None else _when(asked.since)
+    found = memory.changes(since, limit=asked.limit + 1, page=asked.page)
+    shown = found[: asked.limit]
+    return {"items": shown, "next": mark_after(shown, asked.page) if len(found) > len(shown) else None}
 
 
 def merges(memory: Memory, asked: Decided) -> Any:
@@ -462,6 +473,16 @@ ROUTES = (
     Route("GET", "/v1/span", span_),
     Route("GET", "/v1/stats", stats),
     Route("GET", "/v1/verify", verify, gives=Verification),
+    Route("GET", "/v1/timeline", nights.timeline, nights.Timeline, list[Dated]),
+    Route("GET", "/v1/density", nights.density, nights.Topic, Density),
+    Route("POST", "/v1/explain", nights.explain, nights.Expected, Explanation),
+    Route("POST", "/v1/sleep", nights.consolidate, nights.Sleep),
+    Route("POST", "/v1/memories/{ref}/feedback", nights.feedback, nights.Verdict, Receipt),
+    Route("POST", "/v1/memories/{ref}/pin", nights.pin, nights.Pin, Receipt),
+    Route("POST", "/v1/memories/{ref}/unpin", nights.unpin, nights.Unpin, Receipt),
+    Route("GET", "/v1/people/{who}", nights.profile, nights.Who),
+    Route("GET", "/v1/episodes", nights.episodes, nights.Stretch),
+    Route("GET", "/v1/conflicts", nights.conflicts),
 )
 
 

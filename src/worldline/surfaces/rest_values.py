@@ -253,9 +253,11 @@ class Between(Asked):
 
 
 class Since(Asked):
-    """A known time."""
+    """A page of what came after a known time."""
 
     since: Given | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    page: str | None = None
 
 
 class Decided(Asked):

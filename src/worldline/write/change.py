@@ -1,7 +1,8 @@
 """Changing memories: it changed (amend), it was wrong (correct), it is over (retire), it is sure.
 
 Three different things on two axes. Amending and retiring tighten valid time; correcting gives up a
-belief on the known axis. None of them deletes anything, and each is idempotent.
+belief on the known axis. None of them deletes anything, and each is idempotent. What hung on the
+memory alone is kept back in the same changeset.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from worldline.clock import FOREVER, Instant, Interval, show
 from worldline.errors import Conflict, InvalidTime, Refused
 from worldline.model import Belief, Close, Edge, EdgeDraft, Node, NodeDraft, Status
 from worldline.rules.bitemporal import tighten
+from worldline.store.cold import wake
 from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.write.check import clean_name, clean_text
+from worldline.write.ground import keep_back
 
 
 class Revision(Struct, frozen=True):
@@ -95,6 +98,8 @@ def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tupl
             key = _put_version(tx, draft, line)
             tx.link(EdgeDraft(key, "derived_from", node.key, Interval(tx.stamp), belief.scope))
         changed = True
+    if changed:
+        keep_back(tx, line)
     return key, changed
 
 
@@ -183,6 +188,8 @@ def retire(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
         if close is not None:
             tx.close(Close(belief, valid_to=at, reason=reason), "retire")
             changed = True
+    if changed and at <= tx.stamp:
+        keep_back(tx, line)
     return changed
 
 
@@ -201,6 +208,8 @@ def withdraw(tx: Tx, line: int, reason: str | None) -> bool:
     current = held(tx, line)
     for _, belief in current:
         tx.close(Close(belief, reason=reason or "corrected"), "correct")
+    if current:
+        keep_back(tx, line)
     return bool(current)
 
 
@@ -211,6 +220,10 @@ def mark(tx: Tx, line: int, status: Status, reason: str | None) -> bool:
         if belief.status != status:
             tx.close(Close(belief, status=status, reason=reason), status)
             changed = True
+    if changed and status == "quarantined":
+        keep_back(tx, line)
+    if status == "confirmed":
+        changed |= wake(tx, line)
     return changed
 
 

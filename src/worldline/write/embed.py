@@ -23,6 +23,13 @@ _BATCH = 64
 SWEEP = 32
 """So many left-over texts are embedded with the first write of a process; flush does the rest."""
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
+_STATED = (
+    "NOT (n.type IN ('Happening', 'Topic', 'Summary') AND n.metadata IS NOT NULL"
+    " AND json_extract(n.metadata, '$.made_by') IS 'sleep')"
+)
+"""Not something that sleep made of texts which have vectors themselves."""
+_ARCHIVED = "SELECT j.value FROM json_each(?) j CROSS JOIN cold_words_docsize c ON c.id = j.value"
+"""Passages whose words are archived: their vectors belong there too."""
 Progress = Callable[[int, int], None]
 
 
@@ -62,7 +69,8 @@ def _missing(handle: Handle, where: str, most: int = -1) -> list[Row]:
     return handle.read(
         lambda view: view.query(
             f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND {where}"
-            f" AND n.type NOT IN {_UNEMBEDDED} AND NOT EXISTS (SELECT 1 FROM embeddings e"
+            f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED} AND NOT EXISTS (SELECT 1 FROM embeddings e"
+            f" WHERE e.passage = n.id * {WORDS_PER_NODE}) AND NOT EXISTS (SELECT 1 FROM cold_embeddings e"
             f" WHERE e.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id LIMIT {most}"
         )
     )
@@ -93,10 +101,15 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
             (tenant, passage, np.asarray(vector, np.float16).tobytes())
             for passage, vector in zip(ids, vectors, strict=True)
         ]
-        handle.store.insert(
-            "INSERT INTO embeddings (tenant, passage, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            rows,
-        )
+        cold = {row[0] for row in handle.store.query(_ARCHIVED, (orjson.dumps(list(ids)).decode(),))}
+        for table, chosen in (
+            ("embeddings", [row for row in rows if row[1] not in cold]),
+            ("cold_embeddings", [row for row in rows if row[1] in cold]),
+        ):
+            handle.store.insert(
+                f"INSERT INTO {table} (tenant, passage, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                chosen,
+            )
 
 
 def require_same(handle: Handle, embedder: Embedder) -> None:
@@ -110,6 +123,11 @@ def forget_vectors(handle: Handle) -> None:
     """Drops every vector of the store and the memory of who made them."""
     with handle.store.writing():
         handle.store.execute("DELETE FROM embeddings")
+        handle.store.execute("DELETE FROM cold_embeddings")
+        handle.store.execute("DELETE FROM composed")
+        handle.store.execute(
+            "DELETE FROM sleep WHERE pass = 'compose'"
+        )  # worlds are composed anew, all of them
         handle.store.execute("DELETE FROM meta WHERE key = 'embedder'")
     handle.store.vectors.clear()
     handle.store.swept.clear()

@@ -46,12 +46,13 @@ def extract(
         return [record]
     found: list[Claim] = []
     for clause in clauses(text[:MAX_TEXT]):
-        dates = find_dates(text[clause.begin : clause.end], said_at) if said_at else []
+        said = text[clause.begin : clause.end]
+        dates = find_dates(said, said_at) if said_at else []
         bare = _undated(clause, dates)
         claims = statement(bare, speaker) if speaker else []
         if not claims and not clause.asks:
             claims = _third_person(bare, text, speaker, addressee)
-        found += [_dated(c, dates, rank) for c in claims]
+        found += [_dated(c, said, dates, rank) for c in claims]
     return found
 
 
@@ -78,7 +79,7 @@ def _whole_record(text: str, speaker: str, said_at: datetime | None, rank: Rank)
     begin = text.find(line)
     claim = msgspec.structs.replace(claim, chars=(begin, begin + len(line)))
     dates = find_dates(claim.object, said_at) if said_at else []
-    return _dated(claim, [d for d in dates if d.chars[0] > 0], rank)
+    return _dated(claim, claim.object, [d for d in dates if d.chars[0] > 0], rank)
 
 
 _RUN_ON = re.compile(r"\b(?:is|are|was|were|can|will)\s+[a-z]")
@@ -177,11 +178,26 @@ def _looks_named(subject: str) -> bool:
     return all(w[0].isupper() or w in ("of", "the", "de", "van", "von") for w in words)
 
 
-def _dated(claim: Claim, dates: list[DateSpan], rank: Rank) -> Claim:
+def _dated(claim: Claim, said: str, dates: list[DateSpan], rank: Rank) -> Claim:
     """The claim with the first date that its clause states."""
     if not dates:
         return msgspec.structs.replace(claim, rank=rank)
-    return msgspec.structs.replace(claim, rank=rank, valid_from=dates[0].start, precision=dates[0].precision)
+    begins = states_a_start(f"{said[: dates[0].chars[0]]}{dates[0].text}", dates[0].text)
+    return msgspec.structs.replace(
+        claim, rank=rank, valid_from=dates[0].start, precision=dates[0].precision, begins=begins
+    )
+
+
+_BEGINS = re.compile(
+    r"\b(?:since|from|starting|beginning|began|begun|started|effective)\s+(?:(?:about|around|the|on|in|with)\s+)*$",
+    re.I,
+)
+
+
+def states_a_start(said: str, date: str) -> bool:
+    """Whether words that end with a date say that something began then ("since May", "starting Monday")."""
+    before = said[: len(said) - len(date)]
+    return date.lower().startswith(("since", "ever since", "from")) or _BEGINS.search(before) is not None
 
 
 _NAME = re.compile(

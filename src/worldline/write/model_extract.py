@@ -226,7 +226,7 @@ def _claim(stated: Stated, message: Message) -> Claim | str:
         subject, phrase, key, object_, kind="entity" if named else "text",
         cue=_CHANGES[stated.change], valid_from=when[0].start if when else None,
         precision=when[0].precision if when else "", confidence=min(stated.confidence, SUREST),
-        rank="inferred", chars=chars,
+        rank="inferred", begins=bool(when), chars=chars,
     )  # fmt: skip
 
 

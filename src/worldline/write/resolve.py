@@ -64,12 +64,17 @@ def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
     """The entity of exactly this name, and whether it is new in this scope; then alike ones are proposed."""
     line, new = entity(tx, name, place)
     if new:
-        keys = sorted(block_keys(name))
-        pool = _candidates(tx, keys, [line], place.scope)
-        for key in keys:
-            tx.add("blocks", key, line)
-        _stage(tx, line, name, resolve(name, pool) if pool else None)
+        propose_alike(tx, line, name, place.scope)
     return line, new
+
+
+def propose_alike(tx: Tx, line: int, name: str, scope: int, but: Collection[int] = ()) -> None:
+    """Makes a name findable for others like it, and stages merges with the known ones that it resembles."""
+    keys = sorted(block_keys(name))
+    pool = [c for c in _candidates(tx, keys, [line], scope) if int(c.id) not in but]
+    for key in keys:
+        tx.add("blocks", key, line)
+    _stage(tx, line, name, resolve(name, pool) if pool else None)
 
 
 def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:

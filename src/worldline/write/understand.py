@@ -146,8 +146,9 @@ def _believe(
     predicate = registry.predicate(tx, clean_name(decision.slot, "predicate"), place.world)
     status, doubt = grounding(claim.confidence, predicate, handle.config)
     rivals = tuple(row for h, row in held if h.id in decision.closes)
+    stated = claim.valid_from is not None and (claim.begins or decision.verb != "repeats")
     draft = FactDraft(
-        key, decision.slot, bool(rivals), claim.valid_from is not None,
+        key, decision.slot, bool(rivals), stated,
         claim.cue == "correction" and bool(rivals), status, claim.confidence, claim.precision or None,
         _because(doubt or decision.reason, told), rivals, tx.is_new(key) and not tx.is_believed(key),
     )  # fmt: skip

@@ -9,21 +9,27 @@ from __future__ import annotations
 from typing import Any
 
 from worldline.clock import FOREVER, Instant, Interval, show
-from worldline.errors import Conflict, NotFound
+from worldline.errors import Conflict, NotFound, Refused
 from worldline.model import Belief, Close, EdgeDraft, Put, Refuse
-from worldline.store import ledger
+from worldline.store import cold, ledger, registry
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
 
 
-def undo(tx: Tx, known_at: Instant) -> bool:
+def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
     """Takes back the changeset of that known time; False when it is taken back already."""
     rows = tx.query("SELECT body FROM log WHERE tenant = :t AND known = :at", at=known_at)
     if not rows:
         raise NotFound(f"there is no changeset of {show(known_at)} to undo")
     put: list[tuple[str, int]] = []
     closed: list[tuple[str, int]] = []
+    marks: list[tuple[bool, int]] = []
+    types: dict[bool, list[int]] = {False: [], True: []}
     for table, ended, numbers, _ in ledger.sections(rows[0][0]):
+        if table == "ontology":
+            types[ended] += numbers
+        if table == "marks":
+            marks += [(ended, n) for n in numbers if _mine(tx, table, n)]
         if table in ("beliefs", "edges", "proposals"):
             (closed if ended else put).extend((table, n) for n in numbers if _mine(tx, table, n))
     standing = [pair for pair in put if _known_to(tx, *pair) == FOREVER]
@@ -32,7 +38,33 @@ def undo(tx: Tx, known_at: Instant) -> bool:
     for table, number in standing:
         tx.close(Close(_belief(tx, table, number), table, reason="undone"), "undo")  # type: ignore[arg-type]
     back = [_restore(tx, *pair) for pair in closed if _column(tx, *pair, "kf") != known_at]
+    back += [_mark(tx, number, known_at, stands=ended) for ended, number in marks]
+    if types[False]:
+        if agent:
+            raise Refused("agents cannot change the ontology; an operator does")
+        back.append(registry.take_back(tx, types[False], types[True]))
     return bool(standing) or any(back)
+
+
+def _mark(tx: Tx, number: int, known_at: Instant, *, stands: bool) -> bool:
+    """A mark as it was before: one that was put ends, one that was ended stands again, if none has come since."""
+    line, scope, kind, value, reason, since, until = tx.query(
+        "SELECT line, scope, kind, value, reason, kf, kt FROM marks WHERE id = :n", n=number
+    )[0]
+    taken = tx.query(
+        "SELECT 1 FROM marks WHERE tenant = :t AND line = :line AND kind = :kind AND scope = :scope"
+        " AND kt = :forever",
+        line=line, kind=kind, scope=scope,
+    )  # fmt: skip
+    if (since == known_at if stands else until != FOREVER) or (stands and taken):
+        return False
+    if stands:
+        tx.add("marks", line, scope, kind, value, reason, tx.stamp, FOREVER)
+    else:
+        tx.end_row("marks", number)
+    if kind == cold.ARCHIVED:
+        (cold.freeze if stands else cold.thaw)(tx, line)
+    return True
 
 
 def _mine(tx: Tx, table: str, number: int) -> bool:

@@ -1,0 +1,126 @@
+"""Keeping back what has lost its ground, and letting go what has found it again.
+
+Corrections and retirements made here keep back at once what hung on them; this pass catches what
+came by another way (imports, loads, dates that have passed), decides open contradictions in which
+one side has clearly more sources, and releases what it kept back once there is ground again.
+Whatever somebody has confirmed is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from worldline.clock import FOREVER
+from worldline.consolidate.believed import Identity, Stated, facts
+from worldline.consolidate.changes import Change, Plan
+from worldline.consolidate.night import Night
+from worldline.consolidate.sources import sources
+from worldline.model import Belief, Close
+from worldline.rules.funnel import independent
+from worldline.rules.grounding import GONE, OUTVOTED, Voice, lost, outvoted, was_ours
+from worldline.store.view import LISTED, SqlView, listed
+from worldline.write.ground import current_and_former, grounds, hanging, shaken
+
+
+def ground(view: SqlView, night: Night) -> Plan:
+    """What to keep back and what to release."""
+    news = night.news
+    moved = {item.line for item in news.items if item.closed} | set(night.waiting)
+    hung = {*hanging(view, moved), *(edge.src for edge in news.edges if edge.type == "derived_from")}
+    closes = {belief.row: (belief, reason) for belief, reason in shaken(view, hung, night.now)}
+    voters = hung | moved | {item.line for item in news.of("Fact")}
+    voters |= {end for e in news.edges if e.type == "contradicts" for end in (e.src, e.dst)}
+    for belief, reason in _voted_down(view, night, voters):
+        closes.setdefault(belief.row, (belief, reason))
+    changes: list[Change] = [
+        Close(belief, status="quarantined", reason=reason) for _, (belief, reason) in sorted(closes.items())
+    ]
+    freed = _released(view, night, hung | moved)
+    changes += [Close(b, status="believed", reason=reason) for b, reason in freed if b.row not in closes]
+    return Plan(tuple(changes), _not_yet(view, night, hung))
+
+
+def _not_yet(view: SqlView, night: Night, hung: Collection[int]) -> tuple[int, ...]:
+    """Evidence that will be over one day, to be looked at again then."""
+    resting = grounds(view, hung, night.now).values() if hung else ()
+    later = {g.evidence for each in resting for g in each if night.now < g.until < FOREVER}
+    return tuple(sorted(later))
+
+
+# Open contradictions -----------------------------------------------------------------------------------
+
+
+def _voted_down(view: SqlView, night: Night, voters: Collection[int]) -> list[tuple[Belief, str]]:
+    """Believed facts against which an open contradiction brings clearly more sources."""
+    sides = _Sides(view, night, voters)
+    found = []
+    for mine, other in sides.open():
+        reason = sides.verdict(mine, other)
+        if reason is not None and mine.belief.status == "believed":
+            found.append((mine.belief, reason))
+    return found
+
+
+class _Sides:
+    """Both sides of the contradictions that some facts take part in."""
+
+    def __init__(self, view: SqlView, night: Night, lines: Collection[int]) -> None:
+        self.pairs = _contradictions(view, lines)
+        ends = {end for pair in self.pairs for end in pair}
+        self.facts: dict[int, list[Stated]] = {}
+        for fact in facts(view, Identity(view), ends) if ends else ():
+            self.facts.setdefault(fact.line, []).append(fact)
+        counted = sources(view, self.facts.keys(), night.now) if self.facts else {}
+        self._count = {line: independent(counted.get(line, ())) for line in self.facts}
+
+    def open(self) -> list[tuple[Stated, Stated]]:
+        """(one side, a believed other side) where both speak of the same time."""
+        return [
+            (mine, other)
+            for a, b in self.pairs
+            for mine in self.facts.get(a, ())
+            for other in self.facts.get(b, ())
+            if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid)
+        ]
+
+    def verdict(self, mine: Stated, other: Stated) -> str | None:
+        return outvoted(self._side(mine), self._side(other))
+
+    def _side(self, fact: Stated) -> Voice:
+        return Voice(fact.id, fact.rank, self._count[fact.line])
+
+
+def _contradictions(view: SqlView, lines: Collection[int]) -> list[tuple[int, int]]:
+    """The open contradictions of these, each from both sides."""
+    rows = []
+    for end in ("src", "dst") if lines else ():
+        rows += view.query(
+            f"SELECT e.src, e.dst FROM edges e WHERE e.tenant = :t AND e.{end} IN {LISTED}"
+            f" AND e.type = 'contradicts' AND e.kt = :forever AND {view.scoped('e')}",
+            among=listed(sorted(lines)),
+        )
+    return sorted({pair for a, b in rows for pair in ((a, b), (b, a))})
+
+
+# What may go again ---------------------------------------------------------------------------------------
+
+
+def _released(view: SqlView, night: Night, lines: Collection[int]) -> list[tuple[Belief, str]]:
+    """What was kept back for its ground, or by a vote, and has no reason to be any more."""
+    around = set(lines) | {end for pair in _contradictions(view, lines) for end in pair}
+    held = {
+        line: [b for b in each if b.current and b.status == "quarantined" and was_ours(b.reason)]
+        for line, each in current_and_former(view, around).items()
+    }
+    held = {line: each for line, each in held.items() if each}
+    resting = grounds(view, held, night.now) if held else {}
+    sides = _Sides(view, night, held) if held else None
+    found = []
+    for line, each in sorted(held.items()):
+        for belief in each:
+            if (belief.reason or "").startswith(OUTVOTED) and sides is not None:
+                if not any(m.line == line and sides.verdict(m, o) for m, o in sides.open()):
+                    found.append((belief, "nothing outvotes it any more"))
+            elif (belief.reason or "").startswith(GONE) and lost(belief, resting.get(line, ())) is None:
+                found.append((belief, "its evidence stands again"))
+    return found

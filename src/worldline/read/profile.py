@@ -1,0 +1,377 @@
+"""A profile: what is believed of a person, how they write, whom they know, what befell them, and why.
+
+Attributes, landmarks and chains are read from the view at its moment; every piece of evidence passes
+it. Counts and style come from the rows that sleep keeps, and the turns since then; where the view is
+narrower than those rows (another moment, a world, a run, a filter), the newest turns that it shows
+are counted instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import orjson
+from msgspec import Struct
+
+from worldline.clock import LATEST, Instant, Interval, to_datetime
+from worldline.dates import find_dates
+from worldline.model import Believed, Node
+from worldline.read.chains import Link, chains
+from worldline.read.facts import about
+from worldline.read.person import Person
+from worldline.read.stage import STAGE
+from worldline.read.telling import telling
+from worldline.read.turns import spoken
+from worldline.rules.landmarks import landmarks
+from worldline.rules.sentences import sentences
+from worldline.rules.style import counted, nearest, unpacked
+from worldline.rules.tally import DECODER, Met, Said, Tally, combined, tally
+from worldline.store.view import LISTED, SqlView, listed
+from worldline.text import fold, words
+
+if TYPE_CHECKING:
+    from worldline.rules.style import Counts
+
+RECENT = 2000
+"""So many turns are counted where no row of sleep's fits the view, the newest."""
+SAMPLE = 300
+"""So many turns are looked at for the words that somebody uses more than others."""
+SPEAKERS, PARTNERS = 500, 10
+"""So many people are read of what sleep keeps; of so many partners, what they said since."""
+FACTS, RELATIONS, LANDMARKS, TELLING = 60, 20, 40, 8
+
+
+class Attribute(Struct, frozen=True):
+    """Something believed of a person; `stage` says how firmly it is known (crystal first)."""
+
+    slot: str
+    text: str
+    fact: str
+    valid: Interval
+    confidence: float | None
+    stage: str = ""
+
+
+class Style(Struct, frozen=True):
+    """How somebody writes: how long, with which words and marks, and who writes most alike."""
+
+    turns: int
+    words: float
+    characters: float
+    telling: tuple[str, ...] = ()
+    habits: dict[str, float] = {}
+    """Marks a turn: exclamations, questions, dots, capitals."""
+    alike: str | None = None
+    likeness: float | None = None
+
+
+class Relation(Struct, frozen=True):
+    """Somebody whom the person talks with, speaks of, is spoken of by, or is mentioned beside."""
+
+    name: str
+    talks: int
+    mentions: int
+    mentioned: int
+    together: int
+    last_at: Instant
+    evidence: str | None = None
+
+    @property
+    def times(self) -> int:
+        return self.talks + self.mentions + self.mentioned + self.together
+
+
+class Milestone(Struct, frozen=True):
+    """A landmark: when it was, of whom it is told, and the words that tell it."""
+
+    kind: str
+    happened: Instant
+    of: str
+    text: str
+    weight: float
+    said_by: str
+    said_at: Instant
+    evidence: str
+
+
+class Profile(Struct, frozen=True):
+    """What is known of a person at one moment."""
+
+    name: str
+    called: tuple[str, ...]
+    turns: int
+    first_at: Instant | None
+    last_at: Instant | None
+    attributes: tuple[Attribute, ...] = ()
+    style: Style | None = None
+    relations: tuple[Relation, ...] = ()
+    landmarks: tuple[Milestone, ...] = ()
+    chains: tuple[Link, ...] = ()
+
+
+class Rows(Struct, frozen=True):
+    """Tallies and styles by speaker, as far as this view may know them."""
+
+    tallies: dict[str, Tally]
+    styles: dict[str, Counts]
+
+
+def profile(view: SqlView, who: Person) -> Profile:
+    """Everything that may be seen of a person here."""
+    rows = _rows(view, who)
+    own = combined([rows.tallies[one] for one in who.speakers if one in rows.tallies])
+    told = _told_of(rows, who)
+    return Profile(
+        who.name,
+        tuple(sorted(who.called)),
+        own.turns,
+        own.first if own.turns else None,
+        own.last if own.turns else None,
+        _attributes(view, who),
+        _style(view, who, own, rows) if own.turns else None,
+        _relations(view, who, own, rows),
+        milestones(view, [marker for marker, _ in told], who),
+        chains(view, own.reasons),
+    )
+
+
+# Counts ----------------------------------------------------------------------------------------------
+
+
+def is_plain(view: SqlView) -> bool:
+    """Whether the rows that sleep keeps are about exactly what this view shows."""
+    here = view.world == 0 and not view.closed and not view.labels and view.scope.run is None
+    return here and view.known >= LATEST and not view.cold
+
+
+def _rows(view: SqlView, who: Person) -> Rows:
+    rows = Rows({}, {})
+    if is_plain(view):
+        rows = kept(view, who.speakers)
+    for speaker in who.speakers:
+        _add(rows, speaker, _recent(view, speaker, _upto(rows, speaker)))
+    own = [rows.tallies[speaker] for speaker in who.speakers if speaker in rows.tallies]
+    others = {name for one in own for name in one.answers} - set(who.speakers)
+    most = RECENT if is_plain(view) else SAMPLE
+    for speaker in sorted(others)[:PARTNERS]:
+        _add(rows, speaker, _recent(view, speaker, _upto(rows, speaker), most))
+    return rows
+
+
+def _upto(rows: Rows, speaker: str) -> int:
+    """The newest lineage of somebody's that is counted."""
+    return rows.tallies[speaker].upto if speaker in rows.tallies else 0
+
+
+def kept(view: SqlView, first: Collection[str] = ()) -> Rows:
+    """The rows that sleep keeps and this view may see, one a speaker; these people's in any case."""
+    rows = Rows({}, {})
+    found = view.query(
+        f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
+        " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
+        first=orjson.dumps(list(first)).decode(),
+        most=SPEAKERS,
+    )
+    for speaker, body, style in found:
+        rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), DECODER.decode(body)])
+        rows.styles[speaker] = rows.styles.get(speaker, 0) + unpacked(style)
+    return rows
+
+
+def _add(rows: Rows, speaker: str, said: Sequence[Said]) -> None:
+    if said:
+        rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), tally(said)])
+        rows.styles[speaker] = sum((counted(one.text) for one in said), rows.styles.get(speaker, counted("")))
+
+
+def _recent(view: SqlView, speaker: str, after: int, most: int = RECENT) -> list[Said]:
+    """What somebody said, the newest, after a lineage."""
+    tables = ("texts", "cold_texts") if view.whole else ("texts",)
+    lines: list[int] = []
+    for table in tables:
+        rows = view.query(
+            f"SELECT n.line FROM {table} t CROSS JOIN nodes n ON n.id = t.node CROSS JOIN beliefs b ON b.tenant = :t"
+            " AND b.line = n.line AND b.node = n.id WHERE t.tenant = :t AND t.speaker = :speaker AND t.node > :after"
+            f" AND n.line > :after AND {view.seen()} ORDER BY t.node DESC LIMIT :most",
+            speaker=speaker,
+            after=after,
+            most=most,
+        )
+        lines += [row[0] for row in rows]
+    newest = sorted(set(lines))[-most:]
+    return [
+        Said(t.line, t.text, t.said_at, t.answers) for t in spoken(view, newest) if t.speaker == speaker
+    ]  # fmt: skip
+
+
+# Attributes ------------------------------------------------------------------------------------------
+
+
+def _attributes(view: SqlView, who: Person) -> tuple[Attribute, ...]:
+    """What is believed of the person now, the firmest and newest first."""
+    if not who.entities:
+        return ()
+    mine = set(_subjects(view, who.entities))
+    facts = [fact for fact in about(view, who.entities, 4 * FACTS) if fact.line in mine]
+    stages = dict(
+        view.query(
+            f"SELECT b.line, {STAGE} FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()}",
+            among=listed(fact.line for fact in facts),
+        )
+    )
+    made = [_attribute(fact, stages.get(fact.line) or "") for fact in facts]
+    rank = {"crystal": 0, "unit": 1}
+    return tuple(sorted(made, key=lambda one: rank.get(one.stage, 2))[:FACTS])
+
+
+def _attribute(fact: Believed, stage: str) -> Attribute:
+    return Attribute(fact.slot.partition("|")[0], fact.text, fact.id, fact.valid, fact.confidence, stage)
+
+
+def _subjects(view: SqlView, entities: Collection[int]) -> list[int]:
+    """The facts of which these are the subject."""
+    rows = view.query(
+        "SELECT n.line FROM facts f CROSS JOIN nodes n ON n.id = f.node WHERE f.tenant = :t"
+        f" AND f.subject IN {LISTED}",
+        among=listed(entities),
+    )
+    return [row[0] for row in rows]
+
+
+# Style -----------------------------------------------------------------------------------------------
+
+_HABITS = {
+    "!": re.compile(r"!+"),
+    "?": re.compile(r"\?+"),
+    "…": re.compile(r"\.{2,}|…"),
+    "CAPITALS": re.compile(r"\b[A-Z]{3,}\b"),
+}
+
+
+def _style(view: SqlView, who: Person, own: Tally, rows: Rows) -> Style:
+    said = [one.text for speaker in who.speakers for one in _recent(view, speaker, 0, SAMPLE)]
+    mine = sum((rows.styles[one] for one in who.speakers if one in rows.styles), counted(""))
+    others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
+    found = nearest(mine, others)
+    habits = {
+        mark: sum(len(rule.findall(text)) for text in said) / max(len(said), 1)
+        for mark, rule in _HABITS.items()
+    }
+    return Style(
+        own.turns,
+        round(own.words / own.turns, 1),
+        round(own.characters / own.turns, 1),
+        telling(view, said, TELLING),
+        {mark: round(often, 2) for mark, often in habits.items() if often >= 0.05},
+        found[0] if found else None,
+        round(found[1], 3) if found else None,
+    )
+
+
+# Relations -------------------------------------------------------------------------------------------
+
+
+class _Sum(Struct):
+    talks: int = 0
+    mentions: int = 0
+    mentioned: int = 0
+    together: int = 0
+    last: Instant = 0
+    line: int = 0
+
+    def add(self, kind: str, met: Met) -> None:
+        setattr(self, kind, getattr(self, kind) + met.count)
+        self.last, self.line = max((self.last, self.line), (met.last, met.line))
+
+
+def _relations(view: SqlView, who: Person, own: Tally, rows: Rows) -> tuple[Relation, ...]:
+    """Everybody around the person, the most frequent first; what hangs on a hidden text alone is left out."""
+    whole = _full_names(rows.tallies)
+    found: dict[str, _Sum] = {}
+
+    def add(name: str, kind: str, met: Met) -> None:
+        name = whole.get(name, name)
+        if name not in who.called:
+            found.setdefault(name, _Sum()).add(kind, met)
+
+    for name, met in own.answers.items():
+        add(name, "talks", met)
+    for name, met in own.names.items():
+        add(name, "mentions", met)
+    for speaker, theirs in rows.tallies.items():
+        for name in who.called:
+            if speaker not in who.called and name in theirs.answers:
+                add(speaker, "talks", theirs.answers[name])
+            if speaker not in who.called and name in theirs.names:
+                add(speaker, "mentioned", theirs.names[name])
+        for pair, met in theirs.together.items():
+            one, other = pair.split("|")
+            if (one in who.called) != (other in who.called):
+                add(other if one in who.called else one, "together", met)
+    return _shown(view, found)
+
+
+def _full_names(speakers: Iterable[str]) -> dict[str, str]:
+    """First name → the one speaker who has it."""
+    found: dict[str, list[str]] = {}
+    for speaker in speakers:
+        found.setdefault(speaker.split()[0], []).append(speaker)
+    return {first: whole[0] for first, whole in found.items() if len(whole) == 1}
+
+
+def _shown(view: SqlView, found: Mapping[str, _Sum]) -> tuple[Relation, ...]:
+    seen = {node.line: node.id for node in view.visible([one.line for one in found.values()])}
+    made = [
+        Relation(name, s.talks, s.mentions, s.mentioned, s.together, s.last, seen.get(s.line))
+        for name, s in found.items()
+    ]
+    kept = [one for one in made if one.evidence or one.times > 1]
+    return tuple(sorted(kept, key=lambda one: (-one.times, -one.last_at, one.name))[:RELATIONS])
+
+
+# Landmarks -------------------------------------------------------------------------------------------
+
+
+def _told_of(rows: Rows, who: Person) -> list[tuple[int, str]]:
+    """(lineage, kind) of the landmarks that the person tells, or that others tell of them by name."""
+    found = set()
+    for speaker, theirs in rows.tallies.items():
+        for kind, markers in theirs.landmarks.items():
+            for marker in markers:
+                if speaker in who.speakers or who.called & set(words(marker.of.lower())):
+                    found.add((marker.line, kind))
+    return sorted(found)
+
+
+def milestones(view: SqlView, lines: Collection[int], who: Person | None = None) -> tuple[Milestone, ...]:
+    """The landmarks that these texts tell, as they may be seen, in the order in which they happened."""
+    found = []
+    for node in view.visible(sorted(set(lines))):
+        for mark in landmarks(node.content):
+            theirs = who is None or who.called & {node.name.lower(), *mark.of.lower().split()}
+            if theirs or (who is not None and _spoken_by(who, node)):
+                sentence = _sentence(node.content, mark.start)
+                at = _when(sentence, node)
+                found.append(
+                    Milestone(
+                        mark.kind, at, mark.of, sentence, mark.weight, node.name, node.valid.start, node.id
+                    )
+                )
+    best = sorted(found, key=lambda one: (-one.weight, -one.happened, one.evidence, one.kind))[:LANDMARKS]
+    return tuple(sorted(best, key=lambda one: (one.happened, one.evidence, one.kind)))
+
+
+def _spoken_by(who: Person, node: Node) -> bool:
+    return fold(node.name) in who.speakers
+
+
+def _sentence(text: str, at: int) -> str:
+    return next((text[a:b] for a, b in sentences(text) if a <= at < b), text)[:300]
+
+
+def _when(sentence: str, node: Node) -> Instant:
+    """The one date that the sentence names, else when it was said."""
+    spans = find_dates(sentence, to_datetime(node.valid.start))
+    return spans[0].start if len(spans) == 1 else node.valid.start

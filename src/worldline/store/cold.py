@@ -1,0 +1,81 @@
+"""Moving a lineage's index rows to cold storage and back: words, description, vectors, all versions.
+
+Nothing that is believed is touched: nodes, beliefs, edges and the log stay as they are. It does not
+decide what is cold; an `archived` mark in the log does, and is put or ended together with the move.
+"""
+
+from __future__ import annotations
+
+from worldline.model import NodeDraft
+from worldline.store.schema import COLUMNS, WORDS_PER_NODE
+from worldline.store.tx import Tx
+from worldline.store.view import metadata_from
+
+ARCHIVED = "archived"
+"""The kind of the mark."""
+_TEXTS = ", ".join(COLUMNS["texts"])
+_MOVED = "INSERT INTO meta VALUES ('moved', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+
+
+def freeze(tx: Tx, line: int) -> None:
+    """Out of the tables that default recall searches."""
+    _move(tx, line, "", "cold_")
+
+
+def thaw(tx: Tx, line: int) -> None:
+    """Back into them, with its strength as of now; the next night says when it would be cold again."""
+    _move(tx, line, "cold_", "")
+    tx.query(
+        "UPDATE strengths SET reinforced_at = max(reinforced_at, :now), cold_at = :now WHERE line = :line",
+        now=tx.stamp,
+        line=line,
+    )
+
+
+def wake(tx: Tx, line: int) -> bool:
+    """Ends every archived mark of a lineage and thaws it; False where none stands."""
+    rows = tx.query(
+        "SELECT id FROM marks WHERE tenant = :t AND line = :line AND kind = :kind AND kt = :forever",
+        line=line,
+        kind=ARCHIVED,
+    )
+    for (row,) in rows:
+        tx.end_row("marks", row)
+    if rows:
+        thaw(tx, line)
+    return bool(rows)
+
+
+def _move(tx: Tx, line: int, source: str, target: str) -> None:
+    """All versions of a lineage; a version that lies there already is left alone."""
+    versions = tx.query(
+        "SELECT id, type, name, content, metadata FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
+        " SELECT id, type, name, content, metadata FROM nodes WHERE tenant = :t AND line = :line AND line != id",
+        line=line,
+    )
+    for key, type_, name, content, metadata in versions:
+        low, high = key * WORDS_PER_NODE, (key + 1) * WORDS_PER_NODE
+        lies = f"SELECT 1 FROM {source}words_docsize WHERE id >= :low AND id < :high LIMIT 1"
+        if tx.query(lies, low=low, high=high):
+            draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
+            tx.query(f"DELETE FROM {source}words WHERE rowid >= :low AND rowid < :high", low=low, high=high)
+            tx.store.insert(
+                f"INSERT INTO {target}words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)",
+                tx.words_of(key, draft, tx.owner_of(key)),
+            )
+        tx.query(
+            f"INSERT OR IGNORE INTO {target}texts ({_TEXTS}) SELECT {_TEXTS} FROM {source}texts WHERE node = :key",
+            key=key,
+        )
+        tx.query(f"DELETE FROM {source}texts WHERE node = :key", key=key)
+        tx.query(
+            f"INSERT OR IGNORE INTO {target}embeddings (tenant, passage, vector)"
+            f" SELECT tenant, passage, vector FROM {source}embeddings WHERE passage >= :low AND passage < :high"
+            " ORDER BY passage",
+            low=low,
+            high=high,
+        )
+        tx.query(
+            f"DELETE FROM {source}embeddings WHERE passage >= :low AND passage < :high", low=low, high=high
+        )
+    tx.query(_MOVED)

@@ -1,0 +1,125 @@
+"""The verbs about people and their days: who somebody is, and when they talked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from worldline.surfaces import render
+from worldline.surfaces.options import Bound, Verb, parse_time, reads
+
+if TYPE_CHECKING:
+    from worldline.read.episodes import Episode
+    from worldline.read.profile import Milestone, Profile, Relation
+
+
+@click.command(cls=Verb)
+@click.argument("name")
+@reads
+def profile(bound: Bound, name: str) -> None:
+    """What is known of a person.
+
+    Attributes, style, relations, landmarks, and what led to what.
+
+    NAME is a name, or the id of an entity. Counts and causes are those of the last `sleep`, and of
+    what was said since.
+
+    \b
+    Example:
+      worldline profile Ana
+      worldline profile Ana --as-of 2026-03-05
+    """
+    with bound.memory() as memory:
+        found = memory.profile(name)
+        bound.answer(found, _told(found))
+
+
+def _told(found: Profile) -> Iterator[str]:
+    heard = f"  {found.turns} turns, {_day(found.first_at)} to {_day(found.last_at)}" if found.turns else ""
+    yield click.style(render.printable(found.name), bold=True) + heard
+    if found.attributes:
+        yield "believed"
+        for one in found.attributes:
+            stage = f"  ({one.stage})" if one.stage == "crystal" else ""
+            yield f"  {render.short(one.fact)}  {render.one_line(one.text)}  [{render.span(one.valid)}]{stage}"
+    yield from _style(found)
+    if found.relations:
+        yield "people"
+        yield from (f"  {_relation(one)}" for one in found.relations)
+    if found.landmarks:
+        yield "landmarks"
+        yield from (f"  {_milestone(one)}" for one in found.landmarks)
+    if found.chains:
+        yield "what led to what"
+        for chain in found.chains:
+            steps = " → ".join(render.one_line(step, 60) for step in chain.steps)
+            yield f"  {steps}  ({', '.join(render.short(id_) for id_ in chain.evidence)})"
+
+
+def _day(at: int | None) -> str:
+    return "" if at is None else render.date(at)[:10]
+
+
+def _style(found: Profile) -> Iterator[str]:
+    style = found.style
+    if style is None:
+        return
+    marks = ", ".join(f"{often:g} {mark}" for mark, often in style.habits.items())
+    yield f"writes {style.words:g} words a turn" + (f"; a turn has {marks}" if marks else "")
+    if style.telling:
+        yield f"  often: {render.printable(', '.join(style.telling))}"
+    if style.alike:
+        yield f"  most like {render.printable(style.alike)} ({style.likeness:g})"
+
+
+def _relation(one: Relation) -> str:
+    counts = {
+        "talks": one.talks,
+        "speaks of": one.mentions,
+        "spoken of by": one.mentioned,
+        "beside": one.together,
+    }
+    told = ", ".join(f"{what} {times}" for what, times in counts.items() if times)
+    proof = f"  ({render.short(one.evidence)})" if one.evidence else ""
+    return f"{render.printable(one.name)}: {told}; last {_day(one.last_at)}{proof}"
+
+
+def _milestone(one: Milestone) -> str:
+    whose = f" ({render.printable(one.of)})" if one.of else ""
+    return f"{_day(one.happened)}  {one.kind}{whose}: {render.one_line(one.text)}  ({render.short(one.evidence)})"
+
+
+@click.command(cls=Verb)
+@click.option("--from", "start", metavar="TIME", help="Not before this time.")
+@click.option("--to", "end", metavar="TIME", help="Before this time.")
+@click.option("--limit", default=20, show_default=True, help="At most so many, the newest.")
+@click.option("--read", is_flag=True, help="Also what was said in them.")
+@reads
+def episodes(bound: Bound, start: str | None, end: str | None, limit: int, read: bool) -> None:
+    """Stretches of talk, parted by pauses of six hours or more.
+
+    \b
+    Example:
+      worldline episodes --limit 5
+      worldline episodes --from 2026-03-05 --to 2026-03-06 --read
+    """
+    with bound.memory() as memory:
+        found = memory.episodes(parse_time(start), parse_time(end), limit=limit, read=read)
+        bound.answer(found, [line for one in found for line in _stretch(one)] or ["nobody has talked then"])
+
+
+def _stretch(one: Episode) -> Iterator[str]:
+    who = ", ".join(f"{render.printable(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
+    where = f"  in {', '.join(map(render.printable, one.sessions[:4]))}" if one.sessions else ""
+    yield f"{render.date(one.began):<19}  {click.style(render.printable(one.title), bold=True)}"
+    yield f"{'':<19}  until {render.date(one.ended)}: {one.turns} turns ({who}){where}"
+    if one.sounds_like:
+        yield f"{'':<19}  the unsigned ones sound like {render.printable(one.sounds_like)}"
+    for landmark in one.landmarks:
+        yield f"{'':<19}  {_milestone(landmark)}"
+    for node in one.texts:
+        yield f"  {render.line(node)}"
+    if not one.texts:
+        yield f"{'':<19}  from {render.short(one.opens)} to {render.short(one.closes)}; --read shows them"
