@@ -516,3 +516,23 @@ def test_ask_prints_the_evidence(tmp_path: Path) -> None:
 
     assert "Acme contract: tier: gold" in shown
     assert "tokens)" in shown
+
+
+def test_pins_and_stages_are_exported_and_come_back(tmp_path):
+    """An exact copy still knows what was pinned and how far facts have come, and why."""
+    with Memory.open(tmp_path / "a.db") as memory:
+        pinned = memory.note("learning", "keep this", "for ever").id
+        memory.pin(pinned, "it matters")
+        memory.unpin(memory.pin(memory.note("learning", "not this").id).id)
+        for day in ("mon", "tue", "wed"):
+            memory.remember(f"Tea, {day}", session=day, speaker="ana", facts=[Fact("Ana", "likes", "tea")])
+        memory.consolidate()
+        fact = memory.list("Fact").items[0].id
+        told = [version.change for version in memory.history(fact)]
+        memory.export(tmp_path / "a.jsonl")
+    with Memory.open(tmp_path / "b.db") as copy:
+        copy.import_(tmp_path / "a.jsonl")
+
+        assert [version.change for version in copy.history(fact)] == told == ["put", "crystal"]
+        assert not copy.pin(pinned).changed
+        assert copy.verify().ok

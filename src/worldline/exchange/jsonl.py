@@ -47,6 +47,7 @@ def lines(view: SqlView) -> Iterator[dict[str, Any]]:
         _beliefs,
         _edges,
         _merges,
+        _marks,
     ):
         yield from make(view, kept)
 
@@ -265,4 +266,18 @@ def _merges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             yield _full(
                 "merge", row=row, id=_hex(id_), a=_hex(a), b=_hex(b), status=status, tier=tier,
                 score=score, reason=reason, scope=scope or None, known=_span(kf, kt),
+            )  # fmt: skip
+
+
+def _marks(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+    """Pins and stages; what is archived is left to the nights of the store that reads this."""
+    rows = view.query(
+        f"SELECT m.id, {_ID.format('m.line')}, m.kind, m.value, m.reason, m.scope, m.kf, m.kt, m.line"
+        f" FROM marks m WHERE m.tenant = :t AND m.kind != 'archived' AND {view.scoped('m')} ORDER BY m.id"
+    )
+    for row, of, kind, value, reason, scope, kf, kt, line in rows:
+        if line in kept:
+            yield _full(
+                "mark", row=row, of=_hex(of), mark=kind, value=value, reason=reason, scope=scope or None,
+                known=_span(kf, kt),
             )  # fmt: skip

@@ -30,8 +30,8 @@ from worldline.store import registry
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
 
-_TIMELINE = ("belief", "edge", "merge")
-_TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals"}
+_TIMELINE = ("belief", "edge", "merge", "mark")
+_TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals", "mark": "marks"}
 Line = dict[str, Any]
 _ID = re.compile("[0-9a-f]{64}")
 NEEDED = {
@@ -45,6 +45,7 @@ NEEDED = {
     "belief": ("row", "of", "valid", "known"),
     "edge": ("row", "id", "src", "type", "dst", "valid", "known"),
     "merge": ("row", "id", "a", "b", "status", "tier", "score", "known"),
+    "mark": ("row", "of", "mark", "known"),
 }
 """The fields that a line of each kind cannot do without."""
 
@@ -424,6 +425,8 @@ def _close(tx: Tx, copy: Copy, kind: str, line: Line, row: int) -> None:
 def _put(tx: Tx, copy: Copy, kind: str, line: Line, seen: set[str]) -> int:
     if kind == "belief":
         return _belief(tx, copy, line)
+    if kind == "mark":
+        return _mark(tx, copy, line)
     return _edge(tx, copy, line, seen) if kind == "edge" else _merge(tx, copy, line)
 
 
@@ -470,6 +473,11 @@ def _edge(tx: Tx, copy: Copy, line: Line, seen: set[str]) -> int:
         tx.worlds.add(world, id_)
     seen.add(line["id"])
     return row
+
+
+def _mark(tx: Tx, copy: Copy, line: Line) -> int:
+    of, value, reason = copy.keys[line["of"]], line.get("value"), line.get("reason")
+    return tx.add("marks", of, copy.scope(line), line["mark"], value, reason, tx.stamp, FOREVER)
 
 
 def _merge(tx: Tx, copy: Copy, line: Line) -> int:

@@ -71,12 +71,12 @@ def _told(report: Report, everything: bool) -> Iterator[str]:
         whose = f" [{slept.owner}]" if slept.owner else ""
         if slept.changes or slept.rows:
             yield f"{slept.name}{whose}: {len(slept.changes):,} changes, {slept.rows:,} rows, {slept.seconds:.1f} s"
-        if slept.note:
-            yield f"{slept.name}{whose}: {slept.note}"
         shown = slept.changes if everything else slept.changes[:_SHOWN]
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(slept.changes):
             yield f"  … and {len(slept.changes) - len(shown):,} more (--all)"
+    for name, note in dict.fromkeys((slept.name, slept.note) for slept in report.passes if slept.note):
+        yield f"{name}: {note}"
     changes = sum(len(slept.changes) for slept in report.passes)
     verb = "would change" if report.dry_run else "changed"
     yield f"{changes:,} things {verb}" if changes else f"nothing {verb}"

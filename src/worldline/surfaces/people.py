@@ -11,14 +11,20 @@ from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, parse_time, reads
 
 if TYPE_CHECKING:
+    from worldline.read.chains import Link
     from worldline.read.episodes import Episode
-    from worldline.read.profile import Milestone, Profile, Relation
+    from worldline.read.profile import Attribute, Milestone, Profile, Relation
+
+
+_SHOWN = 20
+"""So many lines of each kind are shown without --all."""
 
 
 @click.command(cls=Verb)
 @click.argument("name")
+@click.option("--all", "everything", is_flag=True, help="Every line of each kind.")
 @reads
-def profile(bound: Bound, name: str) -> None:
+def profile(bound: Bound, name: str, everything: bool) -> None:
     """What is known of a person.
 
     Attributes, style, relations, landmarks, and what led to what.
@@ -33,29 +39,35 @@ def profile(bound: Bound, name: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.profile(name)
-        bound.answer(found, _told(found))
+        bound.answer(found, _told(found, None if everything else _SHOWN))
 
 
-def _told(found: Profile) -> Iterator[str]:
+def _told(found: Profile, most: int | None) -> Iterator[str]:
     heard = f"  {found.turns} turns, {_day(found.first_at)} to {_day(found.last_at)}" if found.turns else ""
     yield click.style(render.printable(found.name), bold=True) + heard
-    if found.attributes:
-        yield "believed"
-        for one in found.attributes:
-            stage = f"  ({one.stage})" if one.stage == "crystal" else ""
-            yield f"  {render.short(one.fact)}  {render.one_line(one.text)}  [{render.span(one.valid)}]{stage}"
+    yield from _some("believed", [_attribute(one) for one in found.attributes], most)
     yield from _style(found)
-    if found.relations:
-        yield "people"
-        yield from (f"  {_relation(one)}" for one in found.relations)
-    if found.landmarks:
-        yield "landmarks"
-        yield from (f"  {_milestone(one)}" for one in found.landmarks)
-    if found.chains:
-        yield "what led to what"
-        for chain in found.chains:
-            steps = " → ".join(render.one_line(step, 60) for step in chain.steps)
-            yield f"  {steps}  ({', '.join(render.short(id_) for id_ in chain.evidence)})"
+    yield from _some("people", [_relation(one) for one in found.relations], most)
+    yield from _some("landmarks", [_milestone(one) for one in found.landmarks], most)
+    yield from _some("what led to what", [_chain(one) for one in found.chains], most)
+
+
+def _some(title: str, lines: list[str], most: int | None) -> Iterator[str]:
+    if lines:
+        yield title
+        yield from (f"  {line}" for line in lines[:most])
+    if most is not None and len(lines) > most:
+        yield f"  … and {len(lines) - most} more (--all)"
+
+
+def _attribute(one: Attribute) -> str:
+    stage = f"  ({one.stage})" if one.stage == "crystal" else ""
+    return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{render.span(one.valid)}]{stage}"
+
+
+def _chain(one: Link) -> str:
+    steps = " → ".join(render.one_line(step, 60) for step in one.steps)
+    return f"{steps}  ({', '.join(render.short(id_) for id_ in one.evidence)})"
 
 
 def _day(at: int | None) -> str:
