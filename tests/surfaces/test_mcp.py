@@ -262,12 +262,16 @@ def test_full_set_links_walks_and_merges(db: str) -> None:
 
     async def work(call: Tools) -> None:
         names = [tool.name for tool in (await call.client.list_tools()).tools]
-        assert set(names) - set(_NINE) >= {"memory_link", "memory_walk", "memory_merges"}
+        more = {"memory_link", "memory_walk", "memory_timeline", "memory_feedback", "memory_merges"}
+        assert set(names) - set(_NINE) == more
 
         await call("link", src=a, type="relates_to", dst=b)
         around = await call("walk", id=a)
         assert [edge["type"] for edge in around["edges"]] == ["relates_to"]
         assert "contains" in await call.refused("link", src=a, type="contains", dst=b)
+
+        assert (await call("feedback", id=a, verdict="useful"))["id"]
+        assert await call.refused("feedback", id=a, verdict="great")
 
         (proposal,) = (await call("merges"))["items"]
         assert {proposal["a_name"], proposal["b_name"]} == {"Ana", "Anna"}

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
-from worldline.model import Hit, Node, Reason, Receipt, Scope
+from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
 from worldline.surfaces import mcp_values as v
 from worldline.surfaces.budget import fitted, size, trimmed
 
@@ -265,8 +265,7 @@ def walk(desk: Desk, asked: v.Walk) -> Payload:
 
 def timeline(desk: Desk, asked: v.Timeline) -> Payload:
     """What happened about a topic, in order, with dates."""
-    memory: Any = desk.bound(asked)
-    found = memory.timeline(asked.topic, asked.start, asked.end, limit=asked.limit)
+    found = desk.bound(asked).timeline(asked.topic, asked.start, asked.end, limit=asked.limit)
     items = [_preview(_moment(entry)) for entry in found]
 
     def build(chosen: Sequence[v.Item]) -> Payload:
@@ -274,6 +273,11 @@ def timeline(desk: Desk, asked: v.Timeline) -> Payload:
         return _payload(list(map(_line, chosen)) or ["nothing dated about that"], value)
 
     return fitted(items, build, _cut, asked.max_tokens)[0]
+
+
+def feedback(desk: Desk, asked: v.Feedback) -> Payload:
+    """Say of something recalled that it was useful or wrong; useful memories stay warm, wrong ones fade."""
+    return _written(desk.bound(asked).feedback(asked.id, asked.verdict), asked.verdict)
 
 
 def merges(desk: Desk, asked: v.Merges) -> Payload:
@@ -410,12 +414,9 @@ def _evidence(reason: Reason) -> v.Item:
     return item
 
 
-def _moment(entry: Any) -> v.Item:
-    """An entry of a timeline: a node, or something that has one."""
-    node = getattr(entry, "node", entry)
-    item = _item(node)
-    at = getattr(entry, "at", None)
-    item.said_at = _iso(at) if isinstance(at, int) else None
+def _moment(entry: Dated) -> v.Item:
+    item = _item(entry.node)
+    item.said_at = _iso(entry.at)
     return item
 
 
@@ -461,11 +462,8 @@ CORE = (
 MORE = (
     Tool("memory_link", "Join two memories", v.Link, v.Written, link),
     Tool("memory_walk", "Look around a memory", v.Walk, v.Around, walk, read_only=True),
-    *(
-        (Tool("memory_timeline", "What happened when", v.Timeline, v.Around, timeline, read_only=True),)
-        if hasattr(Memory, "timeline")
-        else ()
-    ),
+    Tool("memory_timeline", "What happened when", v.Timeline, v.Around, timeline, read_only=True),
+    Tool("memory_feedback", "Was it useful?", v.Feedback, v.Written, feedback),
     Tool("memory_merges", "Merge proposals", v.Merges, v.Proposals, merges, idempotent=True),
 )
 SETS = {"core": CORE, "full": CORE + MORE}

@@ -190,6 +190,13 @@ class Timeline(Looking, kw_only=True):
     max_tokens: Tokens = 4000
 
 
+class Feedback(Given, kw_only=True):
+    """What came of something recalled."""
+
+    id: Ref
+    verdict: Literal["useful", "wrong"]
+
+
 class Merges(Given, kw_only=True):
     """Merge proposals."""
 
