@@ -3,11 +3,12 @@
     python bench/sleep.py [SMALL] [LARGE] [NEW] [--embedders none,hash] [--passes a,b] [--json OUT]
 
 Each store gets talk with a realistic vocabulary in sessions of 20 turns, then a first night and two more
-that settle what it made (the first passes see what the last ones made a night later; after
-a first night over the whole store that is much, and it is told apart). Then come the new events, and a
-night that is measured pass by pass: CPU time of this process, least of three runs over copies. A pass is about what is new, so the large store may cost 1.5 times the
-small one at most. For a pass above that, the statements that grew most are named. Every pass that
-`consolidate/run.py` lists is measured. Exits with 1 when one of them, or the whole night, is above.
+that settle what it made (the first passes see what the last ones made a night later, and after a first
+night over everything that is much). Then come the new events, and a night that is measured pass by pass:
+CPU time of this process, least of three runs over copies of the store. A pass is about what is new, so
+the large store may cost 1.5 times the small one at most. For a pass above that, the statements that grew
+most are named. Every pass that `consolidate/run.py` lists is measured. Exits with 1 when one of them, or
+the whole night, is above.
 """
 
 from __future__ import annotations
@@ -174,14 +175,15 @@ def grown(small: Measured, large: Measured, name: str) -> list[tuple[float, floa
     return sorted(more, key=lambda one: one[1] - one[0])[:3]
 
 
-def before(measured: Measured) -> str:
+def earlier(measured: Measured) -> str:
     return ", ".join(f"{seconds:.1f}" for seconds in measured.before)
 
 
 def report(small: Measured, large: Measured, embedder: str, sizes: tuple[int, int]) -> dict[str, Any]:
     """The table, printed, and the same as values."""
     print(
-        f"embedder {embedder}: the nights before took {before(small)} s at {sizes[0]:,}, {before(large)} s at {sizes[1]:,}"
+        f"embedder {embedder}: the nights before took {earlier(small)} s at {sizes[0]:,},"
+        f" {earlier(large)} s at {sizes[1]:,}"
     )
     print(f"{'pass':<16}{sizes[0]:>10,}{sizes[1]:>10,}  ratio")
     rows: dict[str, Any] = {}

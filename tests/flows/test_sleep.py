@@ -16,6 +16,7 @@ from worldline.consolidate.night import Night, Pass
 from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.store.view import SqlView
 from worldline.surfaces import nights
+from worldline.testing import HashEmbedder
 
 
 def _count(view: SqlView, night: Night) -> Plan:
@@ -175,3 +176,24 @@ def test_the_watch_sleeps_for_every_tenant_and_ends(tmp_path: Path) -> None:
                 done.wait(0.05)
         assert done.is_set()
         assert "sleep" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_night_changes_no_answer_about_an_earlier_moment() -> None:
+    """What recall says as of a known moment is the same before and after sleep: texts, order and scores."""
+    with Memory.open(":memory:", embedder=HashEmbedder()) as memory:
+        for number, line in enumerate(
+            (
+                "I lost my job at the mill in Porto.",
+                "We moved to Lisbon because I lost my job at the mill.",
+                "My sister Ana married in Lisbon.",
+                "The mill in Porto burned down.",
+            )
+        ):
+            memory.remember(line, speaker="Maria", session=f"s{number % 2}", said_at=f"2026-01-0{number + 1}")
+        questions = ("Why did Maria move?", "When did Ana marry?", "What about the mill?")
+        moment = memory.remember("The end.", speaker="Maria", said_at="2026-01-09").known_at
+        then = memory.at(known=moment)
+        before = [[(hit.node.id, hit.score) for hit in then.recall(q).hits] for q in questions]
+        assert memory.consolidate().changed
+        assert [[(hit.node.id, hit.score) for hit in then.recall(q).hits] for q in questions] == before
+        assert all(before)

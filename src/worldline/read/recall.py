@@ -164,7 +164,9 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
 def _beside_the_words(
     view: SqlView, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
 ) -> dict[str, Column]:
-    """What sleep has left for the score: columns by the name of their factor."""
+    """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
+    if view.cold:
+        return {}
     columns = worlds.column(pool.turns, pool.worlds) | biography.column(
         pool.turns, pool.places.get("profile")
     )
@@ -187,11 +189,11 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     if asked.advice and "standing" not in wish.without:
         found["standing"] = lanes.standing(view, asked, ground)
     near: Mapping[int, float] = {}
-    if semantic is not None and "worlds" not in wish.without:
+    if semantic is not None and not view.cold and "worlds" not in wish.without:
         near = worlds.nearness(view, semantic.index, semantic.query, ground)
         if near:
             found["worlds"] = worlds.lane(view, semantic.index, semantic.query, near, ground)
-    if asked.people and ground.profiles and "profile" not in wish.without:
+    if asked.people and ground.profiles and not view.cold and "profile" not in wish.without:
         found["profile"] = biography.lane(view, asked)
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
