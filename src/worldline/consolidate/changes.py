@@ -184,13 +184,12 @@ def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope
 
 def _fold(tx: Tx, change: Fold) -> None:
     """Step by step, until there is nothing left to fold or the work is enough for one night."""
-    step, connection = -_STEP, tx.store.connection()
+    connection = tx.store.connection()
     for _ in range(0, change.pages, _STEP):
         before = connection.total_changes()
-        tx.store.execute(f"INSERT INTO {change.table} ({change.table}, rank) VALUES ('merge', ?)", (step,))
+        tx.store.execute(f"INSERT INTO {change.table} ({change.table}, rank) VALUES ('merge', ?)", (_STEP,))
         if connection.total_changes() - before < 2:  # as FTS5 says that nothing was done
             break
-        step = _STEP
 
 
 def _derive(tx: Tx, change: Rows) -> int:

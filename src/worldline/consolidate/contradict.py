@@ -9,7 +9,7 @@ sweep made end with it. Edges that somebody stated are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import groupby, product
+from itertools import groupby, islice, product
 from typing import Any
 
 from worldline.clock import Interval
@@ -77,10 +77,19 @@ def conflicting(
         return fact.world, fact.subject, fact.predicate
 
     for _, all_ in groupby(sorted(mates, key=lambda f: (*slot(f), _order(f))), slot):
-        single = [fact for fact in all_ if is_single(fact)]
-        for place, fact in enumerate(single):
-            rivals = [other for other in single[place + 1 :] if _rival(fact, other)]
-            yield from ((fact, other) for other in rivals[:NEAREST])
+        single = [(fact, _text(fact)) for fact in all_ if is_single(fact)]
+        for place, (fact, text) in enumerate(single):
+            rivals = _later_rivals(fact, text, islice(single, place + 1, None))
+            yield from ((fact, other) for other in islice(rivals, NEAREST))
+
+
+def _later_rivals(fact: Stated, text: str, later: Iterable[tuple[Stated, str]]) -> Iterator[Stated]:
+    """Those that say something else of the same time, as long as any can; they come by their start."""
+    for other, its in later:
+        if other.belief.valid.start >= fact.belief.valid.end:
+            return
+        if text != its and _rival(fact, other):
+            yield other
 
 
 def _order(fact: Stated) -> tuple[Any, ...]:
@@ -88,7 +97,7 @@ def _order(fact: Stated) -> tuple[Any, ...]:
 
 
 def _rival(a: Stated, b: Stated) -> bool:
-    same = (a.object and a.object == b.object) or _text(a) == _text(b)
+    same = bool(a.object) and a.object == b.object
     return a.line != b.line and not same and a.belief.valid.overlaps(b.belief.valid)
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from worldline.consolidate.changes import Change, Plan, Rows
 from worldline.consolidate.night import Night
-from worldline.read.turns import BATCH, SEATS, Spoken, not_yet, spoken
+from worldline.read.turns import BATCH, SEATED, SEATS, Spoken, not_yet, spoken
 from worldline.rules.describe import role_of
 from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
@@ -106,7 +106,7 @@ def _speakers(view: SqlView, lines: Collection[int]) -> set[str]:
     )
     names = {name for name, _ in rows}
     seats = view.query(
-        SEATS.format(columns="t.session, t.position", where=f"t.node IN {LISTED}"),
+        SEATED.format(columns="t.session, t.position"),
         among=listed(node for _, node in rows),
     )
     for table in ("texts", "cold_texts"):

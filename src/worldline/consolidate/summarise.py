@@ -61,6 +61,7 @@ def summarise(view: SqlView, night: Night) -> Plan:
     touched = {item.world for item in news.items if item.world} | {item.line for item in news.of("Topic")}
     model = _model(night)
     made: dict[int, Made] = {}
+    counted: dict[str, int] = {}
     changes: list[Change] = []
     young: list[int] = []
     for line in _inside_out(view, touched | set(night.waiting)):
@@ -70,7 +71,7 @@ def summarise(view: SqlView, night: Night) -> Plan:
         if min(source.at for source in world.sources) > night.now - night.config.sleep_min_age * DAY:
             young.append(line)
             continue
-        changes += _summary(view, night, world, model, made)
+        changes += _summary(view, night, world, model, made, counted)
     return Plan(tuple(changes), tuple(sorted(young)))
 
 
@@ -93,8 +94,8 @@ def _inside_out(view: SqlView, worlds: Collection[int]) -> list[int]:
     while frontier:
         level += 1
         rows = view.query(
-            f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.dst IN {LISTED}"
-            f" AND e.type = 'contains' AND {view.time('e')}",
+            "SELECT DISTINCT e.src FROM json_each(:among) j CROSS JOIN edges e ON e.tenant = :t"
+            f" AND e.dst = j.value AND e.type = 'contains' WHERE {view.time('e')}",
             among=listed(sorted(frontier)),
         )
         frontier = {row[0] for row in rows}
@@ -200,10 +201,15 @@ def _gathered(view: SqlView, topic: int) -> Iterable[Source]:
 
 
 def _summary(
-    view: SqlView, night: Night, world: World, model: LanguageModel | None, made: dict[int, Made]
+    view: SqlView,
+    night: Night,
+    world: World,
+    model: LanguageModel | None,
+    made: dict[int, Made],
+    counted: dict[str, int],
 ) -> list[Change]:
     """The summary of one world, unless it would say what it says already."""
-    chosen = _chosen(view, world.sources)
+    chosen = _chosen(view, world.sources, counted)
     if not chosen:
         return []
     by_event = {source.event: source for source in world.sources}
@@ -234,10 +240,12 @@ def _summary(
     ]
 
 
-def _chosen(view: SqlView, sources: Sequence[Source]) -> list[Sentence]:
+def _chosen(view: SqlView, sources: Sequence[Source], counted: dict[str, int]) -> list[Sentence]:
     said = coverage.cut(sources)
     counts = coverage.recurring(said)
-    known = view.frequencies(counts)
+    if new := counts.keys() - counted.keys():
+        counted.update(dict.fromkeys(new, 0) | view.frequencies(sorted(new)))
+    known = {term: count for term in counts if (count := counted[term])}
     total = max(known.values(), default=1)
     rarity = {term: math.log(1 + total / count) for term, count in known.items()}
     return coverage.choose(said, coverage.worth(sources, counts, rarity), coverage.budget(len(sources)))

@@ -23,6 +23,8 @@ SEATS = " UNION ALL ".join(
     for table in ("texts", "cold_texts")
 )
 """Where turns sit, hot or archived."""
+SEATED = SEATS.replace("t.tenant", "+t.tenant").format(columns="{columns}", where=f"t.node IN {LISTED}")
+"""The same for listed turns, which are found by their number and not among all of a tenant."""
 
 
 class Spoken(Struct, frozen=True):
@@ -47,7 +49,7 @@ def spoken(view: SqlView, lines: Collection[int]) -> Iterator[Spoken]:
 def _some(view: SqlView, lines: Sequence[int]) -> Iterator[Spoken]:
     rows = view.query(
         "SELECT b.line, n.id, n.name, n.content, b.vf FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
-        f" WHERE b.tenant = :t AND b.line IN {LISTED} AND b.type = 'Turn' AND {view.seen()}"
+        f" WHERE b.tenant = :t AND b.line IN {LISTED} AND +b.type = 'Turn' AND {view.seen()}"
         " GROUP BY b.line ORDER BY b.line",
         among=listed(lines),
     )
@@ -62,7 +64,7 @@ def _some(view: SqlView, lines: Sequence[int]) -> Iterator[Spoken]:
 def _before(view: SqlView, nodes: Collection[int]) -> dict[int, str]:
     """Who, if a person, said what stands right before each of these, and may be seen."""
     seats = view.query(
-        SEATS.format(columns="t.node, t.session, t.position", where=f"t.node IN {LISTED}"),
+        SEATED.format(columns="t.node, t.session, t.position"),
         among=listed(nodes),
     )
     among = orjson.dumps([[node, session, at - 1] for node, session, at in seats if at > 0]).decode()
