@@ -223,9 +223,9 @@ def _facing(mine: list[int], theirs: list[int]) -> Iterator[Pair]:
 def _words(view: SqlView, lines: Collection[int], *, ever: bool = False) -> dict[int, list[int]]:
     """The turns that these facts rest on, oldest first."""
     rows = view.query(
-        "SELECT e.src, e.dst FROM edges e CROSS JOIN nodes d ON d.id = e.dst AND d.type = 'Turn'"
-        f" WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'derived_from'"
-        f" AND {'1' if ever else 'e.kt = :forever'} AND {view.scoped('e')} ORDER BY e.dst",
+        "SELECT e.src, e.dst FROM json_each(:among) j CROSS JOIN edges e ON e.tenant = :t AND e.src = j.value"
+        " AND e.type = 'derived_from' CROSS JOIN nodes d ON d.id = e.dst AND d.type = 'Turn'"
+        f" WHERE {'1' if ever else 'e.kt = :forever'} AND {view.scoped('e')} ORDER BY e.dst",
         among=listed(sorted(lines)),
     )
     found: dict[int, list[int]] = {}
