@@ -135,8 +135,8 @@ class Sleeping:
         """The newest stretches of talk in some time, oldest first; with `read`, what was said in them."""
         from worldline.read.episodes import episodes
 
-        if not 1 <= limit <= 1000:
-            raise InvalidInput(f"ask for 1 to 1000 episodes, not {limit}")
+        if type(limit) is not int or not 1 <= limit <= 1000:
+            raise InvalidInput(f"ask for 1 to 1000 episodes, not {limit!r}")
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
         return self._h.read(lambda view: episodes(view, within, limit, read=read))
 

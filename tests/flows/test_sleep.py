@@ -143,11 +143,18 @@ def test_undoing_a_night(tmp_path: Path) -> None:
         assert memory.verify().ok
 
 
-@pytest.mark.parametrize("wrong", ["topics", ["nonsense"], [""]])
+@pytest.mark.parametrize("wrong", ["topics", ["nonsense"], [""], 5, b"topics", [None]])
 def test_unknown_passes_are_named(wrong: object) -> None:
     """A pass that does not exist is an error that lists those that do."""
     with Memory.open(":memory:") as memory, pytest.raises(InvalidInput, match="passes"):
         memory.consolidate(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1001, None, "ten", 1.5, True])
+def test_a_wrong_number_of_episodes_is_said(wrong: object) -> None:
+    """Episodes are asked for by a whole number."""
+    with Memory.open(":memory:") as memory, pytest.raises(InvalidInput, match="episodes"):
+        memory.episodes(limit=wrong)  # type: ignore[arg-type]
 
 
 def test_sleep_is_for_a_whole_memory_and_for_now() -> None:

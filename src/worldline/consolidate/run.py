@@ -130,7 +130,8 @@ def _chosen(names: Sequence[str] | None) -> list[Pass]:
     known = {each.name: each for each in PASSES}
     if names is None:
         return list(PASSES)
-    wrong = [names] if isinstance(names, str) else [name for name in names if name not in known]
+    listed = isinstance(names, list | tuple | set | frozenset)
+    wrong = [name for name in names if name not in known] if listed else [names]
     if wrong:
         raise InvalidInput(f"{wrong[0]!r} is not in the list of passes, which are {', '.join(known)}")
     return [each for each in PASSES if each.name in names]
