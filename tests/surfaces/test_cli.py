@@ -453,18 +453,24 @@ def test_interrupt_leaves_the_store_whole(db: str) -> None:
                 stderr=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
+                preexec_fn=_hear_interrupts,
             )
             _wait_until_it_queues(waiting.pid, db + ".lock")
             waiting.send_signal(signal.SIGINT)
             out, err = waiting.communicate(timeout=30)
 
-    assert waiting.returncode == 130
+    assert waiting.returncode == 130, err
     assert out == ""
     assert "interrupted" in err
     assert "Traceback" not in err
     with Memory.open(db) as memory:
         assert memory.verify().ok
         assert [node.name for node in memory.list().items] == ["tea"]
+
+
+def _hear_interrupts() -> None:
+    """Whoever runs the tests in the background ignores interrupts, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _wait_until_it_queues(pid: int, lock: str) -> None:
