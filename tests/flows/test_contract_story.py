@@ -1,4 +1,4 @@
-"""The story of the README: a tier changed on the 1st and was learned on the 5th (SPEC B3, B4)."""
+"""The story of the README: a tier changed on the 1st and was learned on the 5th."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_retired_and_unretired(story):
 
 
 def test_introspection(story):
-    """When learned, what it was, what changed: history, diff and changes (SPEC B10)."""
+    """When learned, what it was, what changed: history, diff and changes."""
     memory, tier, _ = story
     history = memory.history(tier)
     assert [(v.node.content, v.change) for v in history] == [

@@ -1,4 +1,4 @@
-"""SPEC H19: two periods, supersessions, contradictions, decisions; six queries with exact sets."""
+"""Two periods, supersessions, contradictions, decisions; six queries with exact sets."""
 
 from __future__ import annotations
 

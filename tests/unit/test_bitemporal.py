@@ -1,4 +1,4 @@
-"""Where a fact goes in its slot (SPEC B8), case by case; and tightening."""
+"""Where a fact goes in its slot, case by case; and tightening."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each edge type as a program, through the public API (SPEC C2 and H)."""
+"""Each edge type as a program, through the public API."""
 
 from __future__ import annotations
 
