@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
     from worldline.store.view import SqlView
 
-WORLDS, EACH = 5, 4
+WORLDS, EACH = 8, 10
 """So many of the nearest worlds are looked into, and so many texts of each are brought."""
-_ROOM = 300
+_ROOM = 1000
 """So many texts are looked at for that."""
 FEWEST = 10
 """Where the pool has fewer worlds, the nearness of one of them tells its turns from others too little."""
