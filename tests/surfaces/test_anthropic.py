@@ -1,6 +1,7 @@
 """Anthropic's memory tool: the documented strings, paths that cannot escape, and history."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -222,7 +223,7 @@ def test_wrong_commands_are_answers(files: MemoryTool) -> None:
 
 def test_with_the_real_package() -> None:
     """The tool runner's own class drives it: typed commands in, text out, ToolError for failures."""
-    package = pytest.importorskip("anthropic.lib.tools")
+    package = import_module("anthropic.lib.tools")
     with Memory.open(":memory:", Config(embedder="none")) as memory:
         runner = tool(memory)
 
@@ -237,7 +238,7 @@ def test_with_the_real_package() -> None:
 
 def test_as_the_package_own_files(tmp_path: Any, files: MemoryTool) -> None:
     """Where the package's own file tool and the documentation agree, our answers are the same."""
-    package = pytest.importorskip("anthropic.tools")
+    package = import_module("anthropic.tools")
     theirs = package.BetaLocalFilesystemMemoryTool(str(tmp_path))
     commands = [
         {"command": "create", "path": "/memories/a.txt", "file_text": "one\ntwo\nthree\n"},

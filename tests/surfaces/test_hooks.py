@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -347,8 +348,8 @@ def test_completion_scripts_are_made(shell: str) -> None:
         env={**os.environ, "_WORLDLINE_COMPLETE": f"{shell}_source"},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    if shell == "bash" and not done.stdout:
-        pytest.skip("click asks for bash 4.4 or newer to complete")
+    if shell == "bash" and shutil.which("bash") is None:
+        pytest.skip("click asks bash itself for its version, and there is none here")
 
     assert "_WORLDLINE_COMPLETE" in done.stdout
     assert "worldline" in done.stdout

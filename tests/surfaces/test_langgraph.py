@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
-
-pytest.importorskip("langgraph.store.base")
-
 from langgraph.store.base import (
     BaseStore,
     GetOp,
@@ -247,7 +245,7 @@ def test_async(tmp_path: Path) -> None:
 
 def test_inside_a_graph(store: WorldlineStore) -> None:
     """A compiled LangGraph graph reads and writes the store that it is given."""
-    graph = pytest.importorskip("langgraph.graph")
+    graph = import_module("langgraph.graph")
 
     class State(TypedDict):
         said: str
