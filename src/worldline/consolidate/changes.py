@@ -15,6 +15,7 @@ from worldline.clock import FOREVER, Instant, Interval
 from worldline.model import Close, EdgeDraft, Metadata, NodeDraft, Put
 from worldline.store import cold
 from worldline.store.tx import Tx
+from worldline.store.view import LISTED, listed
 
 _STEP = 1000
 MADE = {"made_by": "sleep"}
@@ -90,8 +91,10 @@ class Plan(Struct, frozen=True):
 class Done(Struct):
     """What came of a plan: a line for each change that took effect, and how many derived rows were written."""
 
-    told: list[str]
+    lines: list[tuple[str | int, ...]]
+    """Each in parts; a number stands for the name of that memory."""
     rows: int = 0
+    told: tuple[str, ...] = ()
 
 
 def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
@@ -102,19 +105,20 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
             _make(tx, change, scope, made, done)
         elif isinstance(change, EdgeDraft):
             if tx.link(change)[1]:
-                done.told.append(f"{_name(tx, change.src)} {change.type} {_name(tx, change.dst)}")
+                done.lines.append((change.src, f" {change.type} ", change.dst))
         elif isinstance(change, Close):
             tx.close(change, "sleep")
-            done.told.append(tx.changes[-1])
+            done.lines.append((tx.changes[-1],))
         elif isinstance(change, Put):
             tx.apply([change], "sleep")
-            done.told.append("believed again")
+            done.lines.append(("believed again",))
         elif isinstance(change, Marked):
             _mark(tx, change, scope, done)
         elif isinstance(change, Fold):
             _fold(tx, change)
         else:
             done.rows += _derive(tx, change)
+    done.told = _in_words(tx, done.lines)
     return done
 
 
@@ -124,13 +128,13 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
     if new.label:
         made[new.label] = line
     if fresh:
-        done.told.append(f"{'amended' if new.line else 'put'} {new.type} {new.name}")
+        done.lines.append((f"{'amended' if new.line else 'put'} {new.type} {new.name}",))
     for arrow in new.edges:
         other = made[arrow.to] if isinstance(arrow.to, str) else arrow.to
         src, dst = (other, line) if arrow.back else (line, other)
         draft = EdgeDraft(src, arrow.type, dst, Interval(arrow.since or tx.stamp), scope, arrow.metadata)
         if tx.link(draft)[1] and not fresh:
-            done.told.append(f"{_name(tx, src)} {arrow.type} {_name(tx, dst)}")
+            done.lines.append((src, f" {arrow.type} ", dst))
 
 
 def _draft(tx: Tx, new: New, scope: int) -> NodeDraft:
@@ -159,7 +163,7 @@ def _version(tx: Tx, new: New, scope: int) -> tuple[int, bool]:
 def _mark(tx: Tx, mark: Marked, scope: int, done: Done) -> None:
     if set_mark(tx, mark.line, mark.kind, mark.value, mark.reason, scope):
         what = f"{mark.kind} {mark.value}" if mark.value else f"no longer {mark.kind}"
-        done.told.append(f"{_name(tx, mark.line)}: {what} ({mark.reason})")
+        done.lines.append((mark.line, f": {what} ({mark.reason})"))
 
 
 def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope: int) -> bool:
@@ -214,9 +218,18 @@ _KEYS = {
 """Derived tables and their primary keys; rows are given whole, in the order of the table's columns."""
 
 
-def _name(tx: Tx, key: int) -> str:
-    """A memory as a report calls it: facts and texts by their words, others by their name."""
-    sql = f"SELECT type, name, substr(content, 1, {_SHOWN}) FROM nodes WHERE id = :key"
-    type_, name, content = tx.query(sql, key=key)[0]
+def _in_words(tx: Tx, lines: Sequence[tuple[str | int, ...]]) -> tuple[str, ...]:
+    """The lines of a report, each once; facts and texts go by their words, other memories by their name."""
+    named = {part for line in lines for part in line if isinstance(part, int)}
+    rows = tx.query(
+        f"SELECT id, type, name, substr(content, 1, {_SHOWN}), hash FROM nodes WHERE id IN {LISTED}",
+        among=listed(sorted(named)),
+    )
+    names = {key: _name(*rest) for key, *rest in rows} if named else {}
+    parts = (tuple(names[part] if isinstance(part, int) else part for part in line) for line in lines)
+    return tuple(dict.fromkeys("".join(line) for line in parts))
+
+
+def _name(type_: str, name: str, content: str, id_: bytes) -> str:
     told = content if type_ in ("Fact", "Turn") else name or content
-    return " ".join(told.split()) or tx.id_of(key).hex()[:12]
+    return " ".join(told.split()) or id_.hex()[:12]

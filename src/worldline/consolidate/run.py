@@ -192,7 +192,7 @@ def _sleep(
                     plan = _planned(tx.as_view(), each, owner, night)
                 done = carry_out(tx, plan.changes, scope)
                 _stand(handle, tx.tenant, each, owner.key, night.news.until, plan.waiting)
-                told, rows = tuple(dict.fromkeys(done.told)), done.rows
+                told, rows = done.told, done.rows
                 known_at = tx.stamp if done.told else None
             break
         except _Moved:
