@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+import time
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -85,7 +88,6 @@ half a year ago | WED | 2022-11-01 | 2022-12-01 | month
 twenty-one years ago | WED | 2002-01-01 | 2003-01-01 | year
 two hours ago | WED | 2023-05-10 12:00 | 2023-05-10 13:00 | hour
 half an hour ago | WED | 2023-05-10 14:00 | 2023-05-10 14:01 | minute
-the other day | WED | 2023-05-03 | 2023-05-10 | week
 in three days | WED | 2023-05-13 | 2023-05-14 | day
 We leave in two weeks | WED | 2023-05-22 | 2023-05-29 | week
 a week from now | WED | 2023-05-15 | 2023-05-22 | week
@@ -236,6 +238,12 @@ def test_expression(case: tuple[str, ...], zone: timezone) -> None:
         "I paid $2019.",
         "version 2.10.3 is out",
         "they sat in the sun",
+        "we talked the other day",
+        "yoga on Saturday mornings",
+        "in one night",
+        "and may I ask",
+        "I want to march in the parade",
+        "at the end of the day",
     ],
 )
 def test_no_date(text: str) -> None:
@@ -260,3 +268,99 @@ def test_day_first() -> None:
     base = datetime(2023, 5, 10, tzinfo=UTC)
     found = find_dates("5/7/2023", base, day_first=True)
     assert datetime.fromtimestamp(found[0].start / 1e6, UTC).month == 7
+
+
+# text, time said, tense told, then what it means: days, months or years, both ends included, and the role
+SAID = [
+    tuple(line.split("\t"))
+    for line in (Path(__file__).parent / "date_cases.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+def edge(text: str, said_at: datetime, last: bool) -> datetime:
+    """Where a day, month or year begins, or where it is over."""
+    if text == "now":
+        return said_at
+    start = datetime.fromisoformat(text + {4: "-01-01", 7: "-01"}.get(len(text), "")).replace(
+        tzinfo=said_at.tzinfo
+    )
+    if not last or len(text) > 10:
+        return start
+    if len(text) == 4:
+        return start.replace(year=start.year + 1)
+    return (start + timedelta(days=31)).replace(day=1) if len(text) == 7 else start + timedelta(days=1)
+
+
+def meant(text: str, said_at: datetime) -> tuple[int, int, str]:
+    """Start, end and role of an expectation such as "range:2025-06-03/2025-06-08"."""
+    role, _, span = text.rpartition(":") if text[0].isalpha() else ("", "", text)
+    first, _, last = span.partition("/")
+    start, end = edge(first, said_at, False), edge(last or first, said_at, True)
+    return int(start.timestamp()) * 1_000_000, int(end.timestamp()) * 1_000_000, role
+
+
+@pytest.mark.parametrize(("text", "at", "tense", "expected"), SAID)
+def test_said(text: str, at: str, tense: str, expected: str) -> None:
+    """Each sentence means the expected stretches, by the tense told or by its words."""
+    said_at = datetime.fromisoformat(at if len(at) > 10 else at + "T10:00")
+    said_at = said_at.replace(tzinfo=said_at.tzinfo or UTC)
+    found = find_dates(text, said_at, tense=tense)
+    wanted = [meant(e, said_at) for e in expected.split("; ")] if expected != "-" else []
+    assert [(d.start, d.end, d.role) for d in found] == wanted
+
+
+@pytest.mark.parametrize(
+    ("zone", "utc"),
+    [
+        (timezone(timedelta(hours=9)), "2025-01-14T15:00"),
+        (timezone(timedelta(hours=-8)), "2025-01-15T08:00"),
+        (ZoneInfo("America/New_York"), "2025-01-15T05:00"),
+    ],
+)
+def test_day_is_local(zone: tzinfo, utc: str) -> None:
+    """A day begins at midnight where it was said, by the clock of that day (the time said is in summer)."""
+    (found,) = find_dates("on 15 January 2025", datetime(2025, 7, 1, 23, 30, tzinfo=zone))
+    assert datetime.fromtimestamp(found.start / 1e6, UTC) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
+    assert found.end - found.start == 86_400_000_000
+
+
+def test_moved_is_no_range() -> None:
+    """What was moved from one day to another names two days."""
+    found = find_dates("The exam was pushed from June 5 to June 12", datetime(2025, 5, 14, tzinfo=UTC))
+    assert [(datetime.fromtimestamp(d.start / 1e6, UTC).day, d.role) for d in found] == [(5, ""), (12, "")]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1",
+        "1 ",
+        "on ",
+        "the ",
+        "on the ",
+        " ",
+        ".",
+        "ed",
+        "is ",
+        "十",
+        "上",
+        "appointment ",
+        "1/",
+        "12:",
+        "a ",
+        "late-",
+    ],
+)
+def test_hostile_text_takes_linear_time(piece: str) -> None:
+    """200 kB of one piece, before and after a date, is read in seconds."""
+    text = piece * (200_000 // len(piece))
+    started = time.process_time()
+    find_dates(f"on Friday {text} on Friday, {text}", datetime(2025, 5, 14, tzinfo=UTC))
+    assert time.process_time() - started < 15
+
+
+@pytest.mark.parametrize("text", ["9999-12-31", "the day before 0001-01-01", "9999 years before 1850"])
+def test_edge_of_time(text: str) -> None:
+    """What no calendar holds raises nothing."""
+    assert len(find_dates(text, datetime(2025, 5, 14, tzinfo=UTC))) <= 1

@@ -12,63 +12,42 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from worldline import dates_calendar as cal
-from worldline.dates_calendar import Stretch
-from worldline.dates_words import Found, Now, nearest, over_years
+from worldline.dates import spans as cal
+from worldline.dates.spans import Stretch
+from worldline.dates.tense import Pointer
+from worldline.dates.words import Found, Now, nearest, numbered, over_years, pointed
 
-_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {
-    "〇": 0,
-    "两": 2,
-    "日": 7,
-    "天": 7,
-}
-_DAYS = {
-    "大前天": -3,
-    "前天": -2,
-    "前日": -2,
-    "昨天": -1,
-    "昨日": -1,
-    "今天": 0,
-    "今日": 0,
-    "明天": 1,
-}
-_DAYS |= {"明日": 1, "后天": 2, "大后天": 3, "昨晚": -1, "今晚": 0, "明晚": 1, "今早": 0, "明早": 1}
-_DAYS |= {"昨夜": -1, "今晨": 0}
-_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
-_UNITS = {
-    "秒": "second",
-    "分钟": "minute",
-    "小时": "hour",
-    "钟头": "hour",
-    "天": "day",
-    "日": "day",
-}
+_DIGITS = numbered("零 〇|一|二 两|三|四|五|六|七 日 天|八|九")
+_DAYS = numbered(
+    "大前天|前天 前日|昨天 昨日 昨晚 昨夜|今天 今日 今晚 今早 今晨|明天 明日 明晚 明早|后天|大后天", -3
+)
+_YEARS = numbered("大前年|前年|去年|今年 本年|明年|后年", -3)
+_UNITS = {"秒": "second", "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day", "日": "day"}
 _UNITS |= {"周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
 _PARTS = {
-    "早上": "morning",
-    "早晨": "morning",
-    "上午": "morning",
-    "清晨": "morning",
-    "中午": "noon",
+    word: part
+    for part, group in (
+        ("morning", "早上 早晨 上午 清晨 早 晨"),
+        ("noon", "中午"),
+        ("afternoon", "下午"),
+        ("evening", "傍晚 晚上 晚"),
+        ("night", "夜里 半夜 夜"),
+        ("early", "凌晨"),
+    )
+    for word in group.split()
 }
-_PARTS |= {
-    "下午": "afternoon",
-    "傍晚": "evening",
-    "晚上": "evening",
-    "夜里": "night",
-    "半夜": "night",
-}
-_PARTS |= {"凌晨": "early", "晚": "evening", "早": "morning", "晨": "morning", "夜": "night"}
 
-_N = r"(?:\d+|[零〇一二两三四五六七八九十百]+)"
+_N = r"(?:\d{1,6}|[零〇一二两三四五六七八九十百]{1,6})"
 _PART = "(?P<part>早上|早晨|上午|清晨|中午|下午|傍晚|晚上|夜里|半夜|凌晨)"
 _CLOCK = rf"(?P<hour>{_N})(?:[点时](?!间)(?:(?P<minute>{_N})分?|(?P<half>半))?|:(?P<colon>\d\d))"
 _WHEN = (
-    rf"(?P<year>\d{{4}}|[零〇一二三四五六七八九]{{4}})年(?:(?P<ym>{_N})月(?:(?P<ymd>{_N})[日号]?)?)?"
+    rf"(?P<year>\d{{4}}|[零〇一二三四五六七八九]{{4}})年(?:(?P<ym>{_N})月(?:(?P<ymd>{_N})[日号]?)?|(?P<yh>[上下])半年|"
+    rf"第?(?P<yq>[一二三四1-4])季度)?"
     rf"|(?P<relyear>大前年|前年|去年|今年|本年|明年|"
-    rf"后年)(?:的?(?P<rym>{_N})月份?(?:(?P<rymd>{_N})[日号])?|(?P<season>[春夏秋冬])[天季])?"
-    rf"|(?P<relmonth>(?:上+个?|这个?|本|下+个?)月)(?:(?P<rmd>{_N})[日号]|(?P<edge>[初中底]))?"
-    r"|(?P<step>上+|这|本|下+)个?(?:周|星期|礼拜)(?:(?P<weekday>[一二三四五六日天])|(?P<weekend>末))?"
+    rf"后年)(?:的?(?P<rym>{_N})月份?(?:(?P<rymd>{_N})[日号])?|(?P<season>[春夏秋冬])[天季]|"
+    rf"(?P<rh>[上下])半年|第?(?P<rq>[一二三四1-4])季度)?"
+    rf"|(?P<relmonth>(?:上{{1,4}}个?|这个?|本|下{{1,4}}个?)月)(?:(?P<rmd>{_N})[日号]|(?P<edge>[初中底]))?"
+    r"|(?P<step>上{1,4}|这|本|下{1,4})个?(?:周|星期|礼拜)(?:(?P<weekday>[一二三四五六日天])|(?P<weekend>末))?"
     r"|(?:周|星期|礼拜)(?P<bare>[一二三四五六日天])(?!天)|(?P<bareend>周末)"
     r"|(?P<day>大前天|大后天|前天|前日|昨天|昨日|今天|今日|明天|明日|后天|昨晚|今晚|明晚|今早|明早|昨夜|今晨)"
     rf"|(?P<month>{_N})月份?(?:(?P<md>{_N})[日号])?(?!前|后|以)"
@@ -95,16 +74,19 @@ def number(text: str) -> int:
     return total + 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)
 
 
-def scan(text: str, now: Now) -> Iterator[Found]:
+def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
     """Every Chinese expression from left to right."""
     for match in _ANY.finditer(text):
+        way = pointer.at(match.start(), match.end(), "chinese")
+        here = pointed(now, way)
         try:
-            span = _counted(match, now) if match["c_n"] else _placed(match, now)
+            span = _counted(match, here) if match["c_n"] else _placed(match, here)
         except (ValueError, OverflowError, KeyError):
             continue
         if span is not None:
             yearless = bool(match["month"]) if not match["c_n"] else False
-            yield Found(match.start(), match.end(), span, "chinese", yearless)
+            dated = bool(match["year"])
+            yield Found(match.start(), match.end(), span, "chinese", yearless, dated, way.future, way.role)
 
 
 def _counted(match: re.Match[str], now: Now) -> Stretch | None:
@@ -155,6 +137,11 @@ def _at_clock(match: re.Match[str], span: Stretch, part: str | None) -> Stretch:
 
 
 def _day_or_longer(match: re.Match[str], now: Now) -> Stretch | None:
+    half, quarter = match["yh"] or match["rh"], match["yq"] or match["rq"]
+    if half or quarter:
+        year = now.moment.year + _YEARS[match["relyear"]] if match["relyear"] else number(match["year"])
+        which = number(quarter) if quarter else 1 + (half == "下")
+        return cal.slice_of(year, which, 3 if quarter else 6)
     if match["year"]:
         return _in_year(number(match["year"]), match["ym"], match["ymd"])
     if match["relyear"]:
@@ -173,12 +160,7 @@ def _day_or_longer(match: re.Match[str], now: Now) -> Stretch | None:
         return cal.unit_span(now.moment, "weekend")
     if match["day"]:
         return cal.unit_span(now.today + cal.DAY * _DAYS[match["day"]], "day")
-    month = number(match["month"])
-    return (
-        nearest(over_years(lambda y: _in_year(y, match["month"], match["md"]), now), now)
-        if (1 <= month <= 12)
-        else None
-    )
+    return nearest(over_years(lambda y: _in_year(y, match["month"], match["md"]), now), now)
 
 
 def _in_year(year: int, month: str | None, day: str | None) -> Stretch:
@@ -215,4 +197,6 @@ def _bare_weekday(weekday: int, now: Now) -> Stretch:
     here = cal.unit_span(week.start + cal.DAY * weekday, "day")
     if now.future is False and here.start > now.today:
         return cal.weekday_before(now.today, weekday)
+    if now.future and here.start <= now.today:
+        return cal.weekday_after(now.today, weekday)
     return here

@@ -1,7 +1,7 @@
 """The vocabulary of English dates: month and number words, patterns, and what a word does to a stretch.
 
 Decides what "a few", "mid-", "last" and a year of two digits mean; the forms that use them are in
-dates_english.py.
+english.py.
 
     count_of("a few") == (2, 5)
 """
@@ -10,60 +10,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 import msgspec
 
-from worldline import dates_calendar as cal
-from worldline.dates_calendar import Stretch
-from worldline.wordlists import split_at
+from worldline.dates import spans as cal
+from worldline.dates.spans import Stretch
+from worldline.dates.tense import Pointed, Role
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        split_at(
-            "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug"
-            "|september sept sep|october oct|november nov|december dec",
-            "|",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-WEEKDAYS = {
-    name: number
-    for number, names in enumerate(
-        split_at(
-            "monday mon|tuesday tues tue|wednesday wed|thursday thurs thur thu|friday fri"
-            "|saturday sat|sunday sun",
-            "|",
-        )
-    )
-    for name in names.split()
-}
-NUMBERS = {
-    word: number
-    for number, words in enumerate(
-        split_at(
-            "zero|one a an|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
-            "|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty",
-            "|",
-        )
-    )
-    for word in words.split()
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+
+def numbered(text: str, first: int = 0) -> dict[str, int]:
+    """Words with their numbers: groups at the bars count up, the words of a group share one."""
+    return {word: number for number, group in enumerate(text.split("|"), first) for word in group.split()}
+
+
+MONTHS = numbered(
+    "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep"
+    "|october oct|november nov|december dec",
+    1,
+)
+WEEKDAYS = numbered(
+    "monday mon|tuesday tues tue|wednesday wed|thursday thurs thur thu|friday fri|saturday sat|sunday sun"
+)
+NUMBERS = numbered(
+    "zero|one a an|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
+    "|sixteen|seventeen|eighteen|nineteen|twenty"
+) | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+ORDINALS = numbered(
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth"
+    "|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth",
+    1,
+)
+DECADES = numbered("thirties|forties|fifties|sixties|seventies|eighties|nineties", 3)
 VAGUE = {"few": (2, 5), "several": (3, 7), "some": (2, 6), "many": (4, 12)}
 
-MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 LONG_MONTH = "(?:" + "|".join(m for m in MONTHS if len(m) > 4 or m in ("may", "june", "july")) + ")"
+MONTH = rf"(?:{LONG_MONTH}\b|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-ANY_WEEKDAY = "(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")\b\.?"
-ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+ANY_WEEKDAY = rf"(?:{WEEKDAY}\b|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)"
+TH = "(?:st|nd|rd|th)"
 YEAR = r"(?:(?:18|19|20|21)\d{2}|[’']\d{2})(?![\d%])"
-UNIT = "(?:second|minute|hour|day|week|weekend|month|quarter|year|decade|night|min|hr)s?"
+UNIT = "(?:second|minute|hour|day|week|weekend|fortnight|month|quarter|year|decade|night|min|hr)s?"
 NUM = (
     r"(?:(?:a|the)\s+)?(?:couple(?:\s+of)?|few|several|some|many|half\s+an?|"
-    r"\d+(?:\.\d+)?|(?:twenty|thirty|forty|fifty)[-\s](?:one|two|three|four|five|six|seven|eight|nine)|"
+    r"\d{1,6}(?:\.\d{1,6})?|(?:twenty|thirty|forty|fifty)[-\s](?:one|two|three|four|five|six|seven|eight|nine)|"
     + "|".join(sorted(NUMBERS, key=len, reverse=True))
     + r")(?:\s+or\s+(?:so|\w+))?"
 )
@@ -71,7 +61,7 @@ SEASON = "(?:spring|summer|autumn|fall|winter)"
 PART = "(?:morning|afternoon|evening|night)"
 HOLIDAY = (
     r"(?:christmas(?:\s+(?:eve|day))?|boxing\s+day|new\s+year(?:[’']?s)?(?:\s+(?:eve|day))?|"
-    r"valentine[’']?s(?:\s+day)?|halloween|thanksgiving|easter|independence\s+day|"
+    r"valentine[’']?s(?:\s+day)?|halloween|thanksgiving|easter(?:\s+(?:sunday|monday))?|good\s+friday|independence\s+day|"
     r"(?:the\s+)?(?:4th|fourth)\s+of\s+july|mother[’']?s\s+day|father[’']?s\s+day|labor\s+day|"
     r"memorial\s+day|st\.?\s+patrick[’']?s\s+day)"
 )
@@ -91,16 +81,20 @@ class Found(msgspec.Struct, frozen=True):
     span: Stretch
     kind: str  # the form's name
     yearless: bool = False
+    dated: bool = False  # a year is written
+    future: bool | None = None
+    role: Role = ""
 
 
 class Now(msgspec.Struct, frozen=True):
-    """What an expression is relative to: the time said, and the tense of the sentence."""
+    """What an expression is relative to: the time said, and where the words around it point."""
 
     moment: datetime
     future: bool | None = None
+    mild: bool = False
     anchor: datetime | None = None
     day_first: bool = False
-    offset: timedelta = timedelta()
+    zone: tzinfo = UTC
 
     @property
     def today(self) -> datetime:
@@ -135,18 +129,16 @@ def year_of(text: str | None) -> int | None:
         return None
     if len(text) == 3:
         short = int(text[1:])
-        return 2000 + short if short < 70 else 1900 + short
+        return 2000 + short if short < 50 else 1900 + short
     return int(text)
 
 
 def nearest(candidates: list[Stretch], now: Now) -> Stretch:
     """The candidate that the sentence's tense points to, else the nearest one."""
     if now.future is True:
-        later = [c for c in candidates if c.stop > now.today]
-        candidates = later[:1] or candidates
+        candidates = [c for c in candidates if c.stop > now.today][:1] or candidates
     elif now.future is False:
-        earlier = [c for c in candidates if c.start <= now.moment]
-        candidates = earlier[-1:] or candidates
+        candidates = [c for c in candidates if c.start <= now.moment][-1:] or candidates
     return min(candidates, key=lambda c: (abs((c.start - now.today).total_seconds()), c.start))
 
 
@@ -161,8 +153,21 @@ def over_years(make: Callable[[int], Stretch], now: Now) -> list[Stretch]:
     return found
 
 
-def month_day(year: str | None, month: int, first: int, last: int | None, now: Now) -> Stretch:
-    """A day or a range of days in a month, in the given or the nearest year."""
+def weekday_of(word: str | None) -> int | None:
+    """The number of a weekday, short or long."""
+    return WEEKDAYS[word.lower().rstrip(".")] if word else None
+
+
+def month_of(word: str) -> int:
+    """The number of a month, short or long."""
+    return MONTHS[word.lower().rstrip(".")]
+
+
+def month_day(
+    year: str | None, month: int, days: tuple[int, int | None], on: int | None, now: Now
+) -> Stretch:
+    """A day or a range of days in a month, in the given or the nearest year in which the weekday fits."""
+    first, last = days
 
     def make(in_year: int) -> Stretch:
         start = cal.of_date(date(in_year, month, first))
@@ -172,7 +177,12 @@ def month_day(year: str | None, month: int, first: int, last: int | None, now: N
         return Stretch(start.start, stop.stop, "day")
 
     given = year_of(year)
-    return make(given) if given else nearest(over_years(make, now), now)
+    return make(given) if given else nearest(fitting(over_years(make, now), on), now)
+
+
+def fitting(candidates: list[Stretch], weekday: int | None) -> list[Stretch]:
+    """Those that begin on the weekday, or all where none does."""
+    return [c for c in candidates if c.start.weekday() == weekday] or candidates
 
 
 def backwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
@@ -204,21 +214,39 @@ def thirded(prefix: str | None, span: Stretch) -> Stretch:
     return cal.third_of(span, named.get(word, word))
 
 
+def step_of(mod: str | None) -> int | None:
+    """Which one "last", "this" or "next" picks, from the one at hand."""
+    word = (mod or "").lower()
+    if word.endswith(("last", "past", "previous")):
+        return -1
+    return 1 if word.endswith(("next", "following", "coming")) else 0 if word in ("this", "current") else None
+
+
 def modded(mod: str | None, candidates: list[Stretch], now: Now) -> Stretch | None:
     """Pick among yearly candidates by "last", "this", "next", else by tense and nearness."""
-    word = (mod or "").lower()
-    if word in ("last", "past", "previous") or word.endswith("past"):
+    step = step_of(mod)
+    if step is None:
+        return nearest(candidates, now)
+    if step < 0:
         return next((c for c in reversed(candidates) if c.stop <= now.moment), None)
-    if word in ("next", "following", "coming", "upcoming") or word.endswith("coming"):
+    if step > 0:
         return next((c for c in candidates if c.start > now.moment), None)
-    if word in ("this", "current"):
-        return next((c for c in candidates if c.start.year == now.moment.year), None)
-    return nearest(candidates, now)
+    return next((c for c in candidates if c.start.year == now.moment.year), None)
 
 
 def weekend(moment: datetime, step: int, mod: str) -> Stretch:
     """ "Last weekend" is over, "this weekend" is on or coming, "next" is the one after."""
     here = cal.unit_span(moment, "weekend")
-    if mod.endswith("coming") or mod == "upcoming":
+    if mod.endswith("coming"):
         step = 0 if moment < here.start else 1
     return cal.unit_span(here.start + timedelta(weeks=step), "weekend")
+
+
+def in_part(day: Stretch, part: str | None) -> Stretch:
+    """A part of a day, if one is named."""
+    return cal.part_of(day.start, part.lower()) if part else day
+
+
+def pointed(now: Now, way: Pointed, anchor: datetime | None = None) -> Now:
+    """The same moment, seen from one place of the text."""
+    return msgspec.structs.replace(now, future=way.future, mild=way.mild, anchor=anchor)

@@ -8,6 +8,7 @@ It knows no language and no time zone: everything is naive local time, half-open
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta
 
 import msgspec
@@ -61,8 +62,8 @@ def shift(moment: datetime, count: int, unit: str) -> datetime:
     if unit in ("month", "quarter", "year", "decade", "century"):
         months = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
         return add_months(moment, count * months)
-    if unit == "weekend":
-        return moment + timedelta(weeks=count)
+    if unit in ("weekend", "fortnight"):
+        return moment + timedelta(weeks=count if unit == "weekend" else 2 * count)
     if unit in ("night", "morning", "afternoon", "evening"):
         return moment + timedelta(days=count)
     return moment + timedelta(**{unit + "s": count})
@@ -71,9 +72,11 @@ def shift(moment: datetime, count: int, unit: str) -> datetime:
 def unit_span(moment: datetime, unit: str) -> Stretch:
     """The calendar unit that holds the moment."""
     day = midnight(moment)
+    if unit in PART_HOURS:
+        return part_of(day, unit)
     if unit == "day":
         return Stretch(day, day + DAY, "day")
-    if unit == "week":
+    if unit in ("week", "fortnight"):
         start = day - DAY * day.weekday()
         return Stretch(start, start + DAY * 7, "week")
     if unit == "weekend":
@@ -81,8 +84,7 @@ def unit_span(moment: datetime, unit: str) -> Stretch:
         return Stretch(start, start + DAY * 2, "weekend")
     if unit in ("hour", "minute", "second"):
         size = {"hour": 3600, "minute": 60, "second": 1}[unit]
-        start = moment.replace(microsecond=0)
-        start = start if unit == "second" else start.replace(second=0)
+        start = moment.replace(microsecond=0, second=moment.second if unit == "second" else 0)
         start = start.replace(minute=0) if unit == "hour" else start
         return Stretch(start, start + timedelta(seconds=size), unit)
     return _months_span(moment, unit)
@@ -114,6 +116,18 @@ def season_of(year: int, name: str) -> Stretch:
     """Three months; a winter is named after the year in which it begins."""
     start = datetime(year, SEASON_STARTS[name], 1)
     return Stretch(start, add_months(start, 3), "season")
+
+
+def slice_of(year: int, which: int, months: int) -> Stretch:
+    """The first, second … quarter or half of a year."""
+    start = datetime(year, (which - 1) * months + 1, 1)
+    return Stretch(start, add_months(start, months), "half" if months == 6 else "quarter")
+
+
+def moved(span: Stretch, months: int, days: int = 0) -> Stretch:
+    """The same stretch in another month and day."""
+    start, stop = (add_months(edge, months) + DAY * days for edge in (span.start, span.stop))
+    return Stretch(start, stop, span.precision)
 
 
 def part_of(day: datetime, part: str) -> Stretch:
@@ -168,31 +182,24 @@ def nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
     return day
 
 
+_FIXED = {
+    name: (int(month), int(day))
+    for month, day, name in re.findall(
+        r"(\d+)/(\d+) ([^|]+)",
+        "12/24 christmas eve|12/25 christmas|12/26 boxing|12/31 new years eve|12/31 new year eve|1/1 new years"
+        "|1/1 new year|2/14 valentines|10/31 halloween|7/4 independence|7/4 th of july|7/4 fourth of july"
+        "|3/17 st patricks",
+    )
+}
+_AFTER_EASTER = {"good friday": -2, "easter": 0, "easter sunday": 0, "easter monday": 1}
+_NTH_WEEKDAY = {"thanksgiving": (11, 3, 4), "mothers": (5, 6, 2), "fathers": (6, 6, 3)}
+_NTH_WEEKDAY |= {"labor": (9, 0, 1), "memorial": (5, 0, -1)}
+
+
 def holiday_of(year: int, name: str) -> Stretch:
-    """The day of a named holiday in a year."""
-    fixed = {
-        "christmas eve": (12, 24),
-        "christmas": (12, 25),
-        "christmas day": (12, 25),
-        "boxing day": (12, 26),
-        "new year's eve": (12, 31),
-        "new year's day": (1, 1),
-        "new year's": (1, 1),
-        "new year": (1, 1),
-        "valentine's day": (2, 14),
-        "halloween": (10, 31),
-        "independence day": (7, 4),
-        "st. patrick's day": (3, 17),
-    }
-    if name in fixed:
-        return of_date(date(year, *fixed[name]))
-    if name == "easter":
-        return of_date(easter(year))
-    floating = {
-        "thanksgiving": (11, 3, 4),
-        "mother's day": (5, 6, 2),
-        "father's day": (6, 6, 3),
-        "labor day": (9, 0, 1),
-        "memorial day": (5, 0, -1),
-    }
-    return of_date(nth_weekday(year, *floating[name]))
+    """The day of a holiday in a year; its name is in plain letters, without "day"."""
+    if name in _FIXED:
+        return of_date(date(year, *_FIXED[name]))
+    if name in _AFTER_EASTER:
+        return of_date(easter(year) + DAY * _AFTER_EASTER[name])
+    return of_date(nth_weekday(year, *_NTH_WEEKDAY[name]))

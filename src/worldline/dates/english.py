@@ -1,0 +1,470 @@
+"""English date expressions: one table of forms, each a pattern and the rule that resolves it.
+
+Decides what a single expression means ("last Friday", "mid-June", "3rd of May 2023"), not how
+neighbouring expressions combine (that is joining.py) and not which time zone applies.
+
+    "next month", said on 7 May 2023, is June 2023.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+
+from worldline.dates import spans as cal
+from worldline.dates import words as w
+from worldline.dates.spans import Stretch
+from worldline.dates.tense import is_of_a_thing
+from worldline.wordlists import word_set
+
+Rule = Callable[["re.Match[str]", w.Now], Stretch | None]
+FORMS: list[tuple[str, str, Rule]] = []
+
+
+def form(name: str, pattern: str) -> Callable[[Rule], Rule]:
+    """Register a rule for a pattern; earlier forms win where two begin at the same character."""
+
+    def register(rule: Rule) -> Rule:
+        FORMS.append((name, pattern, rule))
+        return rule
+
+    return register
+
+
+def _yearly(match: re.Match[str], make: Callable[[int], Stretch], now: w.Now) -> Stretch | None:
+    """What happens once a year, in the year written (`y`), in "last year" (`rel`), or in the one meant."""
+    groups = match.groupdict()
+    step = w.step_of(groups.get("rel"))
+    year = w.year_of(groups.get("y")) if step is None else now.moment.year + step
+    found = make(year) if year else w.modded(groups.get("mod"), w.over_years(make, now), now)
+    return w.thirded(groups.get("t"), found) if found else None
+
+
+@form("iso", r"\d{4}-\d{2}-\d{2}T?(?:[\sT]?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
+def _iso(match: re.Match[str], now: w.Now) -> Stretch | None:
+    text = match.group().strip()
+    if len(text) <= 11:
+        return cal.of_date(date.fromisoformat(text[:10]))
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(now.zone).replace(tzinfo=None)
+    return cal.unit_span(moment, "second" if text.count(":") > 1 else "minute")
+
+
+@form("ymd", r"(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})\b")
+def _ymd(match: re.Match[str], now: w.Now) -> Stretch | None:
+    return cal.of_date(date(int(match["y"]), int(match["m"]), int(match["d"])))
+
+
+@form("month-slash-year", r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d{2})(?![\d/])")
+@form("year-month", r"(?P<y>(?:19|20)\d{2})[-/](?P<m>0[1-9]|1[0-2])(?![\d-])")
+def _year_month(match: re.Match[str], now: w.Now) -> Stretch | None:
+    return cal.month_of(int(match["y"]), int(match["m"]))
+
+
+@form("numeric", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P<end>[/.-])(?P<y>\d{4}|\d{2})\b")
+def _numeric(match: re.Match[str], now: w.Now) -> Stretch | None:
+    first, second, year = int(match["a"]), int(match["b"]), int(match["y"])
+    if match["sep"] != match["end"]:
+        return None
+    year += 0 if year >= 100 else 2000 if year < 70 else 1900
+    day_first = now.day_first or match["sep"] == "." or first > 12
+    month, day = (second, first) if day_first and second <= 12 else (first, second)
+    return cal.of_date(date(year, month, day))
+
+
+_TO = r"\s*(?:-|–|—|to|through|thru|till|until)\s*"
+_DAY_MONTH_END = rf"(?:of\s+)?(?P<m>{w.MONTH})(?:,?[\s-]+(?:of\s+)?(?P<y>{w.YEAR}))?"
+
+
+@form(
+    "between-days",
+    rf"between\s+(?:the\s+)?(?P<d>\d{{1,2}}){w.TH}?\s+and\s+(?:the\s+)?(?P<e>\d{{1,2}}){w.TH}?\s+{_DAY_MONTH_END}",
+)
+@form(
+    "day-month",
+    rf"(?:(?P<w>{w.ANY_WEEKDAY}),?\s+)?(?:the\s+)?(?P<d>\d{{1,2}}|(?:{'|'.join(w.ORDINALS)})(?=\s+of\s)){w.TH}?"
+    rf"(?:{_TO}(?:the\s+)?(?P<e>\d{{1,2}}){w.TH}?)?[\s-]+{_DAY_MONTH_END}",
+)
+@form(
+    "month-day",
+    rf"(?:(?P<w>{w.ANY_WEEKDAY}),?\s+)?(?P<m>{w.MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}){w.TH}?"
+    rf"(?![\d:]|\s?[ap]\.?m\b|\s+(?:times|people|days|weeks|months|years|hours))"
+    rf"(?:{_TO}(?P<e>\d{{1,2}}){w.TH}?(?![\d:]))?(?:,?\s+(?P<y>{w.YEAR}))?",
+)
+def _month_day(match: re.Match[str], now: w.Now) -> Stretch | None:
+    month, day = w.month_of(match["m"]), match["d"].lower()
+    days = (w.ORDINALS.get(day) or int(day), int(match["e"]) if match["e"] else None)
+    return w.month_day(match["y"], month, days, w.weekday_of(match.groupdict().get("w")), now)
+
+
+@form("months", rf"(?P<m>{w.MONTH}){_TO}(?P<e>{w.MONTH})(?:,?\s+(?P<y>{w.YEAR}))?")
+def _months(match: re.Match[str], now: w.Now) -> Stretch | None:
+    first, last = w.month_of(match["m"]), w.month_of(match["e"])
+
+    def make(year: int) -> Stretch:
+        start = cal.month_of(year - (first > last), first).start
+        return Stretch(start, cal.month_of(year, last).stop, "month")
+
+    return _yearly(match, make, now)
+
+
+@form("monthday-of", rf"(?:the\s+)?(?P<d>\d{{1,2}}){w.TH}\s+of\s+(?P<mod>last|this|the|next)\s+month\b")
+@form(
+    "monthday",
+    rf"(?:(?:on\s+)?(?P<w>{w.WEEKDAY}),?\s+(?:the\s+)?|^(?=the\s+\d+{w.TH}\s*(?:$|works\b|suits\b))the\s+|"
+    r"(?:(?<=on )|(?<=by )|(?<=until )|(?<=till )|(?<=since )|(?<=from )|(?<=before )|(?<=after )|(?<=for )|"
+    rf"(?<=through )|(?<=to ))the\s+)(?P<d>\d{{1,2}}){w.TH}(?=\s*(?:[.,;!?)]|$|(?:at|and|for|to|with|so|but|because|"
+    r"when|is|was|works|suits|we|i|he|she|they|it|you|in|if|or|too|instead|as|my)\b))",
+)
+def _monthday(match: re.Match[str], now: w.Now) -> Stretch | None:
+    groups, day = match.groupdict(), int(match["d"])
+    step = w.step_of(groups.get("mod"))
+    weekday, found = w.weekday_of(groups.get("w")), []
+    reach = 2 if weekday is None else 14
+    for months in [step] if step is not None else range(-reach, reach + 1):
+        first = cal.add_months(now.today.replace(day=1), months)
+        if 1 <= day <= (cal.add_months(first, 1) - first).days:
+            found.append(cal.unit_span(first.replace(day=day), "day"))
+    return w.nearest(w.fitting(found, weekday), now) if found else None
+
+
+_PREPOSITIONS = word_set(
+    "in since until till during by from of year around before after early mid late circa between and to "
+    "through for about starting beginning effective"
+)
+_AFTER_PREPOSITION = "|".join(f"(?<={word} )" for word in sorted(_PREPOSITIONS))
+
+
+@form(
+    "month",
+    rf"(?:(?P<t>{w.THIRD})|{_AFTER_PREPOSITION})(?P<m>{w.LONG_MONTH})\b(?!\s+(?:be|have|not|madness)\b)",
+)
+@form("mod-month", rf"(?P<t>{w.THIRD})?(?P<mod>{w.MOD})\s+(?:year\s+in\s+)?(?P<m>{w.LONG_MONTH})\b(?!\s+\d)")
+@form(
+    "month-of",
+    rf"(?:in\s+)?(?P<t>{w.THIRD})?(?P<m>{w.LONG_MONTH})\s+(?:of\s+)?(?P<rel>last|this|next)\s+year\b",
+)
+@form("month-year", rf"(?P<t>{w.THIRD})?(?P<m>{w.MONTH}),?\s+(?:of\s+)?(?P<y>{w.YEAR})")
+def _month(match: re.Match[str], now: w.Now) -> Stretch | None:
+    groups, number = match.groupdict(), w.month_of(match["m"])
+    verb = match["m"] in ("may", "march") and not any(groups.get(name) for name in ("t", "y", "mod", "rel"))
+    if verb and re.search(
+        r"\b(?:and|to|for|of)\s$", match.string[max(0, match.start() - 5) : match.start()], re.I
+    ):
+        return None  # "and may I", "to march"
+    return _yearly(match, lambda year: cal.month_of(year, number), now)
+
+
+@form(
+    "season",
+    r"(?:(?<=in the )|(?<=during the )|(?<=since the )|(?<=over the )|(?<=through the )|(?<=for the )|"
+    rf"(?<=until )|(?<=by )|(?<=in )|(?P<t>(?:early|mid|late)[\s-]))(?P<s>{w.SEASON})\b(?!\s+(?:in\s+)?love)",
+)
+@form("mod-season", rf"(?P<t>{w.THIRD})?(?P<mod>{w.MOD})\s+(?P<s>{w.SEASON})\b")
+@form("season-year", rf"(?P<t>{w.THIRD})?(?:the\s+)?(?P<s>{w.SEASON})\s+(?:of\s+)?(?P<y>{w.YEAR})")
+def _season(match: re.Match[str], now: w.Now) -> Stretch | None:
+    return _yearly(match, lambda year: cal.season_of(year, match["s"].lower()), now)
+
+
+@form("half-year", rf"H(?P<o>[12])[\s/-]*(?:of\s+)?(?P<y>{w.YEAR})")
+@form(
+    "quarter",
+    rf"Q(?P<o>[1-4])\b(?:[\s/-]*(?:of\s+)?(?P<y>{w.YEAR})|\s+(?:of\s+)?(?P<rel>last|this|next)\s+year\b)?",
+)
+@form(
+    "slice",
+    rf"(?:the\s+)?(?P<o>first|second|third|fourth|last|final|[1-4]{w.TH})\s+(?P<u>quarter|half)\s+of\s+"
+    rf"(?:(?P<y>{w.YEAR})|(?P<rel>last|this|next)\s+year\b|the\s+year\b)",
+)
+def _slice(match: re.Match[str], now: w.Now) -> Stretch | None:
+    groups, order = match.groupdict(), match["o"].lower()
+    months = 6 if match.group()[0] in "Hh" or (groups.get("u") or "").lower() == "half" else 3
+    which = int(order[0]) if order[0].isdigit() else w.ORDINALS.get(order, 12 // months)
+    this_year = now.future is None and not match["y"] and not groups.get("rel")
+    here = cal.slice_of(now.moment.year, which, months)
+    return here if this_year else _yearly(match, lambda year: cal.slice_of(year, which, months), now)
+
+
+@form("decade", r"(?:the\s+)?(?P<t>early|mid|late)?[\s-]*(?P<y>(?:18|19|20)\d0|[’']\d0)s\b")
+@form("named-decade", rf"the\s+(?:(?P<t>early|mid|late)[\s-]+)?(?P<y>[3-9]0s|{'|'.join(w.DECADES)})\b")
+def _decade(match: re.Match[str], now: w.Now) -> Stretch | None:
+    word = match["y"].lower()
+    tens = w.DECADES.get(word) or (int(word[0]) if word.endswith("s") else 0)
+    year = 1900 + 10 * tens if tens else w.year_of(word) or 1
+    return w.thirded(match["t"], cal.unit_span(datetime(year, 1, 1), "decade"))
+
+
+_HOLIDAY_THINGS = (
+    r"(?!\s+(?:tree|part(?:y|ies)|presents?|gifts?|cards?|markets?|songs?|music|movies?|lights|shopping|"
+    r"decorations?|cookies|costumes?|eggs?|bunny|sales?|resolutions?|carols?|spirit|stockings?|candy|sweaters?)\b)"
+)
+
+
+@form(
+    "holiday",
+    rf"(?:(?P<mod>{w.MOD})\s+)?(?P<h>{w.HOLIDAY})\b{_HOLIDAY_THINGS}(?:,?\s+(?:of\s+)?(?P<y>{w.YEAR}))?",
+)
+def _holiday(match: re.Match[str], now: w.Now) -> Stretch | None:
+    name = re.sub(r"^the |[^a-z ]| day$", "", re.sub(r"\s+", " ", match["h"].lower()))
+    return _yearly(match, lambda year: cal.holiday_of(year, name), now)
+
+
+@form(
+    "beyond",
+    r"the\s+(?P<u>day|night|week|weekend|month|year)\s+(?P<w>before\s+(?:last|yesterday)|after\s+(?:next|tomorrow))\b",
+)
+def _beyond(match: re.Match[str], now: w.Now) -> Stretch | None:
+    unit, steps = match["u"].lower(), -2 if match["w"].lower().startswith("before") else 2
+    return cal.unit_span(cal.shift(now.moment, steps, unit), unit)
+
+
+@form(
+    "ago",
+    rf"(?:(?:about|around|almost|nearly|over|roughly|just|maybe|like)\s+)?(?P<n>{w.NUM})\s+(?P<u>{w.UNIT})"
+    rf"(?P<half>\s+and\s+a\s+half)?\s+(?P<w>ago|back|earlier|prior)\b(?P<t>\s+today)?",
+)
+def _ago(match: re.Match[str], now: w.Now) -> Stretch | None:
+    low, high = w.count_of(match["n"])
+    if match["half"]:
+        low, high = low + 0.5, high + 0.5
+    start = (now.anchor if match["w"].lower() in ("earlier", "prior") else None) or now.moment
+    if match["t"]:
+        return cal.unit_span(cal.shift(start, -int(low), w.unit_of(match["u"])), "day")
+    return w.backwards(start, low, high, w.unit_of(match["u"]))
+
+
+@form(
+    "hence",
+    rf"(?P<n>{w.NUM})\s+(?P<u>{w.UNIT})\s+(?P<w>from\s+(?:now|today|tomorrow)|later|after\s+that|hence)\b",
+)
+@form(
+    "in",
+    rf"in\s+(?:about\s+|around\s+|just\s+)?(?P<n>{w.NUM})\s+(?P<u>{w.UNIT})(?:\s*[’']?\s*time)?\b(?!\s+of\b)(?P<w>)",
+)
+def _hence(match: re.Match[str], now: w.Now) -> Stretch | None:
+    word = (match["w"] or "").lower()
+    if not word and (now.future is False or match["u"].lower().startswith("night")):
+        return None  # "finished it in two weeks" is a duration
+    low, high = w.count_of(match["n"])
+    start = now.moment
+    if word.startswith(("later", "after")):
+        start = now.anchor or start
+    if word.endswith("tomorrow"):
+        start += cal.DAY
+    if word.endswith(("today", "tomorrow")):
+        return cal.unit_span(cal.shift(start, int(low), w.unit_of(match["u"])), "day")
+    return w.forwards(start, low, high, w.unit_of(match["u"]))
+
+
+@form(
+    "weekday-hence",
+    rf"(?:on\s+)?(?P<d>{w.WEEKDAY})\s+week\b|(?P<m>{w.NUM})\s+weeks?\s+(?:on|from|this)\s+(?P<x>{w.WEEKDAY})\b",
+)
+def _weekday_hence(match: re.Match[str], now: w.Now) -> Stretch | None:
+    weeks = int(w.count_of(match["m"])[0]) if match["m"] else 1
+    day = cal.weekday_after(now.today, w.WEEKDAYS[(match["d"] or match["x"]).lower()])
+    return cal.moved(day, 0, 7 * weeks)
+
+
+@form(
+    "window",
+    rf"(?:(?:in|over|for|during|within|throughout)\s+)?(?:the\s+)?(?P<w>past|last|previous|next|coming|following)\s+"
+    rf"(?P<n>{w.NUM})\s+(?P<u>{w.UNIT})\b",
+)
+@form(
+    "rolling",
+    r"(?:(?:in|over|for|during|within|throughout)\s+)(?:the\s+|this\s+)?(?P<w>past|last)(?P<n>\s+)"
+    r"(?P<u>day|week|fortnight|month|year|decade)\b",
+)
+def _window(match: re.Match[str], now: w.Now) -> Stretch | None:
+    count = int(w.count_of(match["n"])[1]) if match["n"].strip() else 1
+    unit = w.unit_of(match["u"])
+    exact = unit in ("hour", "minute", "second")
+    if unit == "fortnight":
+        unit, count = "week", 2 * count
+    if match["w"].lower() in ("past", "last", "previous"):
+        start = cal.shift(now.moment, -count, unit)
+        return Stretch(start if exact else cal.midnight(start), now.moment, unit)
+    stop = cal.shift(now.moment, count, unit)
+    return Stretch(now.moment, stop if exact else cal.midnight(stop) + cal.DAY, unit)
+
+
+@form(
+    "sofar",
+    r"(?P<w>earlier|later)\s+(?P<p>this|that|last)\s+(?P<u>week|month|year|day|morning)|(?P<x>earlier|later)\s+today",
+)
+def _sofar(match: re.Match[str], now: w.Now) -> Stretch | None:
+    unit = (match["u"] or "day").lower()
+    if unit == "morning":
+        return cal.part_of(now.moment, "morning")
+    back = -1 if (match["p"] or "").lower() == "last" else 0
+    whole = cal.unit_span(cal.shift(now.moment, back, unit), unit)
+    if back:
+        return w.thirded(match["w"].replace("earlier", "early").replace("later", "late"), whole)
+    if (match["w"] or match["x"]).lower() == "earlier":
+        return Stretch(whole.start, now.moment, whole.precision)
+    return Stretch(now.moment, whole.stop, whole.precision)
+
+
+@form(
+    "mod-unit",
+    rf"(?:(?P<t>{w.THIRD}))?(?:the\s+|on\s+)?(?P<mod>{w.MOD})\s+(?P<u>day|week(?:end)?|month|quarter|year|decade|century|{w.PART})\b",
+)
+def _mod_unit(match: re.Match[str], now: w.Now) -> Stretch | None:
+    unit, mod = match["u"].lower(), match["mod"].lower()
+    step = w.step_of(mod) or 0
+    start = (now.anchor or now.moment) if mod in ("following", "previous") else now.moment
+    if unit == "weekend":
+        return w.thirded(match["t"], w.weekend(start, step, mod))
+    return w.thirded(match["t"], cal.unit_span(cal.shift(start, step, unit), unit))
+
+
+@form(
+    "of-unit",
+    rf"(?P<t>{w.THIRD})(?:the\s+)?(?P<u>week|month|quarter|year|decade)\b(?!\s+(?:of|before|after|\d))|"
+    r"(?:the\s+)?(?P<v>month|quarter|year)(?:[’']s)?[\s-]+end\b",
+)
+def _of_unit(match: re.Match[str], now: w.Now) -> Stretch | None:
+    unit, third = (match["u"] or match["v"]).lower(), match["t"] or "late"
+    moments = (cal.shift(now.moment, step, unit) for step in (-1, 0, 1))
+    found = [w.thirded(third, cal.unit_span(moment, unit)) for moment in moments]
+    return found[1] if now.future is None else w.nearest(found, now)
+
+
+@form("mod-weekday", rf"(?:on\s+)?(?:the\s+)?(?P<mod>{w.MOD})\s+(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\b")
+def _mod_weekday(match: re.Match[str], now: w.Now) -> Stretch | None:
+    weekday, step = w.WEEKDAYS[match["d"].lower()], w.step_of(match["mod"])
+    if step == -1:
+        found = cal.weekday_before(now.today, weekday)
+    elif step == 0:
+        found = cal.unit_span(now.today + cal.DAY * (weekday - now.today.weekday()), "day")
+        if found.stop <= now.today and now.future is not False:
+            found = cal.weekday_after(now.today, weekday)
+    else:
+        found = cal.weekday_after(now.today, weekday)
+    return w.in_part(found, match["p"])
+
+
+@form(
+    "weekday-week",
+    rf"(?:on\s+)?(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\s+(?:of\s+)?(?P<mod>last|this|next)\s+week\b",
+)
+def _weekday_week(match: re.Match[str], now: w.Now) -> Stretch | None:
+    days = 7 * (w.step_of(match["mod"]) or 0) + w.WEEKDAYS[match["d"].lower()]
+    week = cal.unit_span(now.today, "week")
+    return w.in_part(cal.unit_span(week.start + cal.DAY * days, "day"), match["p"])
+
+
+@form(
+    "day-name",
+    rf"(?:(?P<n>yesterday|today|tomorrow)(?:\s+(?P<p>{w.PART}))?|(?P<tonight>tonight))\b"
+    r"(?![’']s\s+(?:world|society|age))",
+)
+def _day_name(match: re.Match[str], now: w.Now) -> Stretch | None:
+    if match["tonight"]:
+        return cal.part_of(now.today, "evening")
+    days = {"yesterday": -1, "today": 0, "tomorrow": 1}[match["n"].lower()]
+    return w.in_part(cal.unit_span(now.today + cal.DAY * days, "day"), match["p"])
+
+
+@form(
+    "next-day", r"(?:the\s+)(?P<w>next|following|same)\s+(?P<u>day|morning|evening|night|week|month|year)\b"
+)
+def _next_day(match: re.Match[str], now: w.Now) -> Stretch | None:
+    unit, step = match["u"].lower(), 0 if match["w"].lower() == "same" else 1
+    return cal.unit_span(cal.shift(now.anchor or now.moment, step, unit), unit)
+
+
+@form(
+    "weekdays",
+    rf"(?P<d>{w.ANY_WEEKDAY}){_TO}(?P<e>{w.ANY_WEEKDAY})(?:\s+(?:of\s+)?(?P<mod>last|this|next)\s+week\b)?",
+)
+def _weekdays(match: re.Match[str], now: w.Now) -> Stretch | None:
+    first, last = w.weekday_of(match["d"]) or 0, w.weekday_of(match["e"]) or 0
+    size = cal.DAY * ((last - first) % 7 + 1)
+    if match["mod"]:
+        days = 7 * (w.step_of(match["mod"]) or 0) + first
+        start = cal.unit_span(now.today, "week").start + cal.DAY * days
+    else:
+        if (first, last) == (0, 4) or (last + 1 - first) % 7 == 0:
+            return None  # "Monday to Friday" is a habit
+        start = cal.weekday_before(now.today + cal.DAY, first).start
+        if now.future:
+            start = cal.weekday_after(now.today, first).start
+        elif now.future is False and start + size > now.today + cal.DAY:
+            start -= cal.DAY * 7
+    return Stretch(start, start + size, "day")
+
+
+@form("weekday", rf"(?:on\s+)?(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\b(?![’']s\b|\s+{w.PART}s\b)")
+def _weekday(match: re.Match[str], now: w.Now) -> Stretch | None:
+    last = cal.weekday_before(now.today + cal.DAY, w.WEEKDAYS[match["d"].lower()])
+    today = last.start == now.today
+    if now.future and not (today and now.mild):
+        last = cal.moved(last, 0, 7)
+    found = w.in_part(last, match["p"])
+    return cal.moved(found, 0, -7) if now.future is False and found.start > now.moment else found
+
+
+# what may follow "the plan for 2019" where the year is not an adjective of it
+_FUNCTION = word_set(
+    "i you he she it we they this that these those there here the a an my your his her its our their who "
+    "which what when where while and or but so because if as than then to of in on at by for from with "
+    "without about after before until since during over under is are was were be been has have had do does "
+    "did will would can could should may might must not also only just too again now already still all both"
+)
+_ADJECTIVAL = re.compile(r"\b(?:for|of|about)\s+$", re.I)
+_NEXT_WORD = re.compile(r"\s([A-Za-z][\w’'-]{0,30})|\s?[-–]")
+
+
+def _is_label(text: str, begin: int, end: int) -> bool:
+    """Whether a year belongs to a thing: "parts for 2016 models", "a Bordeaux from 2019"."""
+    head, following = text[max(0, begin - 48) : begin], _NEXT_WORD.match(text, end)
+    word = (following[1] or "-").lower() if following else ""
+    if _ADJECTIVAL.search(head):
+        return word not in ("", "-") and word not in _FUNCTION and not word.endswith("ly")
+    return is_of_a_thing(head) and word not in (
+        "-",
+        "to",
+        "until",
+        "till",
+        "through",
+        "on",
+        "onward",
+        "onwards",
+    )
+
+
+@form(
+    "year",
+    rf"(?P<t>{w.THIRD})?(?:{_AFTER_PREPOSITION}|(?<=[-–(]))(?P<y>(?:18|19|"
+    rf"20)\d{{2}})(?![\d%:,]\d|\s+(?:people|dollars|words|steps|calories|miles|km|pages|"
+    rf"points|users|lines|feet|pounds|euros|items))\b",
+)
+def _year(match: re.Match[str], now: w.Now) -> Stretch | None:
+    if not match["t"] and _is_label(match.string, match.start(), match.end()):
+        return None
+    return w.thirded(match["t"], cal.year_of(int(match["y"])))
+
+
+@form("clock", rf"(?:at\s+)?(?:about\s+|around\s+)?(?P<c>{w.CLOCK})")
+def _clock(match: re.Match[str], now: w.Now) -> Stretch | None:
+    text = match["c"].lower().replace(".", "")
+    named = {"noon": "12:00", "midnight": "0:00"}
+    text = named.get(text, text)
+    if text.startswith("half"):
+        hour = w.NUMBERS.get(text.split()[-1], 24)
+        text = f"{hour}:30"
+    digits = re.findall(r"\d+", text)
+    hour, minute = int(digits[0]), int(digits[1]) if len(digits) > 1 else 0
+    if text.endswith("pm") and hour < 12:
+        hour += 12
+    if text.endswith("am") and hour == 12:
+        hour = 0
+    if hour > 24 or minute > 59:
+        return None
+    start = now.today + timedelta(hours=hour, minutes=minute)
+    unit = "minute" if len(digits) > 1 else "hour"
+    return Stretch(start, start + timedelta(minutes=1 if unit == "minute" else 60), unit)
