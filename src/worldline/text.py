@@ -51,6 +51,10 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _NAME_DROP = re.compile(r"['’`´.]+")
 _NAME_GAP = re.compile(r"[\W_]+")
+# In names some signs distinguish: 3.5 is not 35, .NET not Net, C++ and C# not C.
+_SIGNED = re.compile(r"[+#]|(?<=\d)\.(?=\d)|(?<!\S)\.(?=[^\W\d_])")
+_SIGNED_DROP = re.compile(r"((?<=\d)\.(?=\d)|(?<!\S)\.(?=[^\W\d_]))|['’`´.]")
+_SIGNED_GAP = re.compile(r"((?<=[^\W_])(?:\+\+?|#)(?![\w+#]))|[^\w.]|_")
 
 _TO_TWENTY = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -196,9 +200,28 @@ def content_words(text: str, language: str = "english") -> list[str]:
 
 
 def fold(name: str) -> str:
-    """The key under which a name is looked up: no case, accents, punctuation or double spaces."""
-    plain = _NAME_DROP.sub("", _unaccented(_unaccented(name).casefold()))
+    """The key under which a name is looked up: no case, accents, punctuation or double spaces.
+
+    Signs that make another name of it stay: C++, C#, .NET, 3.5.
+    """
+    plain = _unaccented(_unaccented(name).casefold())
+    if not _SIGNED.search(plain):
+        return _joined(_NAME_DROP.sub("", plain))
+    plain = _SIGNED_DROP.sub(_kept_or(""), plain)
+    return " ".join(_SIGNED_GAP.sub(_kept_or(" "), plain).split()) or _joined(plain)
+
+
+def unsigned(key: str) -> str:
+    """The key that the same name had before signs were kept, as files of that time have it."""
+    return _joined(_NAME_DROP.sub("", key))
+
+
+def _joined(plain: str) -> str:
     return _NAME_GAP.sub(" ", plain).strip() or " ".join(plain.split())
+
+
+def _kept_or(other: str) -> Callable[[re.Match[str]], str]:
+    return lambda match: match[1] or other
 
 
 def estimate_tokens(text: str) -> int:

@@ -7,19 +7,25 @@ import time
 from collections import Counter, defaultdict
 
 import pytest
-from name_pairs import GIVEN, SURNAMES, pairs
+from name_pairs import GIVEN, HELD_OUT, LABELLED, SURNAMES, pairs
 
+from worldline import Config, Memory
+from worldline.clock import EARLIEST, Interval
+from worldline.handle import Done, Place
+from worldline.model import Fact, NodeDraft
 from worldline.rules.identity import (
     PROPOSE,
     Ambiguous,
     Candidate,
     New,
     Resolved,
+    asked_keys,
     block_keys,
     compare,
-    phonetic,
     resolve,
 )
+from worldline.rules.name_sounds import phonetic
+from worldline.store.tx import Tx
 
 SAME = """
 Acme Inc.|Acme Corporation
@@ -70,6 +76,89 @@ def test_same(pair: list[str]) -> None:
 def test_different(pair: list[str]) -> None:
     """Look-alikes are not proposed."""
     assert compare(*pair)[1] < PROPOSE
+
+
+def told(left: str, right: str) -> str:
+    """= for exact, ~ for proposed, ! for different."""
+    tier, score = compare(left, right)
+    return "=" if tier == "exact" else "~" if score >= PROPOSE else "!"
+
+
+@pytest.mark.parametrize("row", rows(LABELLED), ids=" ".join)
+def test_labelled(row: list[str]) -> None:
+    """Each labelled pair is exact, proposed or different, both ways round, and blocking finds it."""
+    left, right, label = row
+    assert told(left, right) == told(right, left) == label
+    assert label == "!" or (asked_keys(left) & block_keys(right) and asked_keys(right) & block_keys(left))
+
+
+def test_held_out() -> None:
+    """At least nine in ten of the pairs that no rule was tuned on."""
+    found = [told(left, right) == label for left, right, label in rows(HELD_OUT)]
+    assert sum(found) >= 0.9 * len(found)
+
+
+def test_a_given_name_alone() -> None:
+    """It is proposed for the only one who has it, and ambiguous among several."""
+    rosa, other, bob = (Candidate(n, (n,)) for n in ("Rosa Lind", "Rosa Meyer", "Bob Lind"))
+    assert resolve("Rosa", [rosa, bob]) == Resolved("Rosa Lind", "fuzzy", 0.88)
+    assert isinstance(resolve("Rosa", [rosa, other, bob]), Ambiguous)
+    assert isinstance(resolve("Rosa Lind", [Candidate("r", ("Rosa",)), bob]), Resolved)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    rows(
+        "GPT-4|GPT-5\nTim|Kim\nNorth Korea|South Korea\nAnna Smith|John Smith\nProject Alpha|Project Beta\n"
+        "Emma's sister|Emma\nC|C++\nMr Smith|Mrs Jones\nAnna Berg|Lena Holm\nSiemens|Siemens Energy"
+    ),
+    ids="~".join,
+)
+def test_meaning_does_not_overrule(pair: list[str]) -> None:
+    """Names that a rule tells apart are not joined by a likeness of meaning."""
+    outcome = resolve(pair[0], [Candidate("a", (pair[1],))], similarity=lambda a, b: 0.99)
+    assert isinstance(outcome, New)
+
+
+@pytest.mark.parametrize(
+    "piece", ["Anna ", "J. ", "a", "1.", "山田", " ", "O'", "Smith, ", "International ", "x's "]
+)
+def test_long_names_take_linear_time(piece: str) -> None:
+    """Names of 100,000 characters are compared and keyed in a moment."""
+    long = piece * (100_000 // len(piece))
+    began = time.process_time()
+    for other in (long + "b", "Anna Smith", long[: len(long) // 2] + "y"):
+        compare(long, other)
+    assert block_keys(long) or not long.strip()
+    assert time.process_time() - began < 3
+
+
+def test_signs_make_other_entities() -> None:
+    """C, C++, C#, Net and .NET are five things, and nothing proposes to join them."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        for name in ("C", "C++", "C#", "Net", ".NET", "GPT-3.5", "GPT-35", "c++"):
+            memory.fact(Fact(name, "is_listed", literal=True))
+        assert {n.name for n in memory.list("Entity").items} == set(
+            "C C++ C# Net .NET GPT-3.5 GPT-35".split()
+        )
+        assert not memory.merges()
+
+
+def test_a_file_from_before_signs_were_kept() -> None:
+    """There C++ is keyed as C; it is still found by its own name, and C is another thing."""
+
+    def as_it_was(tx: Tx, place: Place) -> Done:
+        key, _ = tx.put(NodeDraft("Entity", "C++", valid=Interval(EARLIEST), scope=place.scope))
+        tx.add("aliases", "c", "C++", key, place.scope)
+        return None, True
+
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory._h.write("note", as_it_was)
+        for name in ("C", "C++"):
+            memory.fact(Fact(name, "is_listed", literal=True))
+        assert sorted(n.name for n in memory.list("Entity").items) == ["C", "C++"]
+        assert memory._h.read(lambda view: view.query("SELECT count(*) FROM aliases")) == [(2,)]
+        assert memory.verify().damage == ()
 
 
 def test_precision_and_recall() -> None:

@@ -12,26 +12,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import combinations
 
 import msgspec
 from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
 
+from worldline import lexicon
+from worldline.rules.name_parts import Name, read
+from worldline.rules.name_sounds import phonetic, skeleton
 from worldline.rules.names import (
     GENERIC,
-    GIVEN,
-    LEGAL,
-    ORGANISATION_WORDS,
-    SHORT_FORMS,
-    SUFFIXES,
-    TITLES,
-    canonical_given,
+    PARTICLES,
+    east_asian_words,
+    given_forms,
+    is_nickname,
+    known_given,
+    same_given,
 )
 from worldline.text import fold
 
 PROPOSE = 0.85
 CLOSE = 0.03  # two candidates nearer than this are not told apart
 TIERS = ("exact", "fuzzy", "embedding", "phonetic")
+NOT = ("fuzzy", 0.0)
+LONGEST_WORD = 64
+"""Longer words must be equal."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -108,7 +112,7 @@ def match_candidate(name: str, candidate: Candidate, similarity: Similarity | No
     best = Match(candidate.id, "phonetic", 0.0)
     for known in candidate.names:
         tier, score = compare(name, known)
-        if score < PROPOSE and similarity is not None:
+        if score < PROPOSE and similarity is not None and _may_mean_the_same(name, known):
             meaning = similarity(name, known)
             if meaning > max(score, 0.92):
                 tier, score = "embedding", min(meaning, 0.95)
@@ -121,52 +125,98 @@ def compare(left: str, right: str) -> tuple[str, float]:
     """Tier and score of two names, symmetric."""
     if _folded(left) == _folded(right):
         return "exact", 1.0
-    a, b = parts(left), parts(right)
-    if not a or not b:
-        return "fuzzy", 0.0
-    if a == b or "".join(a) == "".join(b):
-        return "fuzzy", 0.97
-    if _acronym(left, b) or _acronym(right, a):
+    a, b = sorted((read(left), read(right)), key=lambda name: (len(name.parts), name))
+    if not a.parts:
+        return NOT
+    if a.acronym in b.initials or b.acronym in a.initials:
         return "fuzzy", 0.9
-    if len(a) > len(b):
-        a, b = b, a
-    organisation = _is_organisation(left) or _is_organisation(right)
-    return _aligned(a, b, organisation)
+    if opposed(a, b):
+        return NOT
+    return max(
+        (_compare(a, b, x, y) for x in sorted({a.parts, a.spelt}) for y in sorted({b.parts, b.spelt})),
+        key=lambda found: (found[1], -TIERS.index(found[0])),
+    )
 
 
-_DOTTED = re.compile(r"\b([A-Z])\.(?=[A-Z])")
-_COMMA_NAME = re.compile(r"^\s*([^\s,]+)\s*,\s*([^,]+)$")
+def opposed(a: Name, b: Name) -> bool:
+    """Whether something says that two names are not one: numbers, Jr. and Sr., Mr and Mrs, an owner."""
+    return (
+        a.numbers != b.numbers
+        or bool(a.lineage and b.lineage and a.lineage != b.lineage)
+        or bool(a.gender and b.gender and a.gender != b.gender)
+        or not {*a.owners} <= {*b.owners, *b.parts}
+        or not {*b.owners} <= {*a.owners, *a.parts}
+    )
 
 
-@lru_cache(maxsize=50_000)
-def parts(name: str) -> tuple[str, ...]:
-    """The words that carry a name: folded, reordered, without titles, legal forms and articles."""
-    swapped = _COMMA_NAME.match(name)
-    if swapped and not set(fold(swapped[2]).split()) & LEGAL:
-        name = f"{swapped[2]} {swapped[1]}"
-    name = _DOTTED.sub(r"\1 ", name.replace("&", " and "))
-    plain = fold(_germanic(name))
-    words = [w for w in plain.split() if w not in ("the", "and", "of", "for")] or plain.split()
-    while len(words) > 1 and words[0] in TITLES - SUFFIXES:
-        words = words[1:]
-    while len(words) > 1 and (words[-1] in LEGAL or words[-1] in TITLES):
-        words = words[:-1]
-    if len(words) > 1:
-        words = [w for w in words if w not in LEGAL] or words
-    return tuple(SHORT_FORMS.get(w, w) if len(words) > 1 else w for w in words)
+def _may_mean_the_same(left: str, right: str) -> bool:
+    """Meaning is asked only of names without a word in common, and not of two given names or short words."""
+    a, b = read(left), read(right)
+    if opposed(a, b) or not {*a.parts}.isdisjoint(b.parts):
+        return False
+    if a.parts and b.parts and a.parts[0] in known_given() and b.parts[0] in known_given():
+        return False
+    return len(a.parts) > 1 or len(b.parts) > 1 or min(len(left), len(right)) > 5
 
 
-def _germanic(name: str) -> str:
-    for letter, spelt in (
-        ("ä", "ae"),
-        ("ö", "oe"),
-        ("ü", "ue"),
-        ("ø", "oe"),
-        ("å", "aa"),
-        ("ß", "ss"),
-    ):
-        name = name.replace(letter, spelt).replace(letter.upper(), spelt.capitalize())
-    return name
+def _compare(a: Name, b: Name, x: tuple[str, ...], y: tuple[str, ...]) -> tuple[str, float]:
+    """Words of the shorter name, and words of the longer one."""
+    if "".join(x) == "".join(y):
+        return "fuzzy", 0.97
+    if not ("".join(x).isascii() and "".join(y).isascii()):
+        return _east_asian("".join(x), "".join(y))
+    organisation = a.organisation or b.organisation
+    if len(x) == len(y):
+        return max(
+            _words_score(x, y, organisation), _reordered(x, y, organisation), key=lambda found: found[1]
+        )
+    for dull, worth in ((GENERIC, 0.9), (PARTICLES, 0.96)):
+        rest = tuple(word for word in y if word in x or word not in dull) if len(y) < 40 else y
+        if len(rest) == len(x):
+            tier, score = _words_score(x, rest, organisation)
+            return tier, score * worth
+    if organisation or a.couple or b.couple:
+        return NOT
+    if len(x) == 1:
+        return _one_of(x[0], y, titled=(a.titled, b.titled))
+    if len(y) - len(x) > 2:
+        return NOT
+    tier, score = _words_score(x, (*y[: len(x) - 1], y[-1]), organisation)
+    return tier, score * 0.96
+
+
+def _one_of(word: str, full: tuple[str, ...], *, titled: tuple[bool, bool]) -> tuple[str, float]:
+    """A given name or a family name alone, and a full name that has it."""
+    known, first = known_given(), full[0]
+    if len(full) > 4 or not lexicon.words("thing_words.txt").isdisjoint(full):
+        return NOT
+    if word in known and first in known and not titled[0] and len(full[-1]) > 1:
+        if word == first:
+            return "fuzzy", 0.88
+        return ("fuzzy", 0.87) if is_nickname(word, first) else NOT
+    person = any(titled) or (word not in known and (first in known or len(first) == 1))
+    return ("fuzzy", 0.87) if person and word == full[-1] and len(word) > 2 else NOT
+
+
+def _reordered(x: tuple[str, ...], y: tuple[str, ...], organisation: bool) -> tuple[str, float]:
+    """ "Smith John", "Porto University": the same words, turned round."""
+    if len(x) < 2 or sorted(x) != sorted(y) or known_given().issuperset(x):
+        return NOT
+    turned = y in (x[1:] + x[:1], x[-1:] + x[:-1])
+    return ("fuzzy", 0.93) if turned or organisation else NOT
+
+
+def _east_asian(x: str, y: str) -> tuple[str, float]:
+    """A family name or a given name alone, and a full name written without a space."""
+    short, full = sorted((x, y), key=len)
+    families, things = east_asian_words("family"), east_asian_words("thing")
+    if not 2 <= len(short) < len(full) <= 6 or short in things:
+        return NOT
+    rest = full[len(short) :]
+    thing = rest in things or any(rest.endswith(word) for word in things if len(word) > 1)
+    if full.startswith(short) and short in families and len(rest) <= 3 and not thing:
+        return "fuzzy", 0.87
+    return ("fuzzy", 0.87) if full.endswith(short) and full.removesuffix(short) in families else NOT
 
 
 @lru_cache(maxsize=50_000)
@@ -174,68 +224,34 @@ def _folded(name: str) -> str:
     return fold(name)
 
 
-@lru_cache(maxsize=50_000)
-def _is_organisation(name: str) -> bool:
-    words = {SHORT_FORMS.get(w, w) for w in fold(name).split()}
-    return bool(words & (LEGAL | ORGANISATION_WORDS | GENERIC))
-
-
-def _acronym(short: str, long: tuple[str, ...]) -> bool:
-    """ "IBM" for the initials of at least three words."""
-    return len(long) >= 3 and (letters := _letters(short)) != "" and letters == "".join(w[0] for w in long)
-
-
-@lru_cache(maxsize=50_000)
-def _letters(name: str) -> str:
-    """The letters of a name that is nothing but a few capitals, in lower case; else nothing."""
-    letters = "".join(w for w in name.replace(".", "").split() if fold(w) not in LEGAL)
-    return letters.lower() if 3 <= len(letters) <= 6 and letters.isupper() else ""
-
-
-def _aligned(a: tuple[str, ...], b: tuple[str, ...], organisation: bool) -> tuple[str, float]:
-    """Match every word of the shorter name, in order, and account for what is left over."""
-    best: tuple[str, float] = ("fuzzy", 0.0)
-    for chosen in combinations(range(len(b)), len(a)):
-        extra = [b[i] for i in range(len(b)) if i not in chosen]
-        leftover = _leftover(a, chosen, extra, len(b), organisation)
-        if leftover == 0.0:
-            continue
-        scored = _words_score(a, tuple(b[i] for i in chosen), organisation)
-        if scored[1] * leftover > best[1]:
-            best = scored[0], scored[1] * leftover
-    if best[1] < PROPOSE and len(a) == 2 and len(b) == 2 and a == b[::-1]:
-        return "fuzzy", 0.93
-    return best
-
-
-def _leftover(
-    a: tuple[str, ...], chosen: tuple[int, ...], extra: list[str], size: int, organisation: bool
-) -> float:
-    if not extra:
-        return 1.0
-    if all(word in GENERIC for word in extra):
-        return 0.9
-    middle = len(a) >= 2 and chosen[0] == 0 and chosen[-1] == size - 1
-    if middle and not organisation and len(extra) <= 2:
-        return 0.96
-    return 0.0 if organisation else 0.7
-
-
-def _words_score(a: tuple[str, ...], b: tuple[str, ...], organisation: bool) -> tuple[str, float]:
-    tier, total, soft = "fuzzy", 1.0, 0
-    for index, (left, right) in enumerate(zip(a, b, strict=True)):
-        given = not organisation and index < len(a) - 1 and len(a) > 1
-        how, score = word_match(left, right, given=given, alone=len(a) == 1)
+def _words_score(x: tuple[str, ...], y: tuple[str, ...], organisation: bool) -> tuple[str, float]:
+    """Every word of one name must answer the word of the other in its place."""
+    tier, total, soft, initials, last = "fuzzy", 1.0, 0, 1.0, len(x) - 1
+    for at, (left, right) in enumerate(zip(x, y, strict=True)):
+        given = not organisation and at < last
+        how, score = word_match(left, right, given=given, alone=not last)
+        if score == 0.0 and at == last == 1 and {x[0], y[0]} <= known_given():
+            how, score = _initial(left, right)  # "Rosa L."
         if score == 0.0:
-            return "fuzzy", 0.0
+            return NOT
         tier = "phonetic" if how == "phonetic" else tier
         soft += how not in ("same", "nickname")
-        total *= score
-    if soft == len(a) and len(a) > 1 and "".join(a)[:1] != "".join(b)[:1]:
+        if how == "initial":
+            initials = score
+        else:
+            total *= score
+    total *= initials
+    if soft == len(x) > 1 and x[0][:1] != y[0][:1]:
         total *= 0.9
-    if soft > (len(a) + 1) // 2:
-        total *= 0.93
-    return tier, total
+    return tier, total * (0.93 if soft > (len(x) + 1) // 2 else 1.0)
+
+
+def _initial(a: str, b: str) -> tuple[str, float]:
+    """One letter for a word."""
+    if min(len(a), len(b)) > 1:
+        return "none", 0.0
+    short, full = sorted((a, b), key=len)
+    return ("initial", 0.93) if short in {form[0] for form in given_forms(full)} else ("none", 0.0)
 
 
 @lru_cache(maxsize=100_000)
@@ -243,117 +259,94 @@ def word_match(a: str, b: str, *, given: bool, alone: bool) -> tuple[str, float]
     """How one word of a name answers another: same, nickname, initial, typo, phonetic, or not."""
     if a == b:
         return "same", 1.0
-    if a.isdigit() or b.isdigit():
+    if (
+        not (a.isascii() and a.isalpha() and b.isascii() and b.isalpha())
+        or max(len(a), len(b)) > LONGEST_WORD
+    ):
         return "none", 0.0
-    if given and canonical_given(a) == canonical_given(b):
-        return "nickname", 0.96
+    if (given or alone) and same_given(a, b, beside=given):
+        return "nickname", 0.9 if alone else 0.96
     if given and min(len(a), len(b)) == 1:
-        same = a[0] == b[0] or canonical_given(a)[0] == canonical_given(b)[0]
-        return ("initial", 0.93) if same else ("none", 0.0)
-    if a in GIVEN and b in GIVEN and (given or alone):
+        return _initial(a, b)
+    known = (a in known_given()) + (b in known_given())
+    if (given and known == 2) or (alone and known):
         return "none", 0.0
     return _spelling(a, b, given, alone)
 
 
 def _spelling(a: str, b: str, given: bool, alone: bool) -> tuple[str, float]:
+    """Slips and sounds; a short word, and a word alone, must be spelt exactly so."""
     shortest = min(len(a), len(b))
     edits = DamerauLevenshtein.distance(a, b, score_cutoff=3)
     ending = a[:-1] == b[:-1] or a == b[:-1] or b == a[:-1]
-    if given and ending and {a[-1], b[-1]} & set("aoei") and edits == 1:
-        return "none", 0.0  # Paul and Paula, Mario and Maria are two people
-    if given and shortest <= 4 and edits and (a in GIVEN or b in GIVEN or len(a) == len(b)):
-        return "none", 0.0
-    if edits == 1 and shortest >= (5 if alone else 4):
-        return "typo", 0.95 if shortest >= 6 else 0.92
+    if edits == 1 and ending and (given or alone or shortest < 6) and {a[-1], b[-1]} & set("aoei"):
+        return "none", 0.0  # Paul and Paula, Ivanov and Ivanova are two people
+    if shortest < 6:
+        return ("none", 0.0) if alone or edits != 1 or a[0] != b[0] else _short_spelling(a, b, given)
+    if edits == 1 and (not alone or (shortest >= 7 and a[0] == b[0])):
+        return "typo", 0.95
     likeness = JaroWinkler.similarity(a, b)
-    if edits == 2 and shortest >= 7 and likeness >= 0.9:
+    if edits == 2 and shortest >= (9 if alone else 7) and likeness >= 0.9:
         return "typo", 0.9
-    if shortest >= 4 and skeleton(a) == skeleton(b) and likeness >= 0.72:
+    if shortest >= (7 if alone else 6) and skeleton(a) == skeleton(b) and likeness >= 0.72:
         return "phonetic", 0.92
-    if edits == 1 and shortest >= 3 and phonetic(a) == phonetic(b) and not alone:
-        return "phonetic", 0.9
-    if not alone and shortest >= 5 and phonetic(a) == phonetic(b) and likeness >= 0.88:
+    if not alone and phonetic(a) == phonetic(b) and likeness >= 0.88:
         return "phonetic", 0.9
     return "none", 0.0
 
 
-_SOUNDS = (
-    ("tsch", "c"),
-    ("tch", "c"),
-    ("sch", "s"),
-    ("sh", "s"),
-    ("zh", "z"),
-    ("kh", "h"),
-    ("ch", "c"),
-    ("ph", "f"),
-    ("gh", "g"),
-    ("th", "t"),
-    ("dj", "j"),
-    ("dzh", "j"),
-    ("ck", "k"),
-    ("kn", "n"),
-    ("wr", "r"),
-    ("qu", "kv"),
-    ("q", "k"),
-    ("x", "ks"),
-    ("w", "v"),
-    ("tz", "c"),
-    ("ts", "c"),
-)
-_CLASSES = {c: n for n, group in enumerate(("bpfv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for c in group}
+def _short_spelling(a: str, b: str, given: bool) -> tuple[str, float]:
+    """A slip in a short word beside words that agree: a letter lost, doubled, or two that changed places."""
+    shortest, known = min(len(a), len(b)), a in known_given() or b in known_given()
+    if shortest == 5 and len(a) != len(b) and (known or not given):
+        return "typo", 0.92
+    if given or shortest < 4:
+        return "none", 0.0
+    if sorted(a) == sorted(b) or _single(a) == _single(b):
+        return "typo", 0.92
+    return ("phonetic", 0.9) if shortest == 5 and skeleton(a) == skeleton(b) else ("none", 0.0)
 
 
-@lru_cache(maxsize=50_000)
-def skeleton(word: str) -> str:
-    """The consonants as a transliterator hears them: Tchaikovsky and Chaikovskiy agree."""
-    for spelt, heard in _SOUNDS:
-        word = word.replace(spelt, heard)
-    word = re.sub(r"c(?=[aou lrnt]|$)", "k", word) if not word.startswith("c") else word
-    first = "i" if word[:1] in "iyj" else word[:1]
-    rest = re.sub(r"[aeiouyjh]", "", word[1:])
-    return first + re.sub(r"(.)\1+", r"\1", rest)
-
-
-@lru_cache(maxsize=50_000)
-def phonetic(word: str) -> str:
-    """A Soundex-like code of five: PH sounds F, CK K, initial KN N, initial WR R."""
-    word = word.replace("ph", "f").replace("ck", "k")
-    if word[:2] in ("kn", "wr", "ps", "gn"):
-        word = word[1:]
-    first = {"c": "k", "q": "k", "z": "s", "y": "i", "j": "i", "w": "v"}.get(word[:1], word[:1])
-    code, last = "", _CLASSES.get(word[:1])
-    for letter in word[1:]:
-        number = _CLASSES.get(letter)
-        if number is not None and number != last:
-            code += str(number)
-        if letter not in "hw":
-            last = number
-    return (first + code)[:5]
+def _single(word: str) -> str:
+    """A word without doubled letters."""
+    return re.sub(r"(.)\1+", r"\1", word)
 
 
 def block_keys(name: str) -> set[str]:
     """Keys under which an alias is indexed; two names that may match share at least one."""
-    words = parts(name)
-    if not words:
-        return {"f:" + fold(name)} if fold(name) else set()
-    keys = {"f:" + fold(name), "j:" + "".join(words)[:24]}
-    content = [w for w in words if w not in GENERIC] or list(words)
-    if len(words) >= 3:
-        keys.add("a:" + "".join(w[0] for w in words))
-    letters = "".join(w for w in name.replace(".", "").split() if fold(w) not in LEGAL)
-    if 3 <= len(letters) <= 6 and letters.isupper():
-        keys.add("a:" + letters.lower())
-    if len(content) == 1:
-        return keys | _single_keys(content[0])
-    return keys | _pair_keys(content[0], content[-1]) | _pair_keys(content[-1], content[0])
+    key, seen = fold(name), read(name)
+    keys = {"f:" + key} if key else set()
+    if not seen.parts:
+        return keys
+    keys |= {"a:" + some for some in (*seen.initials, seen.acronym) if some}
+    for words in {seen.parts, seen.spelt}:
+        keys |= {"j:" + "".join(words)[:24]} | _keys_of([w for w in words if w not in GENERIC] or list(words))
+    return keys
 
 
-def _single_keys(word: str) -> set[str]:
-    return {"s:" + phonetic(word), "p:" + word[:4], "e:" + word[-4:], "k:" + skeleton(word)}
+def asked_keys(name: str) -> set[str]:
+    """The keys to look under: a full name finds those that are called by one word of it, not its namesakes."""
+    keys = block_keys(name)
+    if len(read(name).parts) == 1:
+        return keys
+    return {"1:" + key[2:] if key.startswith("w:") else key for key in keys}
+
+
+def _keys_of(words: list[str]) -> set[str]:
+    first, last = words[0], words[-1]
+    if not "".join(words).isascii():
+        whole = "".join(words)
+        return {"c:" + whole[:2], "c:" + whole[-2:]}
+    if len(words) == 1:
+        keys = {"s:" + phonetic(first), "p:" + first[:4], "e:" + first[-4:], "k:" + skeleton(first)}
+        return keys | {kind + form for form in given_forms(first) for kind in ("1:", "w:")}
+    keys = {"o:" + "".join(sorted(words))[:24], "w:" + last} | {"w:" + form for form in given_forms(first)}
+    return keys | _pair_keys(first, last) | _pair_keys(last, first)
 
 
 def _pair_keys(given: str, last: str) -> set[str]:
-    full = canonical_given(given)
-    keys = {f"i:{initial}{phonetic(last)}" for initial in (given[0], full[0])}
-    keys |= {f"i:{initial}{skeleton(last)}" for initial in (given[0], full[0])}
-    return keys | {f"g:{phonetic(full)}{last[:2]}", f"h:{skeleton(full)}{last[-2:]}"}
+    keys = set()
+    for form in given_forms(given):
+        keys |= {f"i:{form[0]}{phonetic(last)}", f"i:{form[0]}{skeleton(last)}"}
+        keys |= {f"g:{phonetic(form)}{last[:2]}", f"h:{skeleton(form)}{last[-2:]}"}
+    return keys

@@ -1,72 +1,41 @@
-"""What English-speaking readers know about names: nicknames, titles, legal forms, short forms.
+"""What readers know about names: nicknames, titles, legal forms, short forms.
 
-Data and its look-ups only; identity.py decides what follows from them.
+Data and its look-ups only; identity.py decides what follows from them. The long lists are files in
+`lexicon/`.
 
-    canonical_given("bob") == "robert"
+    same_given("bob", "robert", beside=False) == True
 """
 
 from __future__ import annotations
 
-from worldline.wordlists import word_list, word_set
+import re
+from functools import cache
+from typing import NamedTuple
 
-NICKNAMES = """
-robert bob rob bobby robbie bert|william bill will billy willy liam|richard dick rick rich ricky
-james jim jimmy jamie|john jon johnny jack|jonathan jonny nathan|joseph joe joey|michael mike mick mikey
-thomas tom tommy|charles charlie chuck|edward ed eddie ted ned|theodore teddy theo|daniel dan danny
-david dave davey|steven stephen steve stevie|matthew matt|anthony tony|andrew andy drew|peter pete
-patrick pat paddy|nicholas nick nicky nicolas|benjamin ben benny|samuel sam sammy|samantha sammie
-alexander alex sasha aleksandr alexandr alejandro alec|alexandra alexa lexi aleksandra
-christopher chris kit|christine christina chrissy tina kristina christa|katherine catherine kate katie kathy
-cathy kathryn kat katerina ekaterina katya|elizabeth liz lizzie beth betty eliza elisabeth betsy libby
-margaret maggie meg peggy margie rita|jennifer jen jenny|jessica jess jessie|rebecca becky becca
-susan sue susie suzanne|barbara barb barbie|deborah debbie deb debra|patricia patty tricia trish
-victoria vicky tori|pamela pam|kimberly kim|cynthia cindy|dorothy dot dottie|judith judy|sandra sandy
-amanda mandy|stephanie steph|angela angie|melissa missy|jacqueline jackie|gabriel gabe|gabriella gabby
-lawrence laurence larry|leonard len lenny leo|gregory greg|jeffrey geoffrey jeff geoff|timothy tim timmy
-kenneth ken kenny|ronald ron ronnie|donald don donnie|raymond ray|gerald gerry jerry|walter walt wally
-henry hank harry|harold hal|frederick fred freddie friedrich|francis frank frankie francesco|albert al
-alfred alf alfie|eugene gene yevgeny evgeny evgenii|vincent vince vinny|zachary zach zack|joshua josh
-nathaniel nate|isaac ike|abraham abe|philip phil phillip|douglas doug|martin marty|arthur art artie
-mohammed muhammad mohamed mohammad muhammed mehmet|yusuf yousef youssef|ahmed ahmad|hussein husayn
-ali aly|omar umar|ibrahim ebrahim|sergei sergey serge|yuri yury iurii|dmitri dmitry dima dmitriy|ivan vanya
-mikhail misha|nikolai nikolay kolya|vladimir volodymyr vova|tatiana tatyana tanya|natalia natalya natasha
-anastasia nastya|jorge george georgi|jose pepe|francisco paco pancho|guadalupe lupe|ignacio nacho
-ludwig lutz|johannes hans johann|heinrich heiner|wilhelm willi|giuseppe beppe|luigi gigi|eleanor ellie nora
-abigail abby|emily em emmy|charlotte lottie|penelope penny|theresa teresa terry tess|valerie val
-veronica ronnie|cassandra cass cassie|madeline maddie|olivia liv livvie|isabella bella isabel izzy
-maximilian max maxwell|sebastian seb bastian|dominic dom|russell russ|bradley brad|clifford cliff
-carl karl|anna ana|sara sarah|erik eric|marc mark|sean shawn
-""".replace("\n", "|")
-OTHER_GIVEN = word_list("""
-anna ana anne ann ana joan jean jane june maria mario marie mark marc marco marcus paul paula carl karl carla
-carol caroline eric erica erik sara sarah clara claire laura lauren lara daniela danielle michelle michele
-louis louise luis luisa lucas lucy luke julia julian julie juliet oliver olive martha marta nina dina
-gina lena elena helen helena ella emma eva eve ava mia maya mila lisa liza linda lydia leah lea lee
-ian evan ethan aaron adam alan allen alice alicia alison amy andrea andre angelo antonio antonia brian
-bryan brandon bruce carmen cecilia colin craig dana dean dennis denise diana diane dylan edgar edith
-edwin elaine ellen elias erin ernest esther felix fiona gary gavin glenn gloria grace graham hannah hana
-heather hugo hugh irene iris irina ingrid jason jacob jake janet janice jared jasmine jay jill joanna joy
-joyce justin karen karin kevin kyle kyra lance larissa leon leona lewis lily lila logan lorenzo lorraine
-marcel marcela marina marian marilyn mason maurice megan melanie mira miriam mona monica morgan nadia
-naomi neil nigel noah noel nora norman norma oscar owen pablo pedro petra pierre rachel ralph ramon raul
-rene renee ricardo rosa rose roger roland romeo ross roy ruth ryan sean seth shane sharon sheila simon
-simone sofia sophia sophie stella stuart sylvia tara terence tobias tracy trevor tyler ursula vera viola
-virginia vivian wanda wayne wendy xavier yolanda yvonne yvette zoe chloe kai kira mei ming wei li jun
-hiro kenji yuki haruki akira priya anil sunil sunita ravi rohan rohit kavita amir amira samir samira
-layla leila farid farida hassan hasan kofi kwame ama abena chidi ngozi joana joao miguel tiago thiago
-""")
-TITLES = word_set(
-    "mr mrs ms miss mx dr prof professor sir dame lady lord rev reverend fr father "
-    "sister brother "
-    "capt captain lt col gen sgt hon president senator judge jr sr phd md esq ii iii iv"
+from worldline import lexicon
+from worldline.wordlists import word_set
+
+MALE = word_set("mr sir lord herr monsieur senor signor uncle grandpa king prince brother father fr")
+FEMALE = word_set(
+    "mrs ms miss dame lady frau madame mme senora signora aunt auntie grandma queen princess sister"
 )
-SUFFIXES = word_set("jr sr phd md esq ii iii iv")
+TITLES = (
+    MALE
+    | FEMALE
+    | word_set(
+        "mx dr prof professor rev reverend capt captain lt col gen sgt hon president senator judge dr med "
+        "doctor coach chef pope"
+    )
+)
+LINEAGE = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr"}
+DEGREES = word_set("phd md esq msc mba bsc")
+PARTICLES = word_set("van von der den de da do dos das del della di du la le bin ibn al el ter ten")
 LEGAL = word_set(
-    "inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag "
-    "kg se sa sas "
+    "inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag kg se sa sas "
     "sarl srl spa bv nv oy oyj ab as asa aps kk pty pte pvt private sro zoo bhd tbk jsc ooo ltda "
-    "cie mbh ug kgaa"
+    "cie mbh ug kgaa ohg eg ev sl slu sgps lda kft zrt doo ad"
 )
+LEADING_LEGAL = word_set("ooo oao zao pt ao")
 GENERIC = word_set("group holding holdings worldwide global international enterprise enterprises")
 SHORT_FORMS = {
     "intl": "international",
@@ -121,14 +90,91 @@ ORGANISATION_WORDS = word_set(
     "technologies industries logistics brothers associates"
 )
 
-_CANONICAL: dict[str, str] = {}
-for _group in NICKNAMES.split("|"):
-    _names = _group.split()
-    for _name in _names:
-        _CANONICAL.setdefault(_name, _names[0])
-GIVEN = frozenset(_CANONICAL) | frozenset(OTHER_GIVEN)
+ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6"}
+GIVEN = lexicon.words("given_names.txt")
 
 
-def canonical_given(name: str) -> str:
-    """The full form of a given name or nickname; a name that is not known stays as it is."""
-    return _CANONICAL.get(name, name)
+class _Nicknames(NamedTuple):
+    spelt: dict[str, set[str]]
+    """A full form → the spellings that mean the same anywhere."""
+    beside: dict[str, set[str]]
+    """A full form → those that mean the same only beside the same family name."""
+    full: dict[str, set[str]]
+    """A short form → its full forms."""
+
+
+@cache
+def _nicknames() -> _Nicknames:
+    found = _Nicknames({}, {}, {})
+    for line in lexicon.lines("nicknames.txt"):
+        weak = line.startswith("~")
+        first, *short = line.lstrip("~ ").split()
+        for form in first.split("|"):
+            spellings = set(form.split("/"))
+            for word in spellings:
+                (found.beside if weak else found.spelt).setdefault(word, set()).update(spellings)
+        for word in short:
+            found.full.setdefault(word, set()).update(re.split(r"[|/]", first))
+    return found
+
+
+@cache
+def known_given() -> frozenset[str]:
+    """Given names, nicknames and their full forms."""
+    known = _nicknames()
+    listed = lexicon.words("given_names_more.txt")
+    return GIVEN | listed | known.spelt.keys() | known.beside.keys() | known.full.keys()
+
+
+def same_given(a: str, b: str, *, beside: bool) -> bool:
+    """A name and its nickname, or two spellings of one name; `beside` the same family name more count."""
+    known = _nicknames()
+    full_a, full_b = known.full.get(a, set()), known.full.get(b, set())
+    if a in full_b or b in full_a or b in known.spelt.get(a, ()):
+        return True
+    if a[:3] == b[:3] and full_a & full_b:
+        return True
+    return beside and b in known.beside.get(a, ())
+
+
+def is_nickname(a: str, b: str) -> bool:
+    """One is a short form of the other."""
+    full = _nicknames().full
+    return a in full.get(b, ()) or b in full.get(a, ())
+
+
+def given_forms(name: str) -> frozenset[str]:
+    """A given name and the first of the spellings of each full form that it may stand for."""
+    known = _nicknames()
+    fulls = known.full.get(name, set()) | {name}
+    groups = (known.spelt.get(full, set()) | known.beside.get(full, set()) | {full} for full in fulls)
+    return frozenset(min(group) for group in groups) | {name}
+
+
+# Letters of other alphabets ---------------------------------------------------------------------------
+
+
+@cache
+def letters(spelt: bool) -> dict[int, str]:
+    """A table for str.translate: letters as they are written plainly, or spelt out (ö: o, oe)."""
+    rows = [line.split() for line in lexicon.lines("name_letters.txt")]
+    table = {row[0]: row[-1 if spelt else 1].strip("-") for row in rows}
+    return str.maketrans(
+        table | {letter.upper(): to.capitalize() for letter, to in table.items() if len(letter.upper()) == 1}
+    )
+
+
+@cache
+def east_asian() -> dict[int, str]:
+    """A table for str.translate: one form of each Han character, katakana for hiragana."""
+    groups = " ".join(lexicon.lines("han_variants.txt")).split()
+    han = {ord(char): group[0] for group in reversed(groups) for char in group[1:]}
+    return han | {code: chr(code + 0x60) for code in range(0x3041, 0x3097)}
+
+
+@cache
+def east_asian_words(kind: str) -> tuple[str, ...]:
+    """Family names, honorifics or words for things, in the form that is compared; longest first."""
+    rows = [line.split() for line in lexicon.lines("east_asian_names.txt")]
+    found = {word.translate(east_asian()) for row in rows if row[0] == kind for word in row[1:]}
+    return tuple(sorted(found, key=len, reverse=True))
