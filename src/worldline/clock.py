@@ -121,6 +121,23 @@ def show(at: Instant, offset_minutes: int = 0) -> str:
     return text.removesuffix("+00:00") + "Z" if offset_minutes == 0 else text
 
 
+_HALF_A_DAY = 43_200_000_000
+_CUT = {"year": 4, "decade": 4, "month": 7}
+EXACT = frozenset({"hour", "minute", "second"})
+"""Precisions at which a time is more than a day."""
+
+
+def calendar(at: Instant, precision: str) -> str:
+    """A day, month or year as such, wherever it was said: never as the UTC instant of the day before.
+
+    >>> calendar(instant("2026-03-05T00:00+02:00"), "day"), calendar(instant("2026-03-01"), "month")
+    ('2026-03-05', '2026-03')
+    """
+    if not EARLIEST < at < LAST - _HALF_A_DAY:
+        return show(at)
+    return to_datetime(at + _HALF_A_DAY).date().isoformat()[: _CUT.get(precision, 10)]
+
+
 def interval(start: When, end: When | None = None) -> Interval:
     """A checked interval; an empty or reversed one is refused."""
     made = Interval(instant(start), FOREVER if end is None else instant(end))

@@ -132,6 +132,10 @@ class Fact(Struct, frozen=True):
     correction: bool = False
     """The old value was wrong, rather than it changed."""
     evidence: tuple[Evidence, ...] = ()
+    ended: bool = False
+    """It is over: what is believed of it ends at `valid_to`, or now. An object may be left out."""
+    related: bool = False
+    """The predicate is a relation in an agent's own words, to be kept as its family reads."""
 
 
 class FactRow(Struct, frozen=True):
@@ -163,6 +167,8 @@ class NodeDraft(Struct):
     reason: str | None = None
     id: bytes | None = None
     """Set where the payload is more than type, name and content (events and facts)."""
+    described: bytes | None = None
+    """How recall will see it, where that was worked out before."""
 
 
 class EdgeDraft(Struct):
@@ -427,11 +433,14 @@ class Believed(Struct, frozen=True):
     text: str
     subject: str
     slot: str
+    """What it says of the subject, in words: "lives in"."""
     valid: Interval
     confidence: float | None
     line: int
     stage: str = "trace"
     """How far it has come: trace, unit or crystal."""
+    precision: str | None = None
+    """How exact its start is: day, month, year, …"""
 
 
 class Hit(Struct, frozen=True):

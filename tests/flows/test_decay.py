@@ -155,7 +155,7 @@ def test_who_somebody_is_and_what_they_want_stays(memory, clock):
     assert any("hiking" in text for text in kept)
     assert not any("lamp" in text for text in kept)
     facts = [n for n in memory.list("Fact").items if n.key in hot]
-    assert {"live in", "allergic to"} <= {n.name for n in facts}
+    assert {"lives in", "is allergic to"} <= {n.name for n in facts}
 
 
 @pytest.mark.parametrize("way", ["pin", "confirm", "useful", "again"])

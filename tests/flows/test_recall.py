@@ -137,6 +137,57 @@ def test_nothing_is_an_answer_too():
         assert "zeppelin" in (strange.reason or "")
 
 
+DINNER = (
+    "Lunch at Kimchi House was great.",
+    "Nadia is vegetarian.",
+    "Oskar always orders the bibimbap.",
+    "The bill was 64 euros.",
+    "We meet again in two weeks.",
+    "Our databases are backed up.",
+)
+
+
+def test_a_small_memory_knows_what_it_was_told():
+    """Six texts: what they say is not doubted, what they do not say is, by the words of the question."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        for text in DINNER:
+            memory.remember(text, speaker="user")
+
+        for question in ("Who is vegetarian?", "Who is vegetarain?", "How much was the bill?"):
+            found = memory.recall(question)
+            assert not found.abstained, question
+            assert 0 < found.sure < 1
+        refused = memory.recall("Which databases does Nadia's employer sell?")
+        assert refused.abstained
+        assert "employer" in (refused.reason or "")
+        assert "databas " not in f"{refused.reason} "
+
+
+def test_other_words_are_found_in_a_small_memory():
+    """No word is shared with the question; what has nothing to do with it stays away all the same."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        memory.remember("My boss is Ivan Petrov.", speaker="Rosa")
+        memory.remember("The canteen closes at two.", speaker="Rosa")
+
+        assert [hit.node.content for hit in memory.recall("Who is Rosa's manager?").hits] == [
+            "My boss is Ivan Petrov."
+        ]
+
+
+def test_what_holds_now_comes_first():
+    """A turn whose fact is over stands behind the one that ended it, though it has the words of the question."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("I live in Leeds.", speaker="Mira", said_at="2026-01-05T10:00+00:00")
+        memory.remember("I moved to Bristol.", speaker="Mira", said_at="2026-03-05T10:00+00:00")
+
+        now, before = (
+            memory.recall(question, asked_at="2026-05-01T10:00+00:00").hits[0].node.content
+            for question in ("Where does Mira live?", "Where did Mira live before?")
+        )
+        assert "Bristol" in now
+        assert "Leeds" in before
+
+
 # Vectors -------------------------------------------------------------------------------------------
 
 

@@ -43,8 +43,8 @@ def test_a_change_closes_the_old_value_and_says_why(talk):
     talk.say("I live in Porto.")
     receipt = talk.say("I moved to Lisbon.")
 
-    assert talk.believed() == {"Ana moved to Lisbon"}
-    assert any("closes, the wording marks a change" in change for change in receipt.changes)
+    assert talk.believed() == {"Ana lives in Lisbon"}
+    assert any("closes, there is one at a time" in change for change in receipt.changes)
     former = [n for n in talk.memory.list("Fact", include_superseded=True).items if "Porto" in n.content]
     assert [n.valid.end for n in former] == [talk.clock()]
 
@@ -83,17 +83,16 @@ def test_what_happened_adds(talk):
     receipt = talk.say("I visited Oslo.")
 
     assert talk.believed() == {"Ana visited Rome", "Ana visited Oslo"}
-    assert any("adds" in change for change in receipt.changes)
+    assert any("believed too" in change for change in receipt.changes)
 
 
 def test_a_count_becomes_a_series(talk):
-    """The latest count is current, the former ones are history."""
-    talk.say("I have read 120 pages of Dune.")
-    receipt = talk.say("I have read 220 pages of Dune so far.")
+    """Readings stand beside each other; none ends another."""
+    talk.say("My weight is 88 kg.")
+    receipt = talk.say("My weight is 86 kg.")
 
-    assert talk.believed() == {"Ana read 220 pages"}
+    assert talk.believed() == {"Ana's weight is 88 kg", "Ana's weight is 86 kg"}
     assert any("series" in change for change in receipt.changes)
-    assert len(talk.believed(include_superseded=True)) == 2
 
 
 def test_what_is_over_ends_and_nothing_begins(talk):
@@ -162,7 +161,7 @@ def test_undo_takes_the_facts_back(talk):
     receipt = talk.say("I moved to Lisbon.")
     talk.memory.undo(receipt)
 
-    assert talk.believed() == {"Ana live in Porto"}
+    assert talk.believed() == {"Ana lives in Porto"}
     assert talk.memory.recall("Lisbon").hits == ()
 
 
@@ -173,7 +172,7 @@ def test_twice_is_once_with_facts(talk):
     again = talk.memory.remember(event)
 
     assert not again.changed
-    assert talk.believed() == {"Ana live in Porto"}
+    assert talk.believed() == {"Ana lives in Porto"}
 
 
 def test_a_dry_run_believes_nothing(talk):
@@ -220,7 +219,7 @@ def test_worlds_share_nothing(talk):
 
     assert inside.walk_answer("What is the capital of Freedonia?").chains[0].name == "Marxville"
     assert inside.walk_answer("Who is the director of Acme Works?").chains == ()
-    assert talk.believed(inside) == {"Freedonia capital of Marxville"}
+    assert talk.believed(inside) == {"Freedonia's capital is Marxville"}
 
 
 def test_given_facts_outrank_what_is_said(talk):
@@ -250,7 +249,7 @@ def test_doubt_is_quarantined_and_confirmed():
     (aside,) = _quarantined(talk.memory)
     assert "below 0.99" in (aside.reason or "")
     talk.memory.confirm(aside)
-    assert talk.believed() == {"Ana live in Porto"}
+    assert talk.believed() == {"Ana lives in Porto"}
 
 
 def _quarantined(memory: Memory):
@@ -352,7 +351,7 @@ def test_a_huge_text_is_read_in_time(talk):
     receipt = talk.say(text[:10_000_000])
 
     assert receipt.changed
-    assert "Ana live in Porto" in talk.believed()
+    assert "Ana lives in Porto" in talk.believed()
 
 
 # Crashes ---------------------------------------------------------------------------------------------
@@ -371,7 +370,7 @@ def test_a_crash_between_words_and_facts_is_resumed_once(tmp_path, monkeypatch):
     with Memory.open(path, PLAIN) as memory:
         assert talk.believed(memory) == set()
         assert len(memory.resume()) == 1
-        assert talk.believed(memory) == {"Ana live in Porto"}
+        assert talk.believed(memory) == {"Ana lives in Porto"}
         assert memory.resume() == ()
         assert memory.verify().ok
 

@@ -129,7 +129,7 @@ def test_a_night_changes_nothing_that_is_believed_to_hold_when(history):
     for op in history:
         life.apply(op)
     before = life.believed()
-    now = {(v, run): life.triples(v, life.clock(), run) for v in life.points()[0] for run in ("", "r1")}
+    now = {(v, run): life.triples(v, life.clock() + 9, run) for v in life.points()[0] for run in ("", "r1")}
     life.clock.advance(3_600_000_000)
     life.memory.consolidate(["redundancy"])
     after = {(v, run): life.triples(v, life.clock() + 9, run) for v in life.points()[0] for run in ("", "r1")}

@@ -16,7 +16,7 @@ from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate
 from worldline.store.schema import COLUMNS, COVERED
 from worldline.write.load import Link, Note
 
-UNCOVERED = {("events", "state"), ("events", "draft"), ("events", "signals")}
+UNCOVERED = {("events", "state"), ("events", "draft"), ("events", "signals"), ("events", "reading")}
 """What is done about an event after it is stored: it changes, so no checksum covers it."""
 EXTRA = {
     "worlds": ("line", "head", "hash", "digest"),

@@ -9,11 +9,11 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
-from worldline.claims import Claim, stem
 from worldline.read.walk import Step
+from worldline.reading.claim import Claim, stem
+from worldline.reading.relations import relation
 from worldline.rules.slots import Held, decide, oriented, slot_of
 from worldline.text import fold
-from worldline.write.relations import relation
 
 Row = tuple[Held, Claim]
 

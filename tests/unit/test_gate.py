@@ -47,11 +47,11 @@ def test_ranks_short_messages(nearest: list[str]) -> None:
 
 
 def test_admits_what_matters() -> None:
-    """At most 3 of 100 worthy messages are kept shallow, at most 15 of 100 others are admitted."""
+    """At most 3 of 100 worthy messages are kept shallow, at most 5 of 100 others are admitted."""
     worth = [judge(text, KNOWN).admitted for label, text in MESSAGES if label in WORTH]
     other = [judge(text, KNOWN).admitted for label, text in MESSAGES if label not in WORTH]
     assert sum(worth) >= 0.97 * len(worth)
-    assert sum(other) <= 0.15 * len(other)
+    assert sum(other) <= 0.05 * len(other)
 
 
 def test_novelty_follows_the_formula() -> None:
@@ -85,9 +85,9 @@ def test_combination() -> None:
 
 def test_easier_thresholds() -> None:
     """Corrections, decisions and relationships need a little less."""
-    assert judge("actually it's Tuesday, not Monday", []).threshold == pytest.approx(0.24)
-    assert judge("We decided to use Postgres", []).threshold == pytest.approx(0.26)
-    assert judge("my wife is called Ines", []).threshold == pytest.approx(0.26)
+    assert judge("actually it's Tuesday, not Monday", []).threshold == pytest.approx(0.60)
+    assert judge("We decided to use Postgres", []).threshold == pytest.approx(0.62)
+    assert judge("my wife is called Ines", KNOWN).threshold == pytest.approx(0.36)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 
 from worldline.read.cues import ask
 from worldline.read.features import Corpus, Turn, measure
+from worldline.read.meeting import is_slip
 from worldline.read.score import how_many, judge, rank, score
 from worldline.read.weights import WEIGHTS
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
@@ -108,11 +109,103 @@ def test_evidence_of_the_wrong_person_is_weak():
     verdicts = []
     for name in ("Ana", "Ben"):
         asked = ask(f"When did {name} adopt a puppy?", people=["ana", "ben"])
-        verdicts.append(judge(asked, score(asked, turns, corpus)).sure)
+        verdicts.append(judge(asked, score(asked, turns, corpus), corpus).sure)
 
     assert verdicts[0] > verdicts[1]
 
 
 def test_an_empty_pool_is_no_evidence():
     """Nothing found is not enough."""
-    assert not judge(ask("anything?"), score(ask("anything?"), [], Corpus(0, 1.0, {}))).enough
+    asked, corpus = ask("anything?"), Corpus(0, 1.0, {})
+
+    assert not judge(asked, score(asked, [], corpus), corpus).enough
+
+
+# Doubt ---------------------------------------------------------------------------------------------
+
+
+def verdict(question, *said, role="user", crowd=0, **kwargs):
+    """What is judged of a question over a few texts, in a store with a crowd of others."""
+    turns, corpus = pool(*((role, text) for text in said), role=role)
+    asked = ask(question, **kwargs)
+    counts = {term: corpus.frequency.get(term, 0) for term in asked.terms}
+    corpus = Corpus(corpus.size + crowd, 8.0, counts)
+    return judge(asked, score(asked, turns, corpus), corpus)
+
+
+DINNER = ("Nadia is vegetarian.", "Oskar always orders the bibimbap.", "The bill was 64 euros.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is vegetarian?",
+        "How much was the bill?",
+        "What does Oskar order these days?",
+        "who is vegetarain",
+        "hwo much was the bill?",
+    ],
+)
+def test_a_small_store_that_says_it_is_not_doubted(question):
+    """Three texts are enough, with question words, slips of one letter and all."""
+    found = verdict(question, *DINNER)
+
+    assert found.enough
+    assert 0.0 < found.sure < 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("When is Nadia's birthday?", "birthday"),
+        ("What car does Oskar drive?", "car"),
+        ("Who reserved the table?", "table"),
+        ("Which zeppelin does Oskar fly?", "zeppelin"),
+        ("What is Nadia's blood type?", "blood"),
+    ],
+)
+def test_what_nothing_speaks_of_is_refused_by_its_own_name(question, missing):
+    """The rare word that nothing meets decides, and is named as it was written."""
+    found = verdict(question, *DINNER)
+
+    assert not found.enough
+    assert missing in found.missing
+
+
+def test_the_size_of_the_store_changes_little():
+    """Ten thousand other texts make neither an answer nor a doubt."""
+    for question in ("Who is vegetarian?", "When is Nadia's birthday?"):
+        small, large = verdict(question, *DINNER), verdict(question, *DINNER, crowd=10_000)
+
+        assert small.enough == large.enough
+        assert small.sure == pytest.approx(large.sure, abs=0.1)
+
+
+def test_a_value_of_the_wanted_kind_has_to_be_there():
+    """ "How many" wants a number, "'s name" a name."""
+    assert not verdict("How many stamps do I have?", "I collect stamps from Portugal.").enough
+    assert verdict("How many stamps do I have?", "I collect stamps, 400 so far.").enough
+    assert not verdict("What is my neurologist's name?", "My neurologist prescribed something.").enough
+
+
+def test_other_words_for_the_same_thing_are_evidence():
+    """Everyday words, kinds and derived words meet; a word that is itself needed stands for no other."""
+    assert verdict("Who is my manager?", "My boss is Ivan.").enough
+    assert verdict("What's my weight?", "I weigh 71 kilos.").enough
+    assert verdict("When did I stop smoking?", "I quit smoking on New Year's Day.").enough
+    assert not verdict("Who paid the bill?", "The bill came late.").enough
+
+
+def test_a_pronoun_takes_its_meaning_from_what_was_said_before():
+    """ "It cost me …" is evidence for the boat of the turn before."""
+    said = ("I bought a boat called Thalia.", "It cost me 14,000 euros.")
+
+    assert verdict("How much did the boat cost?", *said).enough
+
+
+def test_slips_are_single():
+    """One letter more, less, other, or two swapped; short words mean what they say."""
+    assert is_slip("tortois", "tortios")
+    assert is_slip("waranti", "warranti")
+    assert not is_slip("cat", "car")
+    assert not is_slip("berlin", "merino")

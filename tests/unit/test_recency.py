@@ -1,47 +1,73 @@
-"""Of two turns that meet a question about now equally well, the newer one leads."""
+"""What holds now before what it took the place of, and the other way round for who asks for what was."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from worldline.read.cues import ask
-from worldline.read.features import Corpus, Turn
-from worldline.read.recency import asks_for_now, newer_first
+from worldline.read.features import DAY, Corpus, Turn
+from worldline.read.recency import in_time, outdated, tense
 from worldline.read.score import score
 from worldline.rules.describe import describe
+from worldline.store.search import Drawn
 
 OLD, NEW = (
     "I have tried three Korean restaurants in my city.",
     "So far I have tried four Korean restaurants in my city.",
 )
+SAID = 1_700_000_000_000_000
 
 
-def order(question: str, *texts: tuple[str, str, int]) -> list[int]:
-    """The keys of these turns (text, role, day), best first; the first one has the higher score."""
+def order(question: str, *texts: tuple[str, str, int], replaced=None) -> list[int]:
+    """The keys of these turns (text, speaker, day), best first; the first one has the higher score."""
     turns = [
-        Turn(key, f"s{key}", 0, describe(text), "", role, day, 0.9 - key / 10)
-        for key, (text, role, day) in enumerate(texts, 1)
+        Turn(
+            key,
+            f"s{key}",
+            0,
+            describe(text, said_at=SAID + day * DAY),
+            who,
+            _role(who),
+            SAID + day * DAY,
+            0.9 - key / 10,
+        )
+        for key, (text, who, day) in enumerate(texts, 1)
     ]
-    asked = ask(question)
+    asked = ask(question, people=["ana", "ben"])
     board = score(asked, turns, Corpus(50, 9.0, dict.fromkeys(asked.terms, 2)))
-    return [turns[at].key for at in newer_first(asked, board, board.order())]
+    board = replace(board, scores=np.array([-0.5 * at for at in range(len(turns))]))
+    return [turns[at].key for at in in_time(asked, board, list(range(len(turns))), replaced or {})]
+
+
+def _role(who: str) -> str:
+    return who if who in ("user", "assistant") else "people"
 
 
 @pytest.mark.parametrize(
-    ("question", "now"),
+    ("question", "expected"),
     [
-        ("How many Korean restaurants have I tried in my city?", True),
-        ("Where do I keep my old sneakers?", True),
-        ("What is my current record?", True),
-        ("Where did I initially keep my sneakers?", False),
-        ("What was my previous goal?", False),
-        ("How many Korean restaurants has Ana tried?", False),
-        ("When did I go to Rome?", False),
+        ("How many Korean restaurants have I tried in my city?", "now"),
+        ("Where do I keep my old sneakers?", "now"),
+        ("Where do I currently keep what I bought first?", "now"),
+        ("How many seats did we have under the old contract?", "then"),
+        ("What is my current record?", "now"),
+        ("Who's Ana's boss?", "now"),
+        ("Who runs the chess club?", "now"),
+        ("Who won the chess game?", ""),
+        ("How many Korean restaurants has Ana tried?", "now"),
+        ("What did the cat weigh at the latest check?", "now"),
+        ("Where did I initially keep my sneakers?", "then"),
+        ("What was my previous goal?", "then"),
+        ("Who was the drummer before Ben?", "then"),
+        ("When did I go to Rome?", ""),
+        ("Can you recommend a restaurant that is good?", ""),
     ],
 )
-def test_what_asks_for_now(question: str, now: bool) -> None:
-    """Questions of the speaker about the present, and no others."""
-    assert asks_for_now(ask(question)) is now
+def test_the_time_that_a_question_asks_about(question: str, expected: str) -> None:
+    """The present, unless its words speak of the past."""
+    assert tense(ask(question)) == expected
 
 
 def test_the_newer_version_leads() -> None:
@@ -52,16 +78,65 @@ def test_the_newer_version_leads() -> None:
     assert order(question, (OLD, "user", 2), (NEW, "user", 1))[0] == 1
 
 
+def test_the_newer_version_leads_for_others_too() -> None:
+    """Of the person who is named, and in the same session."""
+    question = "How many Korean restaurants has Ana tried?"
+
+    assert order(question, (OLD, "ana", 1), (NEW, "ana", 2))[0] == 2
+    assert order(question, (OLD, "ana", 1), (NEW, "ben", 2))[0] == 1
+
+
 @pytest.mark.parametrize(
     ("text", "role"),
     [
         (NEW, "assistant"),
         ("I bought four Korean books.", "user"),
         ("Korean restaurants in my city are nice.", "user"),
+        ("Imagine I had tried four Korean restaurants in my city.", "user"),
+        ("My sister has tried four Korean restaurants in my city.", "user"),
     ],
 )
 def test_others_do_not_pass(text: str, role: str) -> None:
-    """Neither an assistant's words, nor another topic, nor a turn without a value pass."""
+    """Neither an assistant's words, nor another topic or person, nor a thought, nor a turn without a value pass."""
     question = "How many Korean restaurants have I tried in my city?"
 
     assert order(question, (OLD, "user", 1), (text, role, 2))[0] == 1
+
+
+def test_what_tells_a_change_needs_fewer_words() -> None:
+    """A turn that speaks of a change goes before the one that states the old value in the words of the question."""
+    question = "Which tool runs our builds on the server?"
+    old = ("Jenkins runs our builds on the server.", "user", 1)
+
+    assert order(question, old, ("We moved our builds from the server to Drone.", "user", 9))[0] == 2
+    assert order(question, old, ("Our builds fail on Mondays.", "user", 9))[0] == 1
+
+
+LIVES, MOVED = ("I live in Leeds.", "ana", 1), ("We relocated to Bristol.", "ana", 9)
+
+
+def test_a_turn_whose_fact_is_over_stands_behind_what_ended_it() -> None:
+    """The present before the past by default, the past first for who asks for it."""
+    over = {1: (2,)}
+
+    assert order("Where does Ana live?", LIVES, MOVED, replaced=over) == [2, 1]
+    assert order("Where did Ana live before?", MOVED, LIVES, replaced={2: (1,)}) == [1, 2]
+    assert order("Where did Ana live before?", LIVES, MOVED, replaced=over) == [1, 2]
+
+
+def test_only_the_fact_that_is_asked_for_counts() -> None:
+    """Another fact of the same turn may be over; one about another name is not meant at all."""
+    lives, works = (
+        Drawn(1, "Ana lives in Leeds", True, False, (2,)),
+        Drawn(1, "Ana works at Acme", False, False, ()),
+    )
+
+    assert outdated(ask("Where does Ana live?", people=["ana"]), [lives, works]) == {1: (2,)}
+    assert outdated(ask("Where does Ana work?", people=["ana"]), [lives, works]) == {}
+    assert (
+        outdated(
+            ask("How many seats does Brightwell have?"),
+            [Drawn(1, "Osterhaus has 12 seats", True, False, (2,))],
+        )
+        == {}
+    )

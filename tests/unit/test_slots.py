@@ -2,92 +2,81 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import re
 from pathlib import Path
 
 import pytest
 
-from worldline.claims import Claim, stem
-from worldline.rules.slots import Decision, Held, decide, oriented, slot_of
-from worldline.text import fold
-from worldline.write.extract import extract
+from worldline import FOREVER, Config, Memory
+from worldline.reading.claim import Claim
+from worldline.rules.slots import Held, decide, oriented
+from worldline.testing import FrozenClock
 
-SAID = datetime(2023, 5, 10, 14, 30, tzinfo=UTC)
-PAIRS = [
-    tuple(line.split("\t"))
-    for line in (Path(__file__).parent / "slot_pairs.tsv").read_text("utf-8").splitlines()
-]
-
-
-class Memory:
-    """Current facts of every subject, enough to judge one pair."""
-
-    def __init__(self) -> None:
-        self.held: dict[str, dict[str, Held]] = {}
-        self.called: dict[str, set[str]] = {}
-        self.worded: dict[str, set[str]] = {}
-        self.keys: set[str] = set()
-
-    def kinds(self, name: str) -> frozenset[str]:
-        return frozenset(self.called.get(name, ()))
-
-    def typed(self, key: str) -> frozenset[str]:
-        return frozenset(self.worded.get(key, ()))
-
-    def tell(self, text: str, said: datetime) -> list[Decision]:
-        return [self.put(claim) for claim in extract(text, "Sam", said_at=said)]
-
-    def put(self, claim: Claim) -> Decision:
-        claim = oriented(claim, lambda key: key in self.keys)
-        mine = self.held.setdefault(fold(claim.subject), {})
-        decision = decide(claim, list(mine.values()), self)
-        for kind in claim.types:
-            if "#" in slot_of(claim):
-                self.called.setdefault(fold(claim.object), set()).add(stem(kind))
-                self.worded.setdefault(claim.key, set()).add(stem(kind))
-        self.keys.add(claim.key)
-        for closed in decision.closes:
-            del mine[closed]
-        if decision.verb not in ("repeats", "ends", "ignored"):
-            name = str(len(self.keys) * 1000 + len(mine))
-            mine[name] = Held(
-                name,
-                decision.slot,
-                claim.object,
-                claim.kind,
-                decision.one,
-                claim.rank,
-                claim.valid_from,
-            )
-        return decision
+DAY = 86_400_000_000
+HERE = Path(__file__).parent
+FAILING = 25
+"""So many pairs are not judged rightly yet. Lower it when one is; never raise it."""
+FIRST_PERSON = re.compile(r"\b(?:I|my|we|our)\b", re.I)
 
 
-def judge(first: str, second: str) -> tuple[bool, set[str]]:
-    """Whether the second statement closed something, and all its verbs."""
-    memory = Memory()
-    memory.tell(first, SAID)
-    decisions = memory.tell(second, SAID + timedelta(days=30))
-    return any(d.closes for d in decisions), {d.verb for d in decisions}
+def pairs(name: str) -> list[tuple[str, str, str]]:
+    """What is wanted, the first and the second statement."""
+    lines = (HERE / name).read_text("utf-8").splitlines()
+    return [(wanted, first, second) for wanted, first, second in (line.split("\t") for line in lines)]
+
+
+PAIRS, OPEN = pairs("slot_pairs.tsv"), pairs("slot_pairs_open.tsv")
+
+
+def ends(memory: Memory) -> dict[str, int]:
+    """Every fact that was ever believed, and when it ends; 0 where it is not believed any more."""
+    found: dict[str, int] = {}
+    for node in memory.list("Fact", include_superseded=True, limit=100).items:
+        end = node.valid.end if node.known.end == FOREVER else 0
+        found[node.lineage] = max(end, found.get(node.lineage, 0))
+    return found
+
+
+def judged(wanted: str, first: str, second: str) -> str:
+    """What is wrong with what the second statement did to the first, a month later; nothing if all is right."""
+    clock = FrozenClock("2023-05-10T14:30:00Z")
+    speaker = "Sam" if FIRST_PERSON.search(first) else ""  # a bare record is nobody's talk
+    with Memory.open(":memory:", Config(embedder="none"), clock=clock) as memory:
+        memory.remember(first, speaker=speaker, said_at=clock())
+        before = ends(memory)
+        clock.advance(30 * DAY)
+        receipt = memory.remember(second, speaker=speaker, said_at=clock())
+        after = ends(memory)
+    over = [line for line, end in before.items() if after.get(line, 0) < end]
+    if wanted in ("closes", "ends"):
+        return "" if over else "nothing ended"
+    if over:
+        return f"ended: {receipt.changes}"
+    if wanted == "repeats":
+        return "" if any(": repeats, " in change for change in receipt.changes) else "not taken for the same"
+    if wanted == "series":
+        return "" if before and len(after) > len(before) else "the second reading is not beside the first"
+    return ""
 
 
 def test_enough_pairs() -> None:
-    """There are at least 150 minimal pairs."""
+    """There are at least 150 minimal pairs, none twice."""
     assert len(PAIRS) >= 150
+    assert len({*PAIRS, *OPEN}) == len(PAIRS) + len(OPEN)
+    assert {wanted for wanted, _, _ in PAIRS} == {"closes", "ends", "keeps", "noend", "repeats", "series"}
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda p: f"{p[0]}: {p[1]} / {p[2]}")
 def test_minimal_pair(pair: tuple[str, str, str]) -> None:
     """Each pair closes, continues a series, ends, repeats or keeps, as a reader would say."""
-    wanted, first, second = pair
-    closed, verbs = judge(first, second)
-    if wanted in ("keeps", "noend"):
-        assert not closed
-    elif wanted == "repeats":
-        assert "repeats" in verbs
-        assert not closed
-    else:
-        assert closed
-        assert wanted in verbs or (wanted == "closes" and "series" in verbs)
+    assert judged(*pair) == ""
+
+
+def test_pairs_that_are_still_wrong_become_fewer() -> None:
+    """The pairs that are known to be judged wrongly are counted, and the count only falls."""
+    wrong = [pair for pair in OPEN if judged(*pair)]
+
+    assert len(wrong) <= FAILING, wrong
 
 
 def claim(**fields: object) -> Claim:
@@ -121,3 +110,12 @@ def test_equal_dates_contradict() -> None:
 def test_every_decision_says_why() -> None:
     """A decision carries its reason in words."""
     assert decide(claim(), [Held("1", "live|in", "Porto")]).reason
+
+
+def test_authors_and_works_are_turned_round() -> None:
+    """ "Y founded X" fills the slot of "X was founded by Y"; what nobody makes stays as it is."""
+    active = claim(subject="Ana Lopes", predicate="founded", key="found|", object="Acme", active=True)
+    turned = oriented(active, lambda key: 0)
+
+    assert (turned.subject, turned.key, turned.object) == ("Acme", "found|by", "Ana Lopes")
+    assert oriented(claim(), lambda key: 0) == claim()

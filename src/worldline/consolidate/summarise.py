@@ -21,10 +21,10 @@ from worldline.consolidate.night import Night
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.reading.voices import role_of
 from worldline.rules import coverage
 from worldline.rules.coverage import Sentence, Source
 from worldline.rules.derived import INFERRED
-from worldline.rules.describe import role_of
 from worldline.store.search import STRETCH
 from worldline.store.view import LISTED, MADE_APART, SqlView, as_belief, listed
 

@@ -29,6 +29,7 @@ from worldline.store.view import SqlView
 from worldline.write import change, put
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_scope
+from worldline.write.given import believe
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -177,7 +178,7 @@ def _known(view: SqlView, id_: str, before: Instant) -> bool:
 
 def _fact(handle: Handle, item: Stated, report: Report) -> bool:
     def work(tx: Tx, place: Place) -> Done:
-        key, changed = remembering.believe(tx, item.fact, place, handle)
+        key, changed = believe(tx, item.fact, place, handle)
         return tx.id_of(key), changed
 
     return handle.write("import", work, dry_run=report.dry_run).changed

@@ -6,6 +6,7 @@ Lines that others refer to come before them. `restore.py` reads it back.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -143,6 +144,7 @@ def _events(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     for node, id_, key, world, text, scope, draft, *values in rows:
         if node in kept:
             event = dict(zip(EVENT_COLUMNS, values, strict=True))
+            event["reading"] = b64encode(event["reading"]).decode() if event["reading"] else None
             dated = key == event_key(event, scope or 0, world, text, undated=False)
             left = _left(view, draft) if draft else None
             yield _full("event", id=_hex(id_), undated=None if dated else True, draft=left, **event)

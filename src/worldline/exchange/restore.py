@@ -10,6 +10,7 @@ later from being given up at once.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -265,9 +266,15 @@ def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     left = _left(copy, event.get("draft"))
     state = event.get("state", "stored") if left or event.get("state") != "pending" else "stored"
     row = {**event, "node": key, "key": own, "session": world or None, "draft": left, "state": state}
-    row = {"utc_offset": 0, "modality": "text", **row}
+    row = {"utc_offset": 0, "modality": "text", **row, "reading": _reading(event)}
     values = [row.get(column) for column in COLUMNS["events"] if column != "tenant"]
     tx.add("events", *values)
+
+
+def _reading(event: Line) -> bytes | None:
+    """What an event was found to say; one that does not decode is made anew."""
+    kept = event.get("reading")
+    return b64decode(kept, validate=True) if isinstance(kept, str) and kept else None
 
 
 def _left(copy: Copy, draft: list[Line] | None) -> str | None:

@@ -17,7 +17,7 @@ import msgspec
 from worldline.clock import to_datetime
 from worldline.dates import find_dates
 from worldline.rules.kinds import tags_of
-from worldline.text import fold, words
+from worldline.text import words
 
 NUMBER, MONEY, DURATION, CLOCK, PERCENT, DATE, QUOTED, NAME, TIME = (1 << n for n in range(9))
 ASKS, REACTS, INSTRUCTS, PREFERS, PLANS, OF_ME, OF_YOU = (1 << n for n in range(9, 16))
@@ -163,16 +163,9 @@ def _dates(text: str, said_at: int | None) -> tuple[tuple[int, int], ...]:
     """The stretches of time that the text names, resolved against when it was said."""
     if said_at is None:
         return ()
-    base = to_datetime(said_at)
+    try:
+        base = to_datetime(said_at)
+    except OverflowError:  # at the ends of time
+        return ()
     spans = find_dates(text[:LONGEST_SCAN], base)
     return tuple(dict.fromkeys((span.start, span.end) for span in spans))[:MAX_DATES]
-
-
-_USER = frozenset({"user", "human", "me", "customer"})
-_MACHINE = frozenset({"assistant", "ai", "bot", "agent", "model", "system", "tool", "chatbot"})
-
-
-def role_of(speaker: str) -> str:
-    """Who speaks: a person by name, the user of an assistant, or the assistant."""
-    name = fold(speaker)
-    return "user" if name in _USER else "assistant" if name in _MACHINE else "people"

@@ -243,3 +243,9 @@ def tags_of(tokens: Iterable[str]) -> tuple[str, ...]:
 def asked_kinds(token: str) -> tuple[str, ...]:
     """The kinds that a question's token asks for."""
     return _tables()[1].get(token, ())
+
+
+@cache
+def of_kind(tag: str) -> frozenset[str]:
+    """The tokens that are of a kind."""
+    return frozenset(token for token, tags in _tables()[0].items() if tag in tags)

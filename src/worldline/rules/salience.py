@@ -19,8 +19,8 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.claims import stem
 from worldline.clock import FOREVER, Instant
+from worldline.reading.claim import stem
 
 DAY = 86_400_000_000
 Use: TypeAlias = Literal["shown", "useful", "wrong"]

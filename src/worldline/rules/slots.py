@@ -14,7 +14,8 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from worldline.claims import Claim, stem
+from worldline.reading.claim import Claim, stem
+from worldline.reading.families import families
 from worldline.rules.vocabulary import FUNCTIONAL_KEYS, MANY, ONE_AT_A_TIME, PASSIVE_MAKING
 from worldline.text import fold
 from worldline.wordlists import word_set
@@ -39,6 +40,8 @@ class Held(msgspec.Struct, frozen=True):
     rank: str = "other"
     valid_from: int | None = None
     dated: bool = False  # the date was stated, not taken from the time said
+    teller: str = ""  # who said it first
+    phrase: str = ""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -83,8 +86,10 @@ def slot_of(claim: Claim) -> str:
     return claim.key if not kind or stem(kind) in words else f"{claim.key}#{stem(kind)}"
 
 
-def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> Decision:
+def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING, teller: str = "") -> Decision:
     """The effect of a claim on the current facts of its subject."""
+    if claim.holds or claim.effect != "holds" or claim.negated:
+        return _by_family(claim, held, teller)
     slot = join(claim, held, known)
     mates = [h for h in held if h.slot == slot]
     if claim.cue == "ends":
@@ -96,10 +101,113 @@ def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> Decisi
     rivals = named or [h for h in mates if h not in same]
     one, why = _one_at_a_time(claim, slot, rivals, mates)
     if not rivals:
-        return Decision("opens", slot, one, (), "nothing was believed in this slot")
+        return Decision("opens", slot, one, (), "nothing was believed of this yet")
     if not one and not named:
         return Decision("adds", slot, False, (), why)
     return _replace(claim, slot, rivals, why, one)
+
+
+NOT = "not "
+"""Opens the slot of what is said not to be so."""
+
+
+def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
+    """The effect of what was read as one of a family, or with a wording that says how many values it holds."""
+    slot = next((s for s in (claim.key, *claim.others) if any(h.slot == s for h in held)), claim.key)
+    if slot != claim.key:
+        claim = _as_one_of(claim, slot)
+    mates = [h for h in held if h.slot == slot]
+    if claim.effect == "ends":
+        return _over(claim, slot, mates, held)
+    denied = [h for h in held if h.slot == NOT + slot and _covers(claim.object, h.object)]
+    if claim.negated:
+        return _denial(claim, slot, mates, held)
+    same = [h for h in mates if fold(claim.object) == fold(h.object)]
+    named = [
+        h for h in held
+        if claim.replaces and h not in same and not h.slot.startswith(NOT) and _covers(claim.replaces, h.object)
+    ]  # fmt: skip
+    if named and not mates:
+        slot = named[0].slot
+    if same and not named:
+        return Decision("repeats", slot, same[0].one, (), "the same was already believed")
+    rivals = [h for h in mates if h not in same]
+    one = claim.holds == "one"
+    if claim.cue == "correction" and rivals:
+        wrong = named or (rivals if one else rivals[-1:])
+        return Decision("closes", slot, one, tuple(h.id for h in wrong), "it was wrong: the text corrects it")
+    if named:
+        return _replace(claim, slot, named, "the text says that it takes its place", one)
+    if claim.holds == "series":
+        return Decision("series", slot, False, (), "one more reading of the same")
+    over = tuple(h.id for h in denied)
+    if not rivals:
+        return Decision("closes" if over else "opens", slot, one, over, "nothing else was believed of this")
+    if one and claim.cue != "adds":
+        return _one_value(claim, slot, rivals, teller)
+    if (claim.switches or (claim.cue == "closes" and slot == "uses")) and len(mates) == 1:
+        return _replace(claim, slot, rivals, "the text speaks of a switch, and one was believed", one)
+    why = "the wording says that it comes on top" if claim.cue == "adds" else "there may be several of these"
+    return Decision("adds", slot, False, over, why)
+
+
+def _as_one_of(claim: Claim, slot: str) -> Claim:
+    """The claim as one of another family that its wording fits, which already holds something."""
+    family = families().all.get(slot)
+    if family is None:
+        return claim
+    return msgspec.structs.replace(claim, key=slot, holds=family.holds, fixed=not family.changes)
+
+
+def _one_value(claim: Claim, slot: str, rivals: Sequence[Held], teller: str) -> Decision:
+    """Another value where one holds at a time: the later takes the place, two sources at odds contradict."""
+    if claim.fixed:
+        return Decision("contradicts", slot, True, (), "this cannot change, so one of the two is wrong")
+    dated = claim.valid_from is not None and claim.kind != "date"
+    says_change = claim.effect == "begins" or claim.cue == "closes" or dated
+    others = [h for h in rivals if teller and h.teller and fold(h.teller) != fold(teller)]
+    if others and not says_change:
+        return Decision("contradicts", slot, True, (), "two sources disagree, and neither speaks of a change")
+    return _replace(claim, slot, rivals, "there is one at a time, and this is the later one", True)
+
+
+def _over(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
+    """What is said to be over ends: in its slot, or where the thing itself is held under another word."""
+    over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
+    if not over and claim.object:
+        over = [h for h in held if not h.slot.startswith(NOT) and _same_thing(claim.object, h.object)]
+    ids = tuple(h.id for h in over if not _outranked(claim, h))
+    reason = "the text says that it is over" if ids else "nothing believed matches what is said to be over"
+    return Decision("ends", slot, False, ids, reason)
+
+
+def _denial(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
+    """ "I don't live in Paris": ends what says so, touches nothing else, and is kept as a denial."""
+    over = tuple(h.id for h in mates if fold(claim.object) == fold(h.object) and not claim.event)
+    if any(h.slot == NOT + slot and fold(h.object) == fold(claim.object) for h in held):
+        return Decision("repeats", NOT + slot, False, (), "the same was already believed")
+    return Decision("closes" if over else "opens", NOT + slot, False, over, "the text denies it")
+
+
+def corrects(value: str, held: Held) -> bool:
+    """Whether a bare value can stand in the place of a held one: another of the same shape and unit."""
+    a, b = fold(value), fold(held.object)
+    if (
+        a == b
+        or any(c.isdigit() for c in a) != any(c.isdigit() for c in b)
+        or len(a.split()) > len(b.split()) + 2
+    ):
+        return False
+    if not any(c.isdigit() for c in a):
+        return value[:1].isupper() == held.object[:1].isupper()
+    units = [{w for w in said.split() if not any(c.isdigit() for c in w)} for said in (a, b)]
+    return not units[0] or not units[1] or bool(units[0] & units[1])
+
+
+def _same_thing(said: str, known: str) -> bool:
+    """ "the Panda" and "an old Fiat Panda": the words of one are the last or the naming words of the other."""
+    a, b = fold(said).split(), fold(known).split()
+    return bool(a) and bool(b) and (set(a) <= set(b) or set(b) <= set(a))
 
 
 def join(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> str:
@@ -235,7 +343,7 @@ def _one_at_a_time(
     stems = set(key.partition("|")[0].split())
     single = claim.definite or claim.record
     if single and any(h.one for h in mates) and not stems & MANY:
-        return True, "this slot holds one value at a time"
+        return True, "there is one value at a time"
     if single and key in FUNCTIONAL_KEYS:
         return True, "such a thing holds of one at a time"
     if claim.definite and stems & ONE_AT_A_TIME:
@@ -274,5 +382,6 @@ def oriented(claim: Claim, seen: Callable[[str], int]) -> Claim:
     if claim.key.partition("|")[0] not in PASSIVE_MAKING and not seen(passive):
         return claim
     return msgspec.structs.replace(
-        claim, subject=claim.object, object=claim.subject, key=passive, active=False, definite=True
-    )
+        claim, subject=claim.object, object=claim.subject, key=passive, active=False, definite=True,
+        predicate=f"{{O}} {claim.predicate} {{S}}",
+    )  # fmt: skip

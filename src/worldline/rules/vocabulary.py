@@ -6,7 +6,7 @@ there is one; `FUNCTIONAL_KEYS` predicate keys that hold of one thing at a time.
 
 from __future__ import annotations
 
-from worldline.claims import predicate_key, stem
+from worldline.reading.claim import predicate_key, stem
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import msgspec
 
 from worldline.model import Metadata, NodeDraft
-from worldline.rules.describe import Described, describe, is_standing, role_of
+from worldline.reading.voices import role_of
+from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.sqlite import Row
@@ -71,7 +72,7 @@ class Indexing(SqlView):
         """What recall reads of a text instead of the text: derived, and made again when it is missing."""
         session, position = self._seat(key, line, draft)
         turn = draft.type == "Turn"
-        described = msgspec.msgpack.encode(described_draft(draft))
+        described = draft.described or msgspec.msgpack.encode(described_draft(draft))
         self._dirty = True
         self._rows["texts"].append(
             (key, self.tenant, session, position, fold(draft.name) if turn else "",

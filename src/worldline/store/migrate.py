@@ -13,7 +13,7 @@ import apsw
 from worldline.errors import StoreError
 from worldline.store import schema
 
-STEPS: dict[int, str] = {1: schema.SLEEP_TABLES}
+STEPS: dict[int, str] = {1: schema.SLEEP_TABLES, 2: "ALTER TABLE events ADD COLUMN reading BLOB"}
 
 
 def upgrade(connection: apsw.Connection, path: str) -> None:

@@ -181,3 +181,8 @@ def predicate(tx: Tx, name: str, world: int) -> Predicate:
     """How facts with this predicate reconcile here; an unknown one may have many objects."""
     rows = _here(tx, "predicate", name, world)
     return msgspec.json.decode(rows[0][3], type=Predicate) if rows else Predicate(name)
+
+
+def knows_predicate(tx: Tx, name: str, world: int) -> bool:
+    """Whether somebody registered this predicate, here or above."""
+    return bool(_here(tx, "predicate", name, world))

@@ -7,7 +7,7 @@ by the changeset that closed it. `tenant` comes first in every key.
 
 from __future__ import annotations
 
-FORMAT = 2
+FORMAT = 3
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
@@ -39,7 +39,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "events": (
         *("node", "tenant", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
-        *("modality", "category", "source", "external_id", "state", "draft", "signals"),
+        *("modality", "category", "source", "external_id", "state", "draft", "signals", "reading"),
     ),
     "facts": (
         *("node", "tenant", "subject", "predicate", "object", "literal"),
@@ -114,7 +114,7 @@ CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB N
 CREATE TABLE events (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key BLOB NOT NULL,
   sender TEXT NOT NULL, recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL,
   session INTEGER, modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT,
-  state TEXT NOT NULL, draft TEXT, signals TEXT);
+  state TEXT NOT NULL, draft TEXT, signals TEXT, reading BLOB);
 CREATE TABLE facts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, subject INTEGER NOT NULL,
   predicate TEXT NOT NULL, object INTEGER NOT NULL, literal TEXT, phrase TEXT NOT NULL, key TEXT NOT NULL,
   kind TEXT NOT NULL, one INTEGER NOT NULL, rank TEXT NOT NULL, dated INTEGER NOT NULL);

@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, show
-from worldline.rules.describe import role_of
+from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
 from worldline.store import archive
 from worldline.store.schema import WORDS_PER_NODE
@@ -121,6 +121,16 @@ def search_words(view: SqlView, match: str, owners: Collection[str], depth: int 
         **args,
     )
     return list(dict.fromkeys(row[0] for row in rows))[:depth]
+
+
+def every_text(view: SqlView, room: int) -> list[int]:
+    """All visible texts, oldest first, as many as there is room for."""
+    rows = view.query(
+        f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.id = t.node{_HELD} WHERE t.tenant = :t"
+        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()} ORDER BY n.id LIMIT :room",
+        room=room,
+    )
+    return [row[0] for row in rows]
 
 
 def around(view: SqlView, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -243,6 +253,62 @@ def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, 
     parts = (step.format(near="src", far="dst"), step.format(near="dst", far="src"), over)
     rows = view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))
     return [(line, kind, _dated(name, at), text) for line, kind, name, text, _, at in rows]
+
+
+class Drawn(Struct, frozen=True):
+    """A fact as it was drawn from a turn: whether it holds no more, and the turns that may have ended it."""
+
+    turn: int
+    text: str
+    over: bool
+    wrong: bool
+    """Whether it was withdrawn: it never held."""
+    later: tuple[int, ...]
+
+
+def drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
+    """The facts drawn from these turns, in one look, with what took the place of those that are over.
+
+    That is a turn with another fact of the same slot, or the only one that was said when the fact ended.
+    """
+    cited = "d.type = 'derived_from' AND d.kf <= :k AND d.kt > :k"
+    facts = (
+        "SELECT d.dst AS turn, f.node, f.subject, f.predicate, n.content, max(b.vt) AS ended"
+        " FROM edges d CROSS JOIN facts f ON f.node = d.src CROSS JOIN nodes n ON n.id = f.node"
+        " LEFT JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
+        f" AND {view.scoped('b')} WHERE d.tenant = :t AND d.dst IN {LISTED} AND {cited} AND {view.scoped('d')}"
+        " GROUP BY d.dst, f.node"
+    )
+    sibling = (
+        "(SELECT json_group_array(d.dst) FROM facts g CROSS JOIN edges d ON d.tenant = :t AND d.src = g.node"
+        f" AND {cited} WHERE g.tenant = :t AND g.subject = o.subject AND g.predicate = o.predicate"
+        " AND g.node != o.node)"
+    )
+    then = "(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.type = 'Turn' AND b.vf = o.ended)"
+    rows = view.query(
+        f"SELECT o.turn, o.content, o.ended, CASE WHEN o.over THEN {sibling} END, CASE WHEN o.over THEN {then} END"
+        f" FROM (SELECT *, ifnull(ended, 0) <= :v AS over FROM ({facts})) o ORDER BY o.turn, o.node",
+        among=listed(turns),
+    )
+    return [
+        Drawn(
+            turn,
+            text,
+            siblings is not None,
+            ended is None,
+            tuple(_later(turn, siblings) or _only(turn, said)),
+        )
+        for turn, text, ended, siblings, said in rows
+    ]
+
+
+def _only(turn: int, found: str | None) -> list[int]:
+    later = _later(turn, found)
+    return later if len(later) == 1 else []
+
+
+def _later(turn: int, found: str | None) -> list[int]:
+    return sorted({other for other in orjson.loads(found or "[]") if other > turn})
 
 
 def _open(view: SqlView) -> str:

@@ -27,6 +27,7 @@ from worldline.hashing import (
     world_hash,
 )
 from worldline.model import Damage, Verification
+from worldline.rules import wording
 from worldline.store import ledger
 from worldline.store.indexing import RETOLD, is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
@@ -141,7 +142,10 @@ def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, s
     ends = "SELECT subject FROM facts WHERE tenant = ?1 UNION SELECT object FROM facts WHERE tenant = ?1"
     names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = ?1 AND id IN ({ends})"))
     return {
-        key: (phrase, f"{names.get(subject)} {phrase} {_value(object_, literal, names)}")
+        key: (
+            wording.label(phrase),
+            wording.sentence(names.get(subject), phrase, _value(object_, literal, names)),
+        )
         for key, subject, _, object_, literal, phrase in facts.values()
     }
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
+from worldline.rules.wording import label
 from worldline.store import archive
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
@@ -41,6 +42,16 @@ LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
 
 _BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels", "only", "cold")
+
+_OPEN_FACT = (
+    "f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
+    f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.node = d.dst WHERE d.tenant = :t"
+    " AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), f.phrase, o.name"
+    " FROM facts f CROSS JOIN nodes n ON n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
+    " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
+    " LEFT JOIN nodes o ON o.id = f.object WHERE f.tenant = :t AND b.status IS NOT 'quarantined'"
+)
+"""Columns and tables of a fact that is believed and not over."""
 
 
 class SqlView:
@@ -309,15 +320,16 @@ class SqlView:
 
     def open_facts(self, subject: int, scope: int) -> list[tuple[Any, ...]]:
         """What is believed of a subject and not over: fact columns, belief columns, the object's name."""
+        return self._open_facts("", "subject", self.same_as(subject), scope)
+
+    def open_facts_among(self, nodes: Collection[int], scope: int) -> list[tuple[Any, ...]]:
+        """Which of these are facts that are believed and not over; the subject's name, then as `open_facts`."""
+        return self._open_facts("(SELECT s.name FROM nodes s WHERE s.id = f.subject), ", "node", nodes, scope)
+
+    def _open_facts(self, first: str, by: str, among: Collection[int], scope: int) -> list[tuple[Any, ...]]:
+        chosen = f"f.{by} IN {LISTED} AND ({self._same_owner(scope)})"
         return self.query(
-            "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
-            f" {BELIEF}, o.name FROM facts f CROSS JOIN nodes n ON n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
-            " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
-            " LEFT JOIN nodes o ON o.id = f.object"
-            f" WHERE f.tenant = :t AND f.subject IN {LISTED} AND b.status IS NOT 'quarantined'"
-            f" AND ({self._same_owner(scope)}) ORDER BY b.vf, b.id",
-            scope=scope,
-            among=listed(self.same_as(subject)),
+            f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id", scope=scope, among=listed(among)
         )
 
     def _same_owner(self, scope: int) -> str:
@@ -359,7 +371,7 @@ class SqlView:
 
     def _fact_edges(self, end: str, among: str) -> list[Edge]:
         rows = self.query(
-            "SELECT n.id, n.hash, f.predicate, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
+            "SELECT n.id, n.hash, f.phrase, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
             " (SELECT hash FROM nodes WHERE id = f.subject), (SELECT hash FROM nodes WHERE id = f.object)"
             " FROM facts f CROSS JOIN nodes n ON n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
@@ -443,10 +455,11 @@ class SqlView:
         return tuple(rows[node].hex() for node in nodes)
 
     def contents(self, nodes: Collection[int]) -> dict[int, str]:
-        """The beginnings of these texts, where they may be seen."""
+        """The beginnings of those of these that are texts, where they may be seen."""
         rows = self.query(
             "SELECT n.id, substr(n.content, 1, 8000) FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t"
-            f" AND b.line = n.line AND b.node = n.id WHERE n.id IN {LISTED} AND {self.seen()}",
+            f" AND b.line = n.line AND b.node = n.id WHERE n.id IN {LISTED}"
+            f" AND n.type NOT IN ('Fact', 'Entity') AND {self.seen()}",
             among=listed(nodes),
         )
         return dict(rows)
@@ -471,19 +484,6 @@ class SqlView:
             name=name,
         )
         return int(rows[0][0]) if rows else 0
-
-    def replaced_facts(self, lines: Collection[int]) -> list[tuple[int, str]]:
-        """(turn, text) of the facts drawn from these turns that hold no longer."""
-        rows = self.query(
-            "SELECT DISTINCT e.dst, n.content FROM edges e CROSS JOIN nodes n ON n.id = e.src AND n.type = 'Fact'"
-            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
-            f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
-            f" AND b.vt <= :v AND {self.scoped('b')} ORDER BY e.dst, n.id",
-            among=listed(lines),
-        )
-        return [(row[0], row[1]) for row in rows]
-
-    # Identity --------------------------------------------------------------------------------------
 
     def same_as(self, *lines: int) -> list[int]:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
@@ -586,7 +586,7 @@ def edge_from(r: Sequence[Any]) -> Edge:
 def _fact_edge(r: Sequence[Any]) -> Edge:
     return Edge(
         r[1].hex(), "fact", r[10].hex(), r[11].hex(), Interval(r[5], r[6]), Interval(r[7], r[8]),
-        {"predicate": r[2]}, r[0], r[3], r[4], r[9],
+        {"predicate": label(r[2])}, r[0], r[3], r[4], r[9],
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import orjson
 
 from worldline.handle import Handle
 from worldline.ports import Embedder
-from worldline.rules.describe import role_of
+from worldline.reading.voices import role_of
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import Row
 from worldline.store.vectors import require_identity

@@ -1,7 +1,8 @@
-"""Writing facts that were given directly: ends to entities, a threshold to a status, then the handler.
+"""The rows of a fact: its ends as entities, its threshold as a status, the words that it rests on.
 
 What a fact closes is decided by the `fact` handler; this module settles who it speaks of, when it
-holds, and which words it rests on.
+holds, and which words it rests on. What is read (`reconcile.py`) and what is given (`given.py`) both
+end here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Place
 from worldline.hashing import fact_id
-from worldline.model import EdgeDraft, Evidence, Fact, FactDraft, Metadata, NodeDraft, Predicate, Status
+from worldline.model import EdgeDraft, Evidence, Fact, Metadata, NodeDraft, Predicate, Status
+from worldline.reading.given import whole_date
+from worldline.rules.wording import label, sentence
 from worldline.store.tx import Tx
 from worldline.write.check import clean_name, clean_struct, clean_text
 from worldline.write.put import Told
@@ -42,34 +45,6 @@ class Settled(Struct, frozen=True):
     dated: bool = False
 
 
-def assert_fact(
-    tx: Tx, fact: Fact, place: Place, told: Told, predicate: Predicate, config: Config
-) -> tuple[int, bool]:
-    """Believes one fact that was given directly; (key of the Fact node, whether anything changed)."""
-    subject = _end(tx, fact.subject, place)
-    object_, literal = _object(tx, fact, place)
-    valid, stated = _when(tx, fact, told)
-    status, reason = grounding(fact.confidence, predicate, config)
-    functional = predicate.functional if fact.functional is None else fact.functional
-    settled = Settled(
-        subject, object_, literal, predicate.name, predicate.name, predicate.name,
-        one=functional, dated=stated,
-    )  # fmt: skip
-    draft = FactDraft(
-        put_fact(tx, settled, place, valid),
-        predicate.name,
-        functional,
-        stated,
-        fact.correction,
-        status,
-        fact.confidence,
-        fact.precision,
-        reason or fact.reason,
-    )
-    changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
-    return draft.key, cite(tx, draft.key, _evidence(fact, told, tx), place, valid) or changed
-
-
 def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
     """The Fact node and its row, not yet believed."""
     subject, object_, literal = settled.subject, settled.object, settled.literal
@@ -81,9 +56,9 @@ def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
         tx.id_of(place.world) if place.world else None,
     )
     value = tx.name_of(object_) if object_ else orjson.loads(literal or "null")
-    content = f"{tx.name_of(subject)} {settled.phrase} {value}"
+    content = sentence(tx.name_of(subject), settled.phrase, value)
     draft = NodeDraft(
-        "Fact", settled.phrase, content, valid=valid, world=place.world, scope=place.scope, id=id_
+        "Fact", label(settled.phrase), content, valid=valid, world=place.world, scope=place.scope, id=id_
     )
     key, _, new = tx.payload_only(draft)
     if new:
@@ -103,7 +78,8 @@ def cite(tx: Tx, fact: int, evidence: Sequence[tuple[int, Metadata]], place: Pla
     return any(added)
 
 
-def _end(tx: Tx, name: str, place: Place) -> int:
+def end_of(tx: Tx, name: str, place: Place) -> int:
+    """The entity that a given fact speaks of: by its id, or by its name."""
     if not _ID.fullmatch(name):
         return known_or_new(tx, clean_name(name), place)[0]
     found = tx.named(name)
@@ -112,11 +88,12 @@ def _end(tx: Tx, name: str, place: Place) -> int:
     return found[0][1]
 
 
-def _object(tx: Tx, fact: Fact, place: Place) -> tuple[int, str | None]:
+def object_of(tx: Tx, fact: Fact, place: Place) -> tuple[int, str | None]:
+    """The object of a given fact: an entity, or a literal as JSON."""
     if (fact.object is None) == (fact.literal is None):
         raise InvalidInput("a fact needs exactly one of object (a name or an id) and literal (a value)")
     if fact.object is not None:
-        return _end(tx, fact.object, place), None
+        return end_of(tx, fact.object, place), None
     if not isinstance(fact.literal, str | int | bool):
         raise InvalidInput(f"a literal is text, a whole number or a truth value, not {fact.literal!r}; "
                            "write other numbers as text")  # fmt: skip
@@ -125,11 +102,13 @@ def _object(tx: Tx, fact: Fact, place: Place) -> tuple[int, str | None]:
     return 0, orjson.dumps(fact.literal).decode()
 
 
-def _when(tx: Tx, fact: Fact, told: Told) -> tuple[Interval, bool]:
-    start = fact.valid_from
-    if start is None:
-        start = tx.stamp if told.said_at is None else told.said_at
-    end = FOREVER if fact.valid_to is None else instant(fact.valid_to)
+def when_of(tx: Tx, fact: Fact, told: Told) -> tuple[Interval, bool]:
+    """When a given fact holds, and whether its start was stated."""
+    said_at = tx.stamp if told.said_at is None else told.said_at
+    end = FOREVER if fact.valid_to is None else instant(whole_date(fact.valid_to))
+    if fact.valid_from is None and end <= said_at:
+        return Interval(end - 1, end), True  # nobody says since when; it held until then
+    start = said_at if fact.valid_from is None else instant(whole_date(fact.valid_from))
     return interval(start, end), fact.valid_from is not None
 
 
@@ -143,7 +122,8 @@ def grounding(confidence: float, predicate: Predicate, config: Config) -> tuple[
     return "quarantined", f"confidence {confidence:g} is below {threshold:g}"
 
 
-def _evidence(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, Metadata]]:
+def evidence_of(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, Metadata]]:
+    """The words that a given fact cites, or those that it was given with."""
     given = [(_event(tx, e), _span(e)) for e in fact.evidence]
     return given or ([(told.event, {})] if told.event else [])
 

@@ -22,6 +22,10 @@ from worldline.write.speech import LOW_ACTS, Act, salience, speech_act
 
 NOVELTY_WEIGHT, SALIENCE_WEIGHT, SURPRISE_WEIGHT = 0.25, 0.20, 0.30
 THRESHOLD = 0.30
+ALONE = 0.40
+"""The threshold where no vectors tell how far the event was to be expected."""
+UNHEARD = 0.66
+"""The threshold where nothing is stored yet, so that everything is new. Both by 310 labelled messages."""
 FLOOR = 0.10
 EASIER = {"correction": -0.06, "decision": -0.04, "relationship": -0.04}
 WRAPPING = 18  # gzip's header and trailer
@@ -58,9 +62,23 @@ def judge(text: str, nearest: Sequence[str], vectors: Vectors | None = None) -> 
     n, s = novelty(text, nearest), salience(text, act)
     surprise = prediction_error(vectors, act)
     score = combine(n, s, surprise)
-    threshold = THRESHOLD + EASIER.get(act, 0.0)
+    usual = UNHEARD if not nearest else ALONE if surprise is None else THRESHOLD
+    threshold = usual + EASIER.get(act, 0.0)
     admitted = score >= threshold and s >= FLOOR
     return Signals(n, s, surprise, act, score, threshold, admitted, _reason(s, score, threshold))
+
+
+def undecided(text: str, nearest: Sequence[str]) -> bool:
+    """Whether prediction error could change the verdict; if not, its two vectors are not worth making."""
+    act = speech_act(text)
+    n, s = novelty(text, nearest), salience(text, act)
+    least, most = combine(n, s, 0.0), combine(n, s, 1.0)
+    return (
+        s >= FLOOR
+        and act not in LOW_ACTS
+        and bool(nearest)
+        and least < THRESHOLD + EASIER.get(act, 0.0) <= most
+    )
 
 
 def compressed(data: bytes) -> int:
@@ -113,11 +131,16 @@ def _reason(s: float, score: float, threshold: float) -> str:
 
 
 _BLANK = re.compile(r"\s+")
+_OWN_LINES = ("Believed: ", "Answer from what is believed: ")
+"""How recall opens the lines that it writes itself."""
+_OPENED = re.compile(r"^\[[^\]\n]{0,40}\] [^:\n]{1,40}: ")
+"""How recall opens the lines that it quotes: when, and who."""
 
 
 def echoes(text: str, recalled: Sequence[str], share: float = 0.8) -> bool:
     """Whether a text is mostly made of blocks that this memory handed out itself."""
-    plain = _BLANK.sub(" ", text).strip().casefold()
+    own = "\n".join(_OPENED.sub("", line) for line in text.splitlines() if not line.startswith(_OWN_LINES))
+    plain = _BLANK.sub(" ", own).strip().casefold()
     if len(plain) < 40:
         return False
     covered = 0

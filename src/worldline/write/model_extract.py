@@ -19,9 +19,9 @@ import msgspec
 from blake3 import blake3
 from msgspec import Struct
 
-from worldline.claims import Claim, Cue, predicate_key
 from worldline.dates import find_dates
 from worldline.plugins.language_models import LanguageModel
+from worldline.reading.claim import Claim, Cue, predicate_key
 from worldline.text import fold
 
 LONGEST = 6_000

@@ -14,7 +14,7 @@ from worldline.handle import Place
 from worldline.hashing import event_id, record_id
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
 from worldline.store.tx import Tx
-from worldline.text import fold
+from worldline.text import fold, unsigned
 from worldline.write.check import clean_metadata, clean_name, clean_text
 
 
@@ -39,11 +39,13 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
 
 
 def append_event(
-    tx: Tx, event: Event, place: Place, limit: int, undated: Instant | None = None, draft: str | None = None
-) -> tuple[int, bool]:
+    tx: Tx, event: Event, place: Place, limit: int, undated: Instant | None = None, draft: str | None = None,
+    reading: bytes | None = None, described: bytes | None = None,
+) -> tuple[int, bool]:  # fmt: skip
     """Stores a verbatim event; (key, whether it is new).
 
-    `undated` is when it was said if nobody says; `draft` is what is still to be done with a new one.
+    `undated` is when it was said if nobody says; `draft` is what is still to be done with a new one,
+    `reading` what it says, `described` how recall will see it.
     """
     text = clean_text(event.text, "text", limit)
     sender = clean_name(event.speaker, "speaker") if event.speaker else ""
@@ -63,13 +65,14 @@ def append_event(
     node = NodeDraft(
         "Turn", sender, text, valid=Interval(said_at), world=world, scope=place.scope,
         metadata=clean_metadata(event.metadata),
-        id=event_id(sender, world_id, said_at, text, event.external_id),
+        id=event_id(sender, world_id, said_at, text, event.external_id), described=described,
     )  # fmt: skip
     row, new = tx.put(node)
     if tx.is_new(row) or not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
         tx.add(
             "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
             event.category, event.source, event.external_id, "pending" if draft else "stored", draft, None,
+            reading,
         )  # fmt: skip
     return row, new
 
@@ -107,10 +110,11 @@ def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
     clean = clean_name(name)
     rows = tx.query(
         "SELECT line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = aliases.line"
-        " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v) FROM aliases"
-        " WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id LIMIT 1",
-        key=fold(clean) or clean, scope=place.scope,
+        " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v), name FROM aliases"
+        " WHERE tenant = :t AND key IN (:key, :before) AND scope = :scope ORDER BY id",
+        key=fold(clean) or clean, before=unsigned(fold(clean)), scope=place.scope,
     )  # fmt: skip
+    rows = [row for row in rows if fold(row[2]) == fold(clean)]  # C++ is not C, though old files key it so
     if rows:
         return int(rows[0][0]) if rows[0][1] else _believed(tx, int(rows[0][0]), place.scope), False
     key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))

@@ -15,20 +15,21 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import When
-from worldline.errors import InvalidInput, NotFound, Refused
+from worldline.clock import Interval, When, moment
+from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
-from worldline.model import Event, Fact, Metadata, Receipt, Scope
-from worldline.store import registry
+from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.text import content_words
-from worldline.write import facts, put, with_model
-from worldline.write.check import clean_name, clean_struct, clean_text
-from worldline.write.gate import FLOOR, Signals, echoes, judge
+from worldline.write import put, with_model
+from worldline.write.check import clean_metadata, clean_struct, clean_text
+from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
+from worldline.write.given import believe, not_given
+from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, stored_event
 from worldline.write.redact import redact
 from worldline.write.resolve import recluster
-from worldline.write.understand import claims_of, settle, stored_event
 
 _NEAREST = 5
 _GATED = 8000
@@ -58,8 +59,9 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
+    made = _made(handle, event, left)
     stored = handle.write(
-        "remember", lambda tx, place: _append(tx, event, place, handle, left), dry_run=dry_run
+        "remember", lambda tx, place: _append(tx, event, place, handle, left, made), dry_run=dry_run
     )
     stored = replace(stored, redacted=secrets)
     if left is None or dry_run or stored.id is None or not (stored.changed or given):
@@ -85,10 +87,31 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
     return left
 
 
+class Made(Struct, frozen=True):
+    """What is worked out from an event before any lock is taken, as it is stored."""
+
+    reading: bytes | None = None
+    described: bytes | None = None
+
+
+def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
+    """What an event says, and how recall will see it."""
+    if event.said_at is None:
+        described = None  # its moment is known only when it is stored
+    else:
+        draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(moment(event.said_at)[0]))
+        draft.metadata = clean_metadata(event.metadata)
+        described = msgspec.msgpack.encode(described_draft(draft))
+    if left is None or not left.extract:
+        return Made(None, described)
+    return Made(ENCODER.encode(read_event(event, handle.scope.user, handle.clock())), described)
+
+
 def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation: one changeset for the words, one for what they say."""
     cleaned = [_redacted(_checked(event, handle), handle) for event in events]
     left = _left(handle, ())
+    made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
     fresh: list[str] = []
 
@@ -96,7 +119,7 @@ def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = Fal
         last = None
         for number, (event, _) in enumerate(cleaned):
             undated = tx.stamp - (len(cleaned) - 1 - number)
-            last, new = _append(tx, event, place, handle, left, undated)
+            last, new = _append(tx, event, place, handle, left, made[number], undated)
             ids.append(last.hex() if last else "")
             fresh.extend(ids[-1:] if new else [])
         return last, bool(fresh)
@@ -119,17 +142,20 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
     """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
     if handle.config.gate != "strict" or not isinstance(event.text, str):
         return None
-    signals = handle.read(lambda view: _judge(view, event.text, 0))
+    signals = _judge(handle, event.text, handle.read(lambda view: _nearest(view, event.text)))
     if signals.admitted:
         return None
     return Receipt("remember", None, False, handle.now(), (f"not stored: {signals.reason}",))
 
 
 def _append(
-    tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, undated: int | None = None
-) -> Done:
+    tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, made: Made = Made(),
+    undated: int | None = None,
+) -> Done:  # fmt: skip
     draft = None if left is None else _drafted([left])
-    key, new = put.append_event(tx, event, place, handle.config.max_text, undated, draft)
+    key, new = put.append_event(
+        tx, event, place, handle.config.max_text, undated, draft, made.reading, made.described
+    )
     if left is not None and not tx.is_new(key) and (new or left.facts):
         before = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
         put.leave(tx, key, _drafted([*_others(before, left), left]))
@@ -147,10 +173,11 @@ def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
 def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left: Pending) -> Receipt:
     born: list[int] = []
     scope = 0
+    verdicts = _verdicts(handle, events) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
         nonlocal scope
-        changed = [_understand_one(tx, event, place, handle, left) for event in events]
+        changed = [_understand_one(tx, event, place, handle, left, verdicts.get(event)) for event in events]
         born.extend(tx.born("Entity"))
         scope = place.scope
         return bytes.fromhex(stored.id or ""), any(changed)
@@ -172,15 +199,28 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _understand_one(tx: Tx, id_: str, place: Place, handle: Handle, left: Pending) -> bool:
+def _verdicts(handle: Handle, events: Sequence[str]) -> dict[str, Signals]:
+    """What the gate says of each event, worked out before any lock is taken."""
+    heard = handle.read(
+        lambda view: {
+            id_: (event.text, _nearest(view, event.text, event.key))
+            for id_ in events
+            for event in [stored_event(view, id_)]
+        }
+    )
+    return {id_: _judge(handle, text, nearest) for id_, (text, nearest) in heard.items()}
+
+
+def _understand_one(
+    tx: Tx, id_: str, place: Place, handle: Handle, left: Pending, signals: Signals | None
+) -> bool:
     event = stored_event(tx, id_)
     told = put.Told(event.key, event.said_at)
-    changed = [believe(tx, fact, place, handle, told)[1] for fact in left.facts]
-    signals = None
-    if left.extract:
-        signals = _judge(tx, event.text, event.key) if handle.config.gate != "off" else None
-        if signals is None or _is_worth_reading(signals):
-            changed.append(settle(tx, claims_of(event), event, place, handle))
+    changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
+    if left.extract and (signals is None or _is_worth_reading(signals)):
+        said = reading_of(event, handle.scope.user)
+        claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
+        changed.append(settle(tx, claims, event, place, handle, said=said))
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
@@ -194,24 +234,38 @@ def _is_worth_reading(signals: Signals) -> bool:
     return signals.salience >= FLOOR and signals.reason != ECHO
 
 
-def _judge(view: SqlView, text: str, own: int) -> Signals:
+def _judge(handle: Handle, text: str, nearest: Sequence[str]) -> Signals:
     """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
-    nearest = [content for key, content in _nearest(view, text) if key != own][:_NEAREST]
-    signals = judge(text[:_GATED], nearest)
+    signals = judge(text[:_GATED], nearest, _expected(handle, text[:_GATED], nearest))
     if echoes(text, nearest):
         return replace(signals, admitted=False, reason=ECHO)
     return signals
 
 
-def _nearest(view: SqlView, text: str) -> list[tuple[int, str]]:
-    found = [key for key, _ in view.matching(_rarest(view, text), _NEAREST + 1)]
+def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | None:
+    """How far the nearest text let this one be expected: two vectors, where they can decide something."""
+    embedder = handle.embedder() if nearest and undecided(text, nearest) else None
+    if embedder is None:
+        return None
+    try:
+        joint, doubled, own, known = embedder.embed(
+            [f"{text} [SEP] {nearest[0]}", f"{nearest[0]} [SEP] {nearest[0]}", text, nearest[0]]
+        )
+    except WorldlineError:  # the verdict does without; the words are safe already
+        return None
+    return Vectors(list(map(float, joint)), list(map(float, doubled)), float(own @ known))
+
+
+def _nearest(view: SqlView, text: str, own: int = 0) -> list[str]:
+    found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST)]
     contents = view.contents(found)
-    return [(key, contents[key]) for key in found if key in contents]
+    return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
 
 
-def _rarest(view: SqlView, text: str) -> list[str]:
-    """Up to two words that few texts hold; one at least, if any is known at all."""
-    frequency = view.frequencies(set(content_words(text[:_GATED])[:40]), _COMMON)
+def _rarest(view: SqlView, text: str, stored: bool) -> list[str]:
+    """Up to two words that few other texts hold; one at least, if any is known at all."""
+    counted = view.frequencies(set(content_words(text[:_GATED])[:40]), _COMMON)
+    frequency = {term: count - stored for term, count in counted.items() if count > stored}
     rare = sorted(frequency, key=lambda term: (frequency[term], term))[:2]
     room, chosen = _COMMON, list[str]()
     for term in rare:
@@ -219,15 +273,6 @@ def _rarest(view: SqlView, text: str) -> list[str]:
         if room >= 0 or not chosen:
             chosen.append(term)
     return chosen
-
-
-def believe(
-    tx: Tx, fact: Fact, place: Place, handle: Handle, told: put.Told = put.Told()
-) -> tuple[int, bool]:
-    """One fact given directly, by the rules that its predicate has in this world."""
-    fact = clean_struct(fact, Fact)
-    predicate = registry.predicate(tx, clean_name(fact.predicate, "predicate"), place.world)
-    return facts.assert_fact(tx, fact, place, told, predicate, handle.config)
 
 
 # What a crash leaves -------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import combinations
 
 import orjson
 
@@ -25,11 +24,13 @@ from worldline.rules.identity import (
     Resolution,
     Resolved,
     Similarity,
+    asked_keys,
     block_keys,
     resolve,
 )
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, SqlView, listed
+from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.put import Told, entity
 
@@ -45,12 +46,17 @@ PAIRS = 200
 _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object != 0 AND"
 
 
-def mention(tx: Tx, name: str, told: Told, place: Place) -> int:
-    """The entity that a name means, made if it is new; the mention is a row with tier and score."""
+def mention(tx: Tx, name: str, told: Told, place: Place, slot: str = "") -> int:
+    """The entity that a name means, made if it is new; the mention is a row with tier and score.
+
+    With a slot, part of a known name will do ("payments" for "payments project") where just one thing
+    of that name has something in the slot.
+    """
     clean = clean_name(name)[:LONGEST_NAME].strip()
-    line, new = known_or_new(tx, clean, place)
+    part = _known_part(tx, clean, slot, place) if slot else 0
+    line, new = (part, False) if part else known_or_new(tx, clean, place)
     if told.event:
-        tier = "new" if new else "exact"
+        tier = "part" if part else "new" if new else "exact"
         tx.link(
             EdgeDraft(
                 told.event, "refers_to", line, Interval(told.said_at or tx.stamp), place.scope,
@@ -58,6 +64,28 @@ def mention(tx: Tx, name: str, told: Told, place: Place) -> int:
             )
         )  # fmt: skip
     return line
+
+
+def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
+    """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
+    said = set(fold(name).split())
+    rows = tx.query(
+        "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
+        " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
+        " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
+        " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
+        f" AND (f.node IS NOT NULL OR a.key = :exact) LIMIT {POOL}",
+        keys=orjson.dumps(sorted(block_keys(name))).decode(), slot=slot, scope=place.scope, exact=fold(name),
+    )  # fmt: skip
+    if any(row[2] for row in rows):
+        return 0
+    plain = not any(word[:1].isupper() for word in name.split()[1:])
+    fitting = {
+        int(line)
+        for line, known, _ in rows
+        if said < set(fold(known).split()) or (plain and set(fold(known).split()) < said)
+    }
+    return fitting.pop() if len(fitting) == 1 else 0
 
 
 def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
@@ -70,9 +98,8 @@ def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
 
 def propose_alike(tx: Tx, line: int, name: str, scope: int, but: Collection[int] = ()) -> None:
     """Makes a name findable for others like it, and stages merges with the known ones that it resembles."""
-    keys = sorted(block_keys(name))
-    pool = [c for c in _candidates(tx, keys, [line], scope) if int(c.id) not in but]
-    for key in keys:
+    pool = [c for c in _candidates(tx, asked_keys(name), [line], scope) if int(c.id) not in but]
+    for key in sorted(block_keys(name)):
         tx.add("blocks", key, line)
     _stage(tx, line, name, resolve(name, pool) if pool else None)
 
@@ -156,16 +183,18 @@ def _second_look(view: SqlView, born: Sequence[int], scope: int) -> list[Look]:
 def _sharing(named: Mapping[int, Candidate]) -> list[tuple[int, int]]:
     """Pairs, the younger one first, that have a block key in common."""
     blocks: dict[str, list[int]] = {}
+    pairs = set()
     for line in sorted(named):
-        for key in {key for name in named[line].names for key in _keys(name)}:
+        keys = [_keys(name) for name in named[line].names]
+        pairs |= {(line, older) for _, asked in keys for key in asked for older in blocks.get(key, ())}
+        for key in {key for held, _ in keys for key in held}:
             blocks.setdefault(key, []).append(line)
-    pairs = {pair for lines in blocks.values() if len(lines) > 1 for pair in combinations(lines, 2)}
-    return sorted((younger, older) for older, younger in pairs)[:PAIRS]
+    return sorted(pairs)[:PAIRS]
 
 
 @lru_cache(maxsize=50_000)
-def _keys(name: str) -> frozenset[str]:
-    return frozenset(block_keys(name))
+def _keys(name: str) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(block_keys(name)), frozenset(asked_keys(name))
 
 
 def _undecided(view: SqlView, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:

@@ -20,7 +20,7 @@ from worldline.model import Receipt
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
 from worldline.store.tx import Tx
 from worldline.write import model_extract, put
-from worldline.write.understand import NOBODY, Stored, is_own_voice, settle, stored_event
+from worldline.write.reconcile import NOBODY, Stored, is_own_voice, settle, stored_event
 
 _KEPT = 20
 """So many reasons are kept with an event."""
@@ -62,7 +62,7 @@ def read_events(handle: Handle, events: Sequence[str], left: str) -> Receipt | N
 
 def _read(handle: Handle, event: Stored) -> model_extract.Reading | None:
     """What the model makes of an event; None when nobody is to read it any more."""
-    if handle.config.understand != "model" or not is_own_voice(event):
+    if handle.config.understand != "model" or not is_own_voice(event.speaker):
         return None
     said_at = to_datetime(event.said_at, event.utc_offset)
     message = model_extract.Message(event.text, event.speaker or NOBODY, said_at)

@@ -1,0 +1,1 @@
+"""Reading: what one message says, worked out once, before any lock is taken."""

@@ -1,0 +1,581 @@
+"""From clauses to claims: what a sentence says about whom, in which family of relations.
+
+Decides whom pronouns and owners mean within the message, which wordings fall into a family and with
+which effect, and what is worth keeping at all. Whoever cannot be told makes no claim.
+
+    "My sister Rosa moved to Lisbon." by Ana → Ana's sister is Rosa; Rosa lives in Lisbon (begins)
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.dates import find_dates
+from worldline.lexicon import words
+from worldline.reading.claim import Claim, predicate_key, stem
+from worldline.reading.clauses import Clause, Part, clauses
+from worldline.reading.cues import aspects
+from worldline.reading.inflection import plural
+from worldline.reading.nouns import Nouns
+from worldline.reading.parser import Token
+from worldline.reading.tree import IDLE_MODIFIERS, Noun
+from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
+
+DID = "did "
+"""Opens the slot of what happened."""
+
+
+class Stated(Struct):
+    """What the sentences of a message state besides their claims, gathered on the way."""
+
+    tokens: list[Token] = []
+    moved: list[tuple[str, tuple[str, ...]]] = []
+    unsure: bool = False
+    """Whether something in it is asked, imagined, quoted or ordered."""
+
+
+def claims_of(said: Said, talk: Talk, stated: Stated) -> list[Claim]:
+    """Everything that a sentence claims, in order; the words that it states are added to `stated`."""
+    reader = _Reader(said, talk)
+    found = reader.read()
+    stated.tokens += reader.stated()
+    stated.moved += reader.moved()
+    stated.unsure |= any(c.asks or c.unreal or c.quoted or c.orders for c in reader.clauses)
+    return found
+
+
+class _Reader(Nouns):
+    """One sentence being read: what it says, besides who is who and which families there are."""
+
+    def read(self) -> list[Claim]:
+        self._roles()
+        self.clauses = clauses(self.tree, self.days)
+        for clause in self.clauses:
+            self._clause(clause)
+        return self.found
+
+    def stated(self) -> list[Token]:
+        """The words outside of what is asked, imagined or quoted."""
+        if not self.clauses:
+            return [] if self.tree.text.rstrip().endswith("?") else list(self.tree.tokens)
+        out = [c for c in self.clauses if c.asks or c.unreal or c.quoted or c.plan or c.lemma in _WEIGHING]
+        if any(c.dep == "ROOT" for c in out):
+            kept = {i for c in self.clauses if c not in out for i in c.own}
+        else:
+            kept = set(range(len(self.tree.tokens))) - {i for c in out for i in c.own}
+        return [self.tree.tokens[i] for i in sorted(kept)]
+
+    def moved(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Verbs of change with the words of the thing that they are done to."""
+        found = []
+        for clause in self.clauses:
+            if (
+                clause.lemma not in aspects()
+                or clause.asks
+                or clause.unreal
+                or clause.quoted
+                or clause.negated
+            ):
+                continue
+            direct = [
+                n for p in clause.parts if not p.prep and p.kind == "object" and not p.dated for n in p.nouns
+            ]
+            for noun in direct or clause.subjects:
+                said = (
+                    [noun.owner, noun.text]
+                    if noun.owner and noun.owner.lower() not in ME | THEY | YOU
+                    else [noun.text]
+                )
+                found.append(
+                    (clause.lemma, tuple(stem(w) for w in " ".join(said).lower().split() if len(w) > 1))
+                )
+        return found
+
+    def _roles(self) -> None:
+        """ "my sister Rosa", "uncle Sandro", "Priya, our new designer", "Birte, a trained pilot"."""
+        for at, token in enumerate(self.tree.tokens):
+            if token.tag in ("NN", "NNP") and token.low in words("person_roles.txt"):
+                self._role_at(at)
+        for at, token in enumerate(self.tree.tokens):
+            if token.pos in ("NOUN", "PROPN") and at not in self.days:
+                self._apposition(at, self.tree.noun(at, self.days))
+
+    def _role_at(self, at: int) -> None:
+        """A role right in front of a name or of several: "my two dogs, Rex and Luna" are two."""
+        names = self._names_behind(at)
+        if not names:
+            return
+        start = at
+        while (
+            start > 0
+            and self.tree.tokens[start - 1].tag in ("JJ", "NN", "CD")
+            and self.tree.tokens[start - 1].end < self.tree.tokens[start].begin
+        ):
+            start -= 1
+        before = self.tree.tokens[start - 1] if start else None
+        owner = ""
+        if before is not None and before.tag == "PRP$":
+            owner = self.recent if before.low in THEY and self.recent else self._pronoun(before.low)
+            if not owner:
+                return
+        elif before is not None and before.tag == "POS" and start > 1:
+            owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
+        elif self.tree.tokens[at].low in words("kin.txt"):
+            owner = self.talk.speaker
+        said = [i for i in range(start, at + 1) if self.tree.tokens[i].low not in IDLE_MODIFIERS]
+        for name in names:
+            noun = self.tree.noun(at, self.days)
+            self._role(
+                owner,
+                self.tree.said(said),
+                name,
+                replace(noun, chars=(noun.chars[0], self._end_of(name, noun))),
+            )
+
+    def _end_of(self, name: str, noun: Noun) -> int:
+        """Where a name that stands behind a role ends."""
+        found = self.tree.text.find(name, noun.chars[0] - self._offset)
+        return noun.chars[1] if found < 0 else self._offset + found + len(name)
+
+    def _names_behind(self, at: int) -> list[str]:
+        tokens, place = self.tree.tokens, at + 1
+        if place < len(tokens) and tokens[place].text == "," and place + 1 < len(tokens):
+            closed = any(t.text == "," for t in tokens[place + 1 : place + 5])
+            place += 1 if closed else 0
+        found: list[str] = []
+        run: list[int] = []
+        while place < len(tokens):
+            token = tokens[place]
+            if (
+                token.tag in ("NNP", "NNPS")
+                and token.text[:1].isupper()
+                and token.low not in words("person_roles.txt")
+            ):
+                run.append(place)
+            elif found and not run and token.text in (",", "and"):
+                pass
+            elif run:
+                found.append(self.tree.said(run))
+                run = []
+                if token.text not in ("and",) or tokens[at].tag != "NNS":
+                    break
+            else:
+                break
+            place += 1
+        return [*found, self.tree.said(run)] if run else found
+
+    def _default_owner(self, role: str) -> str:
+        """ "Uncle Sandro" without an owner is the speaker's."""
+        return self.talk.speaker if role.split()[-1] in words("kin.txt") else ""
+
+    def _apposition(self, at: int, noun: Noun) -> None:
+        for i in self.tree.kids(at, "appos"):
+            other = self.tree.noun(i, self.days)
+            if not noun.proper or other.proper or other.pronoun or self.tree.tokens[i].pos != "NOUN":
+                continue
+            if i in self.days or NUMBER.search(other.text):
+                continue
+            owner = self._owner(other.owner)
+            if other.owner and owner:
+                self._role(owner, self.tree.short(other).text, noun.text, other)
+            elif not other.owner and (
+                other.indefinite or other.of or other.lemma in words("person_roles.txt")
+            ):
+                self._is_a(noun, noun.text, other)
+
+    def _is_a(self, noun: Noun, subject: str, what: Noun) -> None:
+        self._keep(self._attribute(subject, what, "is"), noun)
+
+    def _role(self, owner: str, role: str, name: str, noun: Noun) -> None:
+        """The owner's ROLE is NAME."""
+        role = FRESH.sub("", role)
+        if not owner or owner == name or not role:
+            return
+        self.talk.named[f"{owner}|{role.split()[-1]}"] = self.recent = name
+        self._keep(self._noun_claim(owner, role, name, "entity"), noun)
+
+    def _clause(self, clause: Clause) -> None:
+        usable = not (clause.asks or clause.unreal or clause.quoted)
+        if not usable or clause.orders or self._is_fiction(clause):
+            return
+        subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
+        made: list[Claim] = []
+        if len(subjects) == 2 and (prep := _BETWEEN.get(clause.verb)) is not None:
+            clause = replace(clause, parts=(*clause.parts, Part(prep, (subjects[1][0],), False, "prep")))
+            subjects = subjects[:1]
+        for noun, name in subjects:
+            if self._may_be_subject(noun, name, clause):
+                made += self._about(clause, noun, name)
+            elif not name and noun.text.lower() in _ANYBODY:
+                made += self._in_families(clause, noun, "")
+        for claim in made:
+            self._keep(claim, None, clause)
+        for noun, name in subjects:
+            self._note(noun, name)
+        for part in clause.parts:
+            for noun in part.nouns:
+                if (
+                    part.kind == "object"
+                    and (noun.name or noun.proper)
+                    and all(n == self.talk.speaker for _, n in subjects)
+                ):
+                    self.talk.person = self.whom(noun) or self.talk.person
+                if not part.dated and noun.pos in ("NOUN", "PROPN") and noun.owner == "" and not part.prep:
+                    self.talk.thing = self.whom(noun) or self.talk.thing
+
+    def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
+        """ "Sold the car." and "Left Dublin for good." speak of the one who speaks."""
+        token = self.tree.tokens[clause.at]
+        opens = clause.at == 0 or all(self.tree.tokens[i].pos in ("ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART")
+                                      for i in range(clause.at))  # fmt: skip
+        if (
+            clause.dep in ("ROOT", "conj", "parataxis", "advcl", "ccomp")
+            and token.tag in ("VBD", "VBN", "VBG")
+            and opens
+        ):
+            return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
+        return []
+
+    def _is_fiction(self, clause: Clause) -> bool:
+        """ "a story in which Klara is a detective"."""
+        head = self.tree.tokens[self.tree.tokens[clause.at].head]
+        return clause.dep in ("relcl", "acl") and head.lemma in _FICTION
+
+    def _may_be_subject(self, noun: Noun, name: str, clause: Clause) -> bool:
+        if not name or noun.lemma in words("idle_nouns.txt"):
+            return False
+        person = noun.indefinite and self._is_person(noun)
+        if (
+            noun.indefinite
+            and not noun.proper
+            and (person or clause.tense != "present")
+            and clause.dep not in ("relcl", "acl")
+        ):
+            return False
+        return noun.pos != "NUM"
+
+    def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
+        """What a clause says of one of its subjects."""
+        if self.tree.tokens[noun.at].tag == "NNS" and not noun.name and not noun.proper:
+            clause = replace(clause, reads=plural(clause.reads))
+        whole, clause = clause, self._split_objects(clause)
+        if clause.plan and not clause.over:
+            return self._open(clause, name)
+        if made := self._made(clause, name):
+            return made
+        if (
+            clause.verb.split()[0] in ("be", "become", "remain", "go", "turn", "stay")
+            and (clause.word or clause.lemma == "be")
+            and clause.verb not in ("be called", "be named")
+        ):
+            told = self._being(clause, noun, name)
+            if told is not None:
+                return told
+        if clause.verb in ("be called", "be named", "go"):
+            told = self._called(clause, noun, name)
+            if told:
+                return told
+        found = self._in_families(clause, noun, name)
+        if found and not any(c.effect == "ends" for c in found):
+            direct = next(
+                (p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None
+            )
+            ends = [end for c in found for end in (c.subject, c.object)]
+            if direct is not None and any(end.endswith(direct.nouns[0].text) for end in ends):
+                found += [
+                    c for c in self._further(clause, name, direct) if all(c.object != f.object for f in found)
+                ]
+        apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
+        if apart and not any(a in c.object for c in found for a in apart):
+            found = self._in_families(whole, noun, name)
+        if found and all(c.kind == "date" and c.effect != "ends" for c in found) and self._has_place(whole):
+            found = []  # "died on 12 May in Graz": the date is its date
+        return found or self._no_longer(clause, name) or self._open(whole, name)
+
+    def _made(self, clause: Clause, name: str) -> list[Claim]:
+        """ "was elected treasurer of the club", "became our coach": a role that somebody has from then on."""
+        part = next(
+            (p for p in clause.parts if not p.prep and p.kind in ("attribute", "object") and not p.dated),
+            None,
+        )
+        if clause.lemma not in _MAKING or part is None or clause.negated or clause.over:
+            return []
+        owner, role = self._holder(part.nouns[0])
+        if not owner or not role or not self.families.by_noun(role):
+            return []
+        claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
+        return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {{S}}'s {role}")]
+
+    def _has_place(self, clause: Clause) -> bool:
+        """Whether a name stands behind "in" or "at", beside the date."""
+        return any(
+            p.prep in ("in", "at") and not p.dated and any(n.proper for n in p.nouns) for p in clause.parts
+        )
+
+    def _being(self, clause: Clause, noun: Noun, name: str) -> list[Claim] | None:
+        """What somebody or something is; None where a verb's rules apply instead."""
+        if clause.word:
+            owner, role = self._holder(noun)
+            adjective = self.tree.kid(clause.at, "acomp")
+            moody = clause.word in words("mood_adjectives.txt") or clause.word in words(
+                "lasting_adjectives.txt"
+            )
+            noun_like = adjective is not None and not moody and not self.families.by_word(clause.word)
+            if owner and role and noun_like and not self._is_person(noun) and self.families.by_noun(role):
+                return [self._noun_claim(owner, role, clause.word, "text", clause)]
+            return self._in_families(clause, noun, name) or self._in_state(clause, name)
+        attributes = [
+            (n, p)
+            for p in clause.parts
+            if not p.prep and p.kind in ("attribute", "measure", "object")
+            for n in p.nouns
+        ]
+        if not attributes:
+            return self._somewhere(clause, noun, name)
+        found: list[Claim] = []
+        for what, part in attributes:
+            found += self._is(clause, noun, name, what, part)
+        return found
+
+    def _is(self, clause: Clause, noun: Noun, name: str, what: Noun, part: Part) -> list[Claim]:
+        """One "A is B"."""
+        if not part.dated and (what.lemma in words("idle_nouns.txt") or what.pronoun):
+            return []
+        if not part.dated and any(self.tree.tokens[i].low in ("today", "tonight") for i in clause.own):
+            return []
+        owner, role = self._holder(noun)
+        attr_owner, attr_role = self._holder(what)
+        person = self._is_person(noun) and not noun.proper
+        if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:
+            return [self._name_claim(owner, what.text, clause)]
+        named = what.proper or (what.text[:1].isupper() and not what.indefinite)
+        if owner and role and (part.dated or named or not person):
+            kind = "date" if part.dated else "entity" if what.proper else "text"
+            said = self._value(what, part, owner)[0] or what.text
+            return [self._noun_claim(owner, role, said, kind, clause, what)]
+        if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
+            claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
+            return [replace(claim, predicate=f"{{O}} {clause.reads} {{S}}'s {attr_role}")]
+        titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
+        if (
+            noun.pronoun
+            and what.proper
+            and name == self.talk.speaker
+            and titled
+            and not what.owner
+            and not what.article
+        ):
+            return [self._name_claim(name, what.text, clause)]
+        found = self._in_families(clause, noun, name)
+        if any(c.object == what.text for c in found):
+            return found
+        short = self.tree.short(what) if found else what
+        more = self._attribute(name, short, clause.reads, clause, part)
+        return [*found, more] if more is not None else found
+
+    def _called(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
+        """ "Rosa's husband is called Miguel", "a bakery called Crumb"."""
+        part = next((p for p in clause.parts if not p.prep and p.kind in ("attribute", "object")), None)
+        if part is None or not part.nouns:
+            return []
+        called = part.nouns[0].text
+        owner, role = self._holder(noun)
+        if not owner and clause.dep == "acl" and noun.lemma not in words("animals.txt"):
+            verb = self.tree.tokens[noun.at].head
+            mine = (
+                self.tree.tokens[verb].lemma in ("have", "get") and self.tree.kid(verb, "nsubj") is not None
+            )
+            owner, role = (
+                (self.whom(self.tree.noun(self.tree.kid(verb, "nsubj") or 0)), noun.text)
+                if mine
+                else ("", "")
+            )
+        if owner and role and self._is_person(noun):
+            return [self._noun_claim(owner, role, called, "entity", clause)]
+        thing = f"{owner}'s {noun.text}" if owner else noun.text
+        return [
+            replace(
+                self._claim(thing, "is called", "name", called, "entity", clause), holds="one", family="name"
+            )
+        ]
+
+    def _somewhere(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
+        """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board"."""
+        owner, role = self._holder(noun)
+        when = next((p for p in clause.parts if p.dated and p.prep not in ("as of", "since")), None)
+        if when is not None and owner and role:
+            said = self._value(when.nouns[0], when, owner)[0]
+            claim = self._noun_claim(owner, role, said, "date", clause, when.nouns[0])
+            return [replace(claim, predicate=f"{claim.predicate} {when.prep}".strip())]
+        found = self._in_families(clause, noun, name)
+        if found:
+            return found
+        part = next(
+            (p for p in clause.parts if not p.dated and p.nouns and p.kind in ("prep", "place", "activity")),
+            None,
+        )
+        part = part or next(
+            (p for p in clause.parts if p.dated and p.prep and p.prep not in ("as of", "since")), None
+        )
+        if part is None:
+            return []
+        claims = []
+        for what in part.nouns:
+            value, kind = self._value(what, part, name)
+            if value and part.prep not in ("like", "because", "than", "about"):
+                claim = self._claim(
+                    name,
+                    f"{clause.reads} {part.prep}".strip(),
+                    predicate_key(["be"], part.prep),
+                    value,
+                    kind,
+                    clause,
+                )
+                claims.append(
+                    self._past(
+                        replace(
+                            claim,
+                            holds="one" if not noun.pronoun else "many",
+                            key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
+                            matter=what.lemma,
+                        ),
+                        clause,
+                    )
+                )
+        return claims
+
+    def _open(self, clause: Clause, name: str) -> list[Claim]:
+        """Verb and object as they are said, where both are worth keeping."""
+        verb = clause.verb.removeprefix("be ").split()[0] if clause.verb != "be" else "be"
+        if verb in words("idle_verbs.txt") or clause.verb in words("idle_verbs.txt"):
+            return []
+        part = self._main(clause, name)
+        if part is None:
+            return []
+        found = []
+        for noun in part.nouns:
+            value, kind = self._value(noun, part, name)
+            if not value or value == name or len(value.split()) > 9:
+                continue
+            key = predicate_key(clause.verb.split(), part.prep)
+            if clause.plan:
+                key = f"plan {key}"
+            claim = self._claim(name, f"{clause.reads} {part.prep}".strip(), key, value, kind, clause)
+            once = clause.tense in ("past", "perfect") and not clause.verb.startswith("be ")
+            claim = replace(claim, event=once, holds="many" if once or clause.plan else "", matter=noun.lemma,
+                            key=f"{DID}{key}" if once else key)  # fmt: skip
+            claim = replace(claim, replaces=self._given_up(clause, name))
+            found.append(replace(claim, effect="ends", cue="ends") if clause.over else claim)
+        return (
+            [*found, *self._further(clause, name, part)]
+            if found and not part.prep and not clause.over
+            else found
+        )
+
+    def _further(self, clause: Clause, name: str, main: Part) -> list[Claim]:
+        """ "tracks bugs in Trello": where a name stands behind the object, that is a fact of its own."""
+        found = []
+        for part in clause.parts:
+            if (
+                not part.prep
+                or part.dated
+                or part.prep not in _FURTHER
+                or not any(n.proper for n in part.nouns)
+            ):
+                continue
+            for noun in part.nouns[:1]:
+                value, kind = self._value(noun, part, name)
+                if value and value != name:
+                    said = f"{clause.reads} {main.nouns[0].text} {part.prep}"
+                    key = predicate_key([*clause.verb.split(), main.nouns[0].lemma], part.prep)
+                    claim = self._claim(name, said, key, value, kind, clause)
+                    once = clause.tense in ("past", "perfect")
+                    found.append(replace(claim, event=once, holds="many" if once else "", matter=noun.lemma,
+                                         key=f"{DID}{key}" if once else key))  # fmt: skip
+        return found[:1]
+
+    def _main(self, clause: Clause, name: str) -> Part | None:
+        """The object, else what stands behind a preposition, else a date."""
+        order = (
+            [
+                p
+                for p in clause.parts
+                if not p.prep and not p.dated and p.kind in ("object", "attribute", "activity")
+            ],
+            [p for p in clause.parts if not p.prep and not p.dated and p.kind in ("measure", "place")],
+            [p for p in clause.parts if p.prep and not p.dated and p.prep not in _LOOSE],
+            [p for p in clause.parts if p.dated and p.prep not in ("since", "for", "as of")],
+        )
+        worth = [p for parts in order for p in parts if p.nouns and self._value(p.nouns[0], p, name)[0]]
+        return worth[0] if worth else None
+
+    def _keep(self, claim: Claim | None, noun: Noun | None, clause: Clause | None = None) -> None:
+        if claim is None or not claim.subject or (not claim.object and claim.effect != "ends"):
+            return
+        chars = self._chars(clause, noun)
+        claim = replace(claim, chars=chars)
+        if clause is not None:
+            claim = self._dated(claim, clause)
+        known = {(c.subject, c.key, c.object.lower(), c.effect) for c in self.found}
+        if (claim.subject, claim.key, claim.object.lower(), claim.effect) not in known:
+            self.found.append(claim)
+
+    def _chars(self, clause: Clause | None, noun: Noun | None) -> tuple[int, int]:
+        shift = self.said.begin
+        if clause is not None:
+            return (
+                shift + min(self.tree.tokens[i].begin for i in clause.own),
+                shift + max(self.tree.tokens[i].end for i in clause.own),
+            )
+        assert noun is not None
+        return shift + noun.chars[0], shift + noun.chars[1]
+
+    def _dated(self, claim: Claim, clause: Clause) -> Claim:
+        """The date that the clause states, as the start or the end of what it says."""
+        own = {self.days[i].chars for i in clause.own if i in self.days}
+        ahead = any(
+            p.dated and p.prep in ("for", "to", "until", "till", "by", "before") for p in clause.parts
+        )
+        tense = "future" if clause.plan else "" if ahead else clause.tense
+        for span in self.said.dates(tense) if own else ():
+            if span.chars not in own:
+                continue
+            if span.role == "end":
+                claim = replace(claim, valid_to=span.end if claim.valid_to is None else claim.valid_to)
+            elif claim.valid_from is None:
+                now = span.role == "start" and clause.tense == "present" and not claim.cue
+                claim = replace(
+                    claim, valid_from=span.start, precision=span.precision, begins=span.role == "start",
+                    cue="closes" if now else claim.cue,
+                )  # fmt: skip
+                if span.role == "range" and claim.switches:
+                    last = (
+                        find_dates(span.text.rpartition(" to ")[2], self.said.said_at)
+                        if self.said.said_at
+                        else []
+                    )
+                    claim = replace(claim, valid_from=last[0].start if last else span.start)
+                elif span.role == "range":
+                    claim = replace(claim, valid_to=span.end)
+        return claim
+
+
+_BETWEEN = {
+    "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
+    "break up": "with", "divorce": "", "separate": "from", "get divorced": "from", "be divorced": "from",
+}  # fmt: skip
+"""What two do with each other: "Milo and I split up"."""
+_MAKING = frozenset("elect appoint name make vote become promote".split())
+_WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
+_ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
+_FICTION = frozenset(
+    "story poem novel scene joke song film dream game book play movie letter email post".split()
+)
+PLACED = "be|where"
+"""The slot of where a thing is, whatever the preposition."""
+_PLACES = frozenset("in at on under inside behind near next beside outside above below between into".split())
+_FURTHER = frozenset("at in for with on to from under".split())
+_LOOSE = frozenset(
+    "because like than about due thanks despite during according except instead without".split()
+) | frozenset("since after before between".split())

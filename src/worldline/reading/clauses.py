@@ -1,0 +1,564 @@
+"""The clauses of a sentence: who does what to whom, when, and how far it is meant.
+
+A clause is drawn from the tree: its verb in base form with particle and voice, its subjects, its
+objects by preposition, and marks for what is negated, over, planned, asked, quoted or only imagined.
+What a clause means is decided elsewhere; here is grammar only.
+
+    "My sister moved to Lisbon and no longer works there." → [move: sister → to Lisbon], [work: over, sister]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.lexicon import words
+from worldline.reading.inflection import past, third_person
+from worldline.reading.tree import NOUNS, Noun, Tree
+
+HEADS = frozenset(
+    {"ROOT", "conj", "parataxis", "relcl", "acl", "ccomp", "advcl", "csubj", "xcomp", "pcomp", "dep"}
+)
+_LINKING = frozenset({"be", "become", "get", "stay", "remain", "turn", "go"})
+_IMAGINED = frozenset({"may", "might", "could", "would", "should", "'d", "ought"})
+_CONDITION = frozenset({"if", "unless", "whether", "suppose", "supposing", "imagine", "lest", "once"})
+_QUOTES = re.compile(
+    r"[\"“«„]([^\"”»“]{3,400})[\"”»“]|(?:(?<=[\s,(:])|^)'([A-Z][^\n]{3,200}?)'(?=[\s,.;!?)]|$)"
+)
+_ASPECT = {
+    "start": "begins", "begin": "begins", "commence": "begins", "resume": "begins",
+    "stop": "stops", "quit": "stops", "cease": "stops", "finish": "stops", "give up": "stops", "avoid": "stops",
+    "keep": "", "continue": "", "keep on": "", "carry on": "", "go on": "", "happen": "", "manage": "", "get": "",
+    "end up": "", "turn out": "", "come": "",
+}  # fmt: skip
+_PLANS = frozenset(
+    "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
+)
+_NOW = frozenset("now currently nowadays finally just already recently instead".split())
+_OUGHT = frozenset({"have", "need", "must"})
+
+
+class Part(Struct, frozen=True):
+    """What stands behind a verb: nouns, with the preposition if there is one; or a date."""
+
+    prep: str
+    nouns: tuple[Noun, ...]
+    dated: bool = False
+    kind: str = "object"
+
+
+class Clause(Struct, frozen=True):
+    """One clause of a sentence."""
+
+    at: int
+    verb: str
+    """Base form with particle: "take over"; the passive as "be handed over"; "be allergic", "get married"."""
+    subjects: tuple[Noun, ...]
+    parts: tuple[Part, ...]
+    tense: str
+    reads: str
+    """The verb as it stands after a name: "lives", "bought", "is run", "cannot eat"."""
+    own: frozenset[int]
+    """The places of its own words."""
+    lemma: str = ""
+    """The base form of its last verb, without particle."""
+    dep: str = "ROOT"
+    word: str = ""
+    """The adjective or participle of a linking verb."""
+    negated: bool = False
+    over: bool = False
+    """ "no longer", "any more", "used to"."""
+    used: bool = False
+    begins: bool = False
+    plan: bool = False
+    unreal: bool = False
+    asks: bool = False
+    orders: bool = False
+    quoted: bool = False
+    reported: bool = False
+    doubtful: bool = False
+    also: bool = False
+    now: bool = False
+
+
+def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
+    """Every clause of a sentence, in order; `dated` are the places of words that make up dates."""
+    days = frozenset(dated)
+    quoted = [m.span() for m in _QUOTES.finditer(tree.text)]
+    heads = [i for i in range(len(tree.tokens)) if _is_head(tree, i)]
+    found: dict[int, Clause] = {}
+    for at in heads:
+        clause = _clause(tree, at, days, found)
+        if clause is not None:
+            begin = tree.tokens[at].begin
+            inside = any(a <= begin - tree.tokens[0].begin < b for a, b in quoted)
+            found[at] = replace(clause, quoted=inside)
+    return list(found.values())
+
+
+def _is_head(tree: Tree, at: int) -> bool:
+    token = tree.tokens[at]
+    if token.pos not in ("VERB", "AUX") or token.dep not in HEADS:
+        return False
+    if token.dep == "xcomp":
+        above = tree.tokens[token.head]
+        has_own = tree.kid(at, "nsubj", "nsubjpass") is not None
+        return has_own or _told(tree, token.head) or (above.lemma == "be" and token.tag == "VBG")
+    if token.dep == "conj" and _chained(tree, tree.tokens[at].head) is not None:
+        return True
+    return token.dep != "pcomp"
+
+
+def _told(tree: Tree, at: int) -> bool:
+    """ "told me to avoid", "asked us to call": the order is said, somebody is to do it."""
+    return tree.tokens[at].lemma in ("tell", "ask", "advise", "order", "recommend") and bool(
+        tree.kids(at, "dobj")
+    )
+
+
+def _chained(tree: Tree, at: int) -> int | None:
+    """The verb that a helping verb passes its meaning on to."""
+    inner = next((i for i in tree.kids(at, "xcomp") if tree.tokens[i].pos in ("VERB", "AUX")), None)
+    if inner is None or _told(tree, at):
+        return None
+    lemma = _with_particle(tree, at)
+    token = tree.tokens[at]
+    if lemma in _ASPECT or lemma in _PLANS or lemma == "have":
+        return inner
+    if token.low == "used" or (token.lemma == "go" and token.tag == "VBG"):
+        return inner
+    return None
+
+
+def _with_particle(tree: Tree, at: int) -> str:
+    token = tree.tokens[at]
+    particle = tree.kid(at, "prt")
+    lemma = _LEMMAS.get(token.low, token.lemma.lower())
+    return f"{lemma} {tree.tokens[particle].low}" if particle is not None else lemma
+
+
+_LEMMAS = {
+    "'s": "be",
+    "’s": "be",
+    "'m": "be",
+    "'re": "be",
+    "’m": "be",
+    "’re": "be",
+    "left": "leave",
+    "ai": "be",
+}
+
+
+class _Marks(Struct):
+    """What is gathered on the way down a chain of verbs."""
+
+    over: bool = False
+    used: bool = False
+    begins: bool = False
+    plan: bool = False
+    ought: bool = False
+    future: bool = False
+
+
+def _clause(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> Clause | None:
+    marks, end = _Marks(), at
+    seen = [at]
+    while (inner := _chained(tree, end)) is not None and len(seen) < 5:
+        lemma = _with_particle(tree, end)
+        token = tree.tokens[end]
+        negated = bool(tree.kids(end, "neg"))
+        if token.low == "used" or _ASPECT.get(lemma) == "stops":
+            marks.over, marks.used = True, marks.used or token.low == "used"
+        elif _ASPECT.get(lemma) == "begins":
+            marks.begins = True
+        elif lemma in _OUGHT and tree.kid(inner, "aux") is not None and lemma != "need":
+            marks.ought = True
+        elif token.lemma == "go" and token.tag == "VBG":
+            marks.future = True
+        elif lemma in _PLANS:
+            marks.plan = True
+        if negated and not marks.over:
+            marks.plan = True
+        end = inner
+        seen.append(end)
+    return _framed(tree, at, end, seen, marks, days, before)
+
+
+def _framed(
+    tree: Tree, at: int, end: int, seen: Sequence[int], marks: _Marks, days: frozenset[int],
+    before: dict[int, Clause],
+) -> Clause | None:  # fmt: skip
+    head, verb_token = tree.tokens[at], tree.tokens[end]
+    own = _own_words(tree, at)
+    aux = [tree.tokens[i] for place in seen for i in tree.kids(place, "aux", "auxpass")]
+    low = {t.low for t in aux}
+    passive = bool(tree.kids(end, "auxpass", "nsubjpass")) or (
+        head.dep == "acl" and end == at and verb_token.tag == "VBN"
+    )
+    subjects = _subjects(tree, at, days, before)
+    verb, word = _with_particle(tree, end), ""
+    if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
+        verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
+    parts = _parts(tree, end, days)
+    if passive:
+        by = next((t.lemma for t in aux if t.dep == "auxpass"), "be")
+        word = _participle(tree, end)
+        verb = f"{'get' if by == 'get' else 'be'} {word}"
+    elif verb in _LINKING and (adjective := tree.kid(end, "acomp")) is not None:
+        word = tree.tokens[adjective].low
+        verb = f"{verb} {word}"
+        parts = [*parts, *_parts(tree, adjective, days)]
+    adverbs = {tree.tokens[i].low for place in seen for i in tree.kids(place, "advmod", "neg", "npadvmod")}
+    over = marks.over or _is_over(tree, seen, adverbs)
+    negated = _is_negated(tree, seen, parts, subjects) and not over
+    tense = "present" if verb == "have" and verb_token.lemma == "get" else _tense(tree, at, low, marks)
+    if marks.begins and tense in ("past", "perfect"):
+        tense = "present"  # "started working at": what holds from then on
+    clause = Clause(
+        at,
+        verb,
+        subjects,
+        tuple(parts),
+        tense,
+        "",
+        own,
+        verb_token.lemma.lower(),
+        head.dep,
+        word,
+        negated=negated,
+        over=over,
+        used=marks.used,
+        begins=marks.begins,
+        plan=marks.plan,
+        unreal=_is_unreal(tree, at, low) or (marks.future and bool(low & {"was", "were"})),
+        asks=_asks(tree, at),
+        orders=_orders(tree, at, subjects),
+        reported=head.dep in ("ccomp", "xcomp"),
+        doubtful=_is_doubtful(tree, at, adverbs),
+        also=bool(adverbs & {"also", "too", "besides"}) or _adds(tree, own),
+        now=bool(adverbs & _NOW),
+    )
+    return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
+
+
+def _own_words(tree: Tree, at: int) -> frozenset[int]:
+    """The words of a clause without the clauses inside it."""
+    found, open_ = set(), [at]
+    while open_:
+        here = open_.pop()
+        found.add(here)
+        open_ += [i for i in tree.kids(here) if not (_is_head(tree, i) and tree.tokens[i].dep != "xcomp")]
+    return frozenset(found)
+
+
+# Subjects -------------------------------------------------------------------------------------------
+
+
+def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
+    token = tree.tokens[at]
+    found = tree.kid(at, "nsubj", "nsubjpass", "csubj")
+    if found is not None:
+        if tree.tokens[found].low in ("that", "which", "who", "whom") and token.dep == "relcl":
+            return (tree.noun(token.head, days),)
+        if tree.tokens[found].pos in NOUNS or tree.tokens[found].pos in ("DET", "ADJ", "PROPN"):
+            return tuple(tree.noun(i, days) for i in tree.members(found))
+        return ()
+    if token.dep == "acl":
+        return (tree.noun(token.head, days),)
+    if token.dep == "xcomp" and _told(tree, token.head):
+        return tuple(tree.noun(i, days) for i in tree.kids(token.head, "dobj")[:1])
+    if token.dep in ("conj", "advcl", "xcomp", "ccomp", "dep") and token.head != at:
+        for above in (token.head, *tree.above(token.head)):
+            if above in before:
+                kept = before[above]
+                return kept.subjects if token.dep != "ccomp" else ()
+    return ()
+
+
+# What stands behind the verb --------------------------------------------------------------------------
+
+
+def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
+    found: list[Part] = []
+    for i in tree.kids(at):
+        token = tree.tokens[i]
+        if token.dep in ("dobj", "attr", "oprd", "dative", "npadvmod", "obj") and token.pos in NOUNS | {
+            "ADJ",
+            "ADV",
+            "DET",
+        }:
+            if token.dep == "npadvmod" and token.low in _MANNER:
+                continue
+            kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
+                token.dep, "object"
+            )
+            found.append(Part("", _nouns(tree, i, days), i in days, kind))
+        elif token.dep in ("prep", "agent", "dative") and token.pos in ("ADP", "SCONJ", "ADV", "VERB"):
+            found += _prepositional(tree, i, days)
+        elif token.dep == "xcomp" and token.tag == "VBG":
+            found.append(Part("", (_gerund(tree, i, days),), False, "activity"))
+        elif token.dep == "advmod" and token.low in words("place_adverbs.txt"):
+            found.append(Part("", (tree.noun(i, days),), False, "place"))
+    if tree.tokens[at].dep == "relcl":
+        found = _filled(tree, at, found, days)
+    return found
+
+
+_MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
+
+
+def _nouns(tree: Tree, at: int, days: frozenset[int]) -> tuple[Noun, ...]:
+    return tuple(tree.noun(i, days - {at}) for i in tree.members(at))
+
+
+def _gerund(tree: Tree, at: int, days: frozenset[int]) -> Noun:
+    """ "likes cooking for friends": the activity as a noun."""
+    places = [
+        i
+        for i in tree.under(at, ("advcl", "conj", "cc", "punct", "relcl", "ccomp"))
+        if i not in days and i >= at
+    ]
+    return Noun(
+        tree.said(places[:6]), tree.tokens[at].low, at, (tree.tokens[at].begin, tree.tokens[places[-1]].end), "NOUN"
+    )  # fmt: skip
+
+
+def _prepositional(tree: Tree, at: int, days: frozenset[int], said: str = "") -> list[Part]:
+    prep = f"{said} {tree.tokens[at].low}".strip()
+    nouns = [i for i in tree.kids(at, "pobj", "nummod", "amod", "advmod") if tree.tokens[i].dep == "pobj"]
+    found: list[Part] = []
+    if nouns:
+        at_noun = nouns[0]
+        found.append(Part(prep, _nouns(tree, at_noun, days), at_noun in days, "prep"))
+        for i in tree.kids(at_noun, "prep"):
+            inner = tree.kid(i, "pobj")
+            if inner in days and inner is not None:
+                found.append(Part(tree.tokens[i].low, (tree.noun(inner),), True, "prep"))
+    elif (inner := tree.kid(at, "pcomp")) is not None and tree.tokens[inner].tag == "VBG":
+        found.append(Part(prep, (_gerund(tree, inner, days),), False, "activity"))
+    for i in tree.kids(at, "prep"):
+        found += _prepositional(tree, i, days, prep if not nouns else "")
+    return found
+
+
+def _filled(tree: Tree, at: int, parts: list[Part], days: frozenset[int]) -> list[Part]:
+    """In "the bike that I bought" and "the firm I work for" the thing stands in front."""
+    front = tree.tokens[at].head
+    whom = tree.kid(at, "nsubj", "nsubjpass")
+    relative = whom is None or tree.tokens[whom].low in ("that", "which", "who")
+    found = []
+    filled = False
+    for part in parts:
+        if any(n.text.lower() in ("that", "which", "who", "whom") for n in part.nouns):
+            part, filled = replace(part, nouns=(tree.noun(front, days),)), True
+        found.append(part)
+    if relative or filled:
+        return found
+    stranded = next((i for i in tree.kids(at, "prep") if not tree.kids(i)), None)
+    if stranded is not None:
+        return [*found, Part(tree.tokens[stranded].low, (tree.noun(front, days),), False, "prep")]
+    if (
+        not any(not p.prep and p.kind == "object" and not p.dated for p in found)
+        and tree.tokens[at].lemma != "be"
+    ):
+        return [Part("", (tree.noun(front, days),)), *found]
+    return found
+
+
+# How it is meant ----------------------------------------------------------------------------------------
+
+
+def _participle(tree: Tree, at: int) -> str:
+    particle = tree.kid(at, "prt")
+    low = tree.tokens[at].low
+    return f"{low} {tree.tokens[particle].low}" if particle is not None else low
+
+
+def _is_over(tree: Tree, seen: Sequence[int], adverbs: set[str]) -> bool:
+    if adverbs & {"anymore", "nomore"}:
+        return True
+    longer = [
+        i for place in seen for i in tree.kids(place, "advmod") if tree.tokens[i].low in ("longer", "more")
+    ]
+    for i in longer:
+        before = [t.low for t in tree.tokens[max(0, i - 3) : i]]
+        if set(before) & {"no", "not", "n't", "any"}:
+            return True
+    said = " ".join(t.low for t in tree.tokens)
+    return any(p in said for p in (" any more", " any longer", "no longer")) and bool(
+        any(tree.kids(place, "neg") for place in seen) or "no longer" in said
+    )
+
+
+def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects: Sequence[Noun]) -> bool:
+    if any(tree.kids(place, "neg") for place in seen):
+        return True
+    if any(tree.tokens[i].low == "never" for place in seen for i in tree.kids(place, "advmod")):
+        return True
+    if any(n.article == "no" for part in parts[:1] for n in part.nouns[:1]):
+        return True
+    return any(n.text.lower() in ("nobody", "none", "neither", "nothing") for n in subjects)
+
+
+def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
+    if marks.future or low & {"will", "wo", "'ll", "’ll", "shall"}:
+        return "future"
+    first = tree.tokens[at]
+    helped = [tree.tokens[i] for i in tree.kids(at, "aux", "auxpass")]
+    if any(t.low in ("did", "was", "were", "had", "'d") for t in helped) and not low & {"have", "has"}:
+        return "past"
+    if any(t.low in ("have", "has", "'ve", "’ve", "'s") and t.lemma == "have" for t in helped):
+        return "perfect"
+    if first.tag == "VBD" or (first.tag == "VBN" and not helped and first.dep != "acl"):
+        return "past"
+    if first.dep == "acl" and first.tag == "VBN":
+        return "present" if first.lemma in ("call", "name") else "past"
+    return "present"
+
+
+def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
+    """Only imagined: could, would, if; or inside something hoped, wondered or denied."""
+    if {tree.tokens[i].low for i in tree.kids(at, "advmod")} & {
+        "basically",
+        "practically",
+        "literally",
+        "almost",
+        "nearly",
+    }:
+        return True
+    if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
+        return True
+    if low & _IMAGINED and not ("'d" in low and tree.tokens[at].tag == "VBN"):
+        return True
+    place = at
+    while True:
+        token = tree.tokens[place]
+        if any(tree.tokens[i].low in _CONDITION for i in tree.kids(place, "mark", "advmod")):
+            return True
+        if token.dep == "conj" and tree.tokens[token.head].lemma in ("suppose", "imagine", "pretend"):
+            return True
+        if token.head == place or token.dep in ("ROOT", "parataxis"):
+            break
+        above = tree.tokens[token.head]
+        if token.dep in ("ccomp", "xcomp") and above.lemma in words("imagining_verbs.txt"):
+            return True
+        if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
+            return True
+        if (
+            token.dep == "ccomp"
+            and tree.kids(token.head, "neg")
+            and above.lemma in ("think", "say", "believe", "know")
+        ):
+            return True
+        if (
+            token.dep in ("ccomp", "advcl")
+            and above.lemma in ("suppose", "imagine", "say", "pretend")
+            and above.tag == "VB"
+        ) and not tree.kids(token.head, "nsubj", "aux"):
+            return True
+        place = token.head
+        if token.dep == "relcl":
+            break
+        if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
+            return not tree.kids(at, "nsubj")
+    return False
+
+
+def _asks(tree: Tree, at: int) -> bool:
+    """Part of a question, unless it is something told in passing ("remind me that …", "who lives in …")."""
+    if not tree.text.rstrip(" \"”')").endswith("?"):
+        return False
+    for place in (at, *tree.above(at)):
+        token = tree.tokens[place]
+        if token.dep in ("relcl", "acl", "advcl") and tree.tokens[token.head].dep != "ROOT":
+            return False
+        if token.dep == "relcl":
+            return False
+        if token.dep in ("ccomp",) and tree.tokens[token.head].lemma in (
+            "remind",
+            "remember",
+            "know",
+            "note",
+            "hear",
+            "see",
+        ):
+            kids = {tree.tokens[i].low for i in tree.kids(place, "mark", "advmod", "dobj", "det")}
+            return bool(kids & {"if", "whether", "what", "where", "when", "who", "how", "why"})
+        if token.dep == "advcl" and {tree.tokens[i].low for i in tree.kids(place, "mark")} & {
+            "since",
+            "because",
+            "as",
+            "now",
+        }:
+            return False
+    return True
+
+
+def _orders(tree: Tree, at: int, subjects: Sequence[Noun]) -> bool:
+    token = tree.tokens[at]
+    told = tree.kids(at, "nsubj", "nsubjpass") or (subjects and token.tag != "VB")
+    if told or token.dep in ("relcl", "acl", "ccomp", "advcl", "xcomp"):
+        return False
+    helped = any(tree.tokens[i].low not in ("do", "please") for i in tree.kids(at, "aux"))
+    return token.tag in ("VB", "VBP") and not helped and not tree.kids(at, "nsubj", "nsubjpass")
+
+
+def _is_doubtful(tree: Tree, at: int, adverbs: set[str]) -> bool:
+    if adverbs & {"maybe", "perhaps", "probably", "possibly", "supposedly", "apparently"}:
+        return True
+    token = tree.tokens[at]
+    return bool(
+        token.dep == "ccomp"
+        and tree.tokens[token.head].lemma in ("think", "guess", "believe", "assume", "suspect", "seem")
+    )
+
+
+def _adds(tree: Tree, own: frozenset[int]) -> bool:
+    said = {tree.tokens[i].low for i in own}
+    return bool(said & {"another", "second", "additional", "extra"}) or "as well" in tree.text.lower()
+
+
+# How it reads ---------------------------------------------------------------------------------------
+
+
+def _reads(tree: Tree, clause: Clause, end: int, low: set[str], passive: bool, ought: bool) -> str:
+    """The verb after a name in the third person: "lives", "bought", "is run", "does not eat"."""
+    base = clause.verb if clause.verb == "have" else _with_particle(tree, end)
+    lemma, _, particle = base.partition(" ")
+    tail = f" {particle}" if particle else ""
+    tense = "past" if clause.tense in ("past", "perfect") else clause.tense
+    if passive:
+        be = {"past": "was", "future": "will be"}.get(clause.tense, "is")
+        words_ = f"{be} {_participle(tree, end)}"
+        return _negated(words_, be, clause.negated)
+    if lemma == "be" and clause.used:
+        return f"used to be {clause.word}".strip()
+    if lemma == "be":
+        be = {"past": "was", "future": "will be"}.get(clause.tense, "is")
+        be = f"{be} no longer" if clause.over else be
+        return _negated(f"{be} {clause.word}".strip(), be, clause.negated)
+    if clause.used:
+        return f"used to {base}"
+    if clause.over:
+        return f"no longer {third_person(lemma)}{tail}"
+    modal = next((m for m in ("can", "ca", "must") if m in low), "")
+    if modal or ought:
+        word = "must" if ought or modal == "must" else "can"
+        spoken = f"{word} not" if clause.negated and word == "must" else "cannot" if clause.negated else word
+        return f"{spoken} {base}"
+    if clause.plan:
+        return f"plans to {base}"
+    if clause.tense == "future":
+        return f"will {'not ' if clause.negated else ''}{base}"
+    said = base if not clause.word else f"{base} {clause.word}".strip()
+    if clause.negated:
+        return f"{'did' if tense == 'past' else 'does'} not {said}"
+    tail = f"{tail} {clause.word}".rstrip() if clause.word and lemma != "be" else tail
+    return f"{past(tree.tokens[end].low, lemma)}{tail}" if tense == "past" else f"{third_person(lemma)}{tail}"
+
+
+def _negated(said: str, be: str, negated: bool) -> str:
+    return said.replace(be, f"{be} not", 1) if negated else said

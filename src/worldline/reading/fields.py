@@ -1,0 +1,228 @@
+"""Records in "Label: value" form: whose they are, and what each field says.
+
+A record speaks of the thing that its name field or its heading names. Fields of a thing that is not
+named say nothing that could be kept. Sentences behind a label ("Decision: we take NATS") are none.
+
+    "Patient: R. Okafor. Allergies: latex, aspirin." → R. Okafor is allergic to latex; … to aspirin
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.lexicon import words
+from worldline.reading.claim import Claim, predicate_key
+from worldline.reading.families import Family, families
+from worldline.text import stop
+
+_LABEL = r"[A-Z*•-]?[^\W\d_][\w /.()&’'#-]{0,48}?"
+_FIELD = re.compile(rf"(?P<label>{_LABEL})\s*(?::(?=\s)|=|→)\s*(?P<value>.+)", re.S)
+_NEXT = re.compile(r"(?:[.;,|]|\s[–—-])\s+(?=[^\W\d_][\w /’'-]{0,30}:\s)|\s*[;\n|]\s*")
+_OF = re.compile(r"^(?P<noun>.+?)\s+(?:of|for|at|in|on)\s+(?:the\s+)?(?P<thing>.+)$", re.I)
+_LIST = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*/\s+")
+_ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)\s+(?P<name>(?:[A-Z]|\d).+)$")
+_COUNTED = re.compile(r"^[\d,.]+\s+[a-z]")
+_BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
+_SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
+_IN_LABELS = frozenset("of for at in on and the to by no with".split())
+_MONEY = re.compile(r"[$€£]\s?\d|\d[\d,.]*\s?(?:€|euros?|dollars?|pounds?)")
+NAMING = frozenset({"name", "full name"})
+
+
+class Field(Struct, frozen=True):
+    """One field, and where its text stands."""
+
+    label: str
+    value: str
+    begin: int
+    end: int
+
+
+def fields(text: str) -> tuple[str, list[Field]]:
+    """The heading and the fields of a record; none where the text is no record."""
+    found: list[Field] = []
+    heading = ""
+    for at, (begin, end) in enumerate(_pieces(text)):
+        piece = text[begin:end].strip()
+        match = _FIELD.fullmatch(piece.rstrip(".")) if piece else None
+        if match and _is_label(match["label"]):
+            start = begin + text[begin:end].find(piece)
+            value = _SENTENCE_END.split(match["value"], 1)[0].strip()
+            stop = start + match.start("value") + len(value)
+            found.append(Field(match["label"].strip(" *•-"), value, start, stop))
+        elif piece and not found and not at:
+            heading = piece.rstrip(".:")
+    return heading, found
+
+
+def _pieces(text: str) -> list[tuple[int, int]]:
+    cuts = [(m.start(), m.end()) for m in _NEXT.finditer(text)]
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(text)]
+    return list(zip(starts, ends, strict=True))
+
+
+def _is_label(said: str) -> bool:
+    said_words = said.strip(" *•-").lower().split()
+    sentence = any(w in stop() and w not in _IN_LABELS for w in said_words)
+    return (
+        bool(said_words)
+        and len(said_words) <= 6
+        and said_words[0] not in words("no_labels.txt")
+        and not sentence
+    )
+
+
+def claims_of_fields(text: str) -> list[Claim]:
+    """What a record says; nothing where nobody is named."""
+    heading, found = fields(text)
+    if not found:
+        return []
+    subject, rest = _subject(heading, found)
+    claims: list[Claim] = []
+    for field in rest:
+        claims += _claims(field, subject)
+    return claims
+
+
+def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
+    """Whom the record speaks of: the name field, the field of a kind of thing, or the heading."""
+    for at, field in enumerate(found):
+        if field.label.lower() in NAMING:
+            return field.value, found[:at] + found[at + 1 :]
+    if _is_name(heading):
+        return heading, found
+    first = found[0]
+    if first.label.lower() in words("record_kinds.txt") and first.value[:1].isupper():
+        value, _ = _unbracketed(first.value)
+        return value, found[1:]
+    return "", found
+
+
+def _is_name(said: str) -> bool:
+    return (
+        bool(said)
+        and len(said.split()) <= 8
+        and (said[:1].isupper() or said[:1].isdigit())
+        and not said.endswith("?")
+    )
+
+
+def _claims(field: Field, subject: str) -> list[Claim]:
+    label, value = field.label, field.value.strip().rstrip(".")
+    table = families()
+    if _MONEY.match(value) and not subject and len(label.split()) > 1:
+        return _of_a_thing(label, value, field)
+    inner = _OF.match(label)
+    if inner and (table.by_noun(inner["noun"].lower()) or not subject):
+        return _attribute(inner["thing"], inner["noun"], value, field)
+    if not table.by_noun(label.lower()) and (_has_name(label) or not subject):
+        return _of_a_thing(label, value, field) if _has_name(label) else []
+    return _attribute(subject, label, value, field) if subject else []
+
+
+def _has_name(label: str) -> bool:
+    """ "Class 4b", "Standard plan": a thing of its own rather than an attribute."""
+    words_ = label.split()
+    return len(words_) > 1 and (
+        any(w[0].isdigit() or w[0].isupper() for w in words_[1:]) or words_[0][0].isupper()
+    )
+
+
+def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
+    """ "Class 4b: 23 pupils, teacher Ms. Iversen, room 108" """
+    claims: list[Claim] = []
+    for part in _LIST.split(value):
+        role = _ROLE_NAME.match(part)
+        if _COUNTED.match(part):
+            claims.append(_claim(thing, "has", "owns", part, "text", field, "many"))
+        elif role and (
+            families().by_noun(role["role"])
+            or role["role"] in words("person_roles.txt")
+            or len(role["role"].split()) == 1
+        ):
+            claims += _attribute(thing, role["role"], role["name"], field)
+        elif _MONEY.match(part):
+            claims += _attribute(thing, "price", part, field)
+    return claims
+
+
+def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim]:
+    noun = _singular(label.lower())
+    family = next((n.family for n in families().by_noun(noun)), None)
+    if not value or value.lower() in ("none", "n/a", "-", "tbd", "unknown", "no"):
+        return []
+    if (
+        family is not None
+        and family.holds != "series"
+        and family.object not in ("date", "time", "contact", "amount", "place", "text")
+    ):
+        values = [v for v in _LIST.split(value) if v]
+    else:
+        values = [_unbracketed(value)[0]]
+    if family is not None and family.object == "person":
+        return _people(subject.strip(), noun, values, family, field)
+    return [_one(subject.strip(), noun, one, family, field, len(values) > 1) for one in values]
+
+
+def _people(subject: str, noun: str, values: list[str], family: Family, field: Field) -> list[Claim]:
+    """Names, each perhaps with what they are in brackets: "Enzo Rinaldi (brother)"."""
+    found = []
+    for value in values:
+        name, what = _unbracketed(value)
+        if not name[:1].isupper():
+            continue
+        found.append(_one(subject, noun, name, family, field, len(values) > 1))
+        if what.lower() in words("person_roles.txt"):
+            found += _attribute(subject, what, name, field)
+    return found
+
+
+def _one(subject: str, noun: str, value: str, family: Family | None, field: Field, several: bool) -> Claim:
+    named = value[:1].isupper()
+    if family is None:
+        return _claim(
+            subject,
+            f"'s {noun} is",
+            predicate_key(noun.split(), "of"),
+            value,
+            "entity" if named else "text",
+            field,
+            "one",
+        )
+    kind = (
+        "date"
+        if family.object == "date"
+        else "entity"
+        if named and family.object in ("person", "place", "organisation")
+        else "text"
+    )
+    made = _claim(
+        subject, f"'s {noun} is", family.name, value, kind, field, "many" if several else family.holds
+    )
+    return replace(made, family=family.name, fixed=not family.changes)
+
+
+def _claim(subject: str, phrase: str, key: str, value: str, kind: str, field: Field, holds: str) -> Claim:
+    return Claim(
+        subject, phrase, key, value, kind=kind, holds=holds, definite=holds == "one", record=True, confidence=0.9,
+        chars=(field.begin, field.end), matter=value.split()[-1].lower() if value else "",
+    )  # fmt: skip
+
+
+def _singular(noun: str) -> str:
+    table = families()
+    if table.by_noun(noun):
+        return noun
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
+        if noun.endswith(ending) and table.by_noun(noun[: -len(ending)] + instead):
+            return noun[: -len(ending)] + instead
+    return noun
+
+
+def _unbracketed(value: str) -> tuple[str, str]:
+    match = _BRACKET.search(value)
+    return (value[: match.start()], match[1]) if match else (value, "")

@@ -1,0 +1,345 @@
+"""Which families of relations a clause falls into, and who stands at which end.
+
+Decides by the patterns of `lexicon/families.toml`; an object must be of a kind that the family can
+hold, a subject a person or a thing where only one of them will do. The first family that fits wins;
+others that fit are kept beside it, for one of them may already hold something.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from worldline.lexicon import words
+from worldline.reading.claim import Claim, Effect
+from worldline.reading.clauses import Clause, Part
+from worldline.reading.families import Families, Family, Pattern
+from worldline.reading.tree import Noun
+from worldline.reading.whom import CLOCK, ME, MONEY, NUMBER, YOU, Whom
+
+STATES = {
+    "lives_in": frozenset({"move", "relocate", "settle", "emigrate", "resettle"}),
+    "works_at": frozenset({"join", "start", "begin"}),
+}
+"""Beginnings that are told as the state that they bring about."""
+_WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
+_HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
+AMOUNTS = frozenset({"amount", "count", "duration"})
+
+
+class Matching(Whom):
+    """The part of a sentence's reader that knows the families."""
+
+    def _split_objects(self, clause: Clause) -> Clause:
+        """ "work as a nurse at the clinic": what hangs on the object may belong to the verb."""
+        parts: list[Part] = []
+        for part in clause.parts:
+            extra: list[Part] = []
+            nouns = []
+            for noun in part.nouns:
+                for i in self.tree.kids(noun.at, "prep"):
+                    inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
+                    if inner is None or inner in self.days:
+                        continue
+                    whole = f"{clause.verb} {noun.lemma} {prep}"
+                    if self.families.by_verb(f"{clause.verb} {prep}") or self.families.by_verb(whole):
+                        extra.append(Part(prep, tuple(self.tree.noun(j, self.days) for j in self.tree.members(inner)),
+                                          False, "split"))  # fmt: skip
+                nouns.append(self.tree.short(noun) if extra and not part.dated else noun)
+            parts += [replace(part, nouns=tuple(nouns)), *extra]
+        return replace(clause, parts=tuple(parts))
+
+    def _in_families(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
+        """The claims of every family that the clause falls into; the first one wins its object."""
+        found: list[Claim] = []
+        taken: set[frozenset[str]] = set()
+        for verb, used, last in self._verbs(clause):
+            for pattern in self.families.by_verb(verb):
+                if (pattern.subject == "X" and pattern.effect == "holds" and name) or (
+                    pattern.subject != "X" and not name
+                ):
+                    continue
+                for claim in self._matched(pattern, clause, (noun, name), used, last):
+                    pair = frozenset((claim.subject, claim.object or claim.key))
+                    if pair not in taken:
+                        taken.add(pair)
+                        found.append(claim)
+                    else:
+                        found = [_with_other(c, claim, self.families) for c in found]
+            if used is not None and last is None and any(c.object for c in found):
+                break
+        told = {c.key for c in found if c.object}
+        found = [c for c in found if c.object or c.key not in told]
+        found = [c for c in found if c.kind != "date"] or found
+        return found[:1] if clause.verb == "be" and len({c.key for c in found}) > 1 else found
+
+    def _verbs(self, clause: Clause) -> Iterator[tuple[str, Part | None, Part | None]]:
+        """The words of the clause in which a pattern may be found, longest first.
+
+        With them: the object that is one of the words ("take charge"), and the part behind the preposition.
+        """
+        verbs: list[tuple[str, Part | None]] = [
+            (f"{clause.verb} {part.nouns[0].lemma}", part)
+            for part in clause.parts
+            if not part.prep and part.nouns and part.kind in ("object", "attribute")
+        ]
+        verbs.append((clause.verb, None))
+        if clause.verb.startswith("get "):
+            verbs.append((f"be {clause.verb[4:]}", None))
+        for verb, used in verbs:
+            for part in clause.parts:
+                if part.prep:
+                    yield f"{verb} {part.prep}", used, part
+            yield verb, used, None
+
+    def _matched(
+        self,
+        pattern: Pattern,
+        clause: Clause,
+        subject: tuple[Noun, str],
+        used: Part | None,
+        last: Part | None,
+    ) -> list[Claim]:
+        roles: dict[str, list[tuple[Noun, Part | None]]] = {pattern.subject: [(subject[0], None)]}
+        if bool(pattern.behind) != (last is not None):
+            return []
+        if last is not None:
+            roles[pattern.behind] = [(n, last) for n in last.nouns]
+        if pattern.effect == "ends" and self.tree.kid(clause.at, "acomp", "oprd") is not None:
+            return []  # "left Slack open"
+        direct = [p for p in clause.parts if not p.prep and p is not used and self._fills(p)]
+        if pattern.direct:
+            if not direct:
+                return []
+            roles[pattern.direct] = [(n, direct[0]) for n in direct[0].nouns]
+        elif any(p.kind == "object" and not p.dated for p in direct):
+            return []
+        if "S" not in roles:
+            return []
+        if "O" not in roles:
+            return self._ended(pattern, clause, roles["S"], subject) if pattern.effect == "ends" else []
+        return [
+            claim
+            for s, _ in roles["S"]
+            for o, part in roles["O"]
+            if (claim := self._family_claim(pattern, clause, s, o, part, subject)) is not None
+        ]
+
+    def _fills(self, part: Part) -> bool:
+        return part.kind in ("object", "attribute", "measure", "activity", "dative")
+
+    def _ended(
+        self,
+        pattern: Pattern,
+        clause: Clause,
+        subjects: list[tuple[Noun, Part | None]],
+        told: tuple[Noun, str],
+    ) -> list[Claim]:
+        """ "Tom quit": whatever the slot holds is over."""
+        family = pattern.family
+        return [
+            Claim(
+                name,
+                family.reads,
+                family.name,
+                "",
+                family=family.name,
+                effect="ends",
+                cue="ends",
+                holds=family.holds,
+            )
+            for noun, _ in subjects
+            if (name := told[1] if noun is told[0] else self.whom(noun))
+        ]
+
+    def _family_claim(
+        self, pattern: Pattern, clause: Clause, s: Noun, o: Noun, part: Part | None, told: tuple[Noun, str]
+    ) -> Claim | None:
+        family = pattern.family
+        subject = told[1] if s is told[0] else self.whom(s)
+        object_, kind = self._value(o, part, subject, family)
+        if o is told[0]:
+            object_, kind = told[1], "entity"
+        if not subject or not object_ or not self._fits(family, o, part, object_):
+            return None
+        if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
+            return None
+        if subject == object_:
+            return None
+        if s is not told[0] and o is told[0] and clause.verb in _WEAK:
+            return None
+        effect: Effect = "begins" if clause.begins and pattern.effect == "holds" else pattern.effect
+        if (
+            effect == "holds"
+            and clause.tense == "past"
+            and clause.lemma in _WEAK
+            and family.changes
+            and not clause.over
+        ):
+            return None
+        phrase = self._family_phrase(pattern, clause, s, o, part, told)
+        claim = self._claim(subject, phrase, family.name, object_, kind, clause)
+        claim = self._with_family(claim, family, effect, clause, o)
+        claim = replace(claim, replaces=self._given_up(clause, subject))
+        return replace(
+            claim,
+            event=effect == "ends" and not clause.over and not pattern.verb.endswith("from"),
+            switches=clause.lemma in words("switching_verbs.txt"),
+        )
+
+    def _given_up(self, clause: Clause, subject: str) -> str:
+        """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""
+        if clause.lemma not in words("switching_verbs.txt"):
+            return ""
+        part = next((p for p in clause.parts if p.prep == "from" and not p.dated), None)
+        return self._value(part.nouns[0], part, subject)[0] if part is not None and part.nouns else ""
+
+    def _family_phrase(
+        self, pattern: Pattern, clause: Clause, s: Noun, o: Noun, part: Part | None, told: tuple[Noun, str]
+    ) -> str:
+        """As it was said, where that reads well; a new home or employer as the state that it brings."""
+        family = pattern.family
+        if (
+            pattern.effect == "begins"
+            and clause.lemma in STATES.get(family.name, ())
+            and not clause.plan
+            and not clause.negated
+        ):
+            return family.reads
+        said = clause.reads
+        verb = said.split(" ", 1)
+        if (
+            s is told[0]
+            and part is not None
+            and clause.word
+            and pattern.direct == "O"
+            and pattern.verb == clause.verb
+        ):
+            return f"{{S}} {said.removesuffix(clause.word).strip()} {{O}} {clause.word}"  # "is 31 years old"
+        if s is told[0] and part is not None:
+            fixed = (
+                pattern.verb.removeprefix(clause.verb).strip()
+                if pattern.verb.startswith(clause.verb)
+                else part.prep
+            )
+            if not part.prep and pattern.behind:
+                fixed = fixed.rpartition(" ")[0]
+            return f"{said} {fixed}".strip()
+        if o is told[0] and verb:
+            prep = pattern.verb.removeprefix(clause.verb).strip() if pattern.behind == "S" else ""
+            return f"{{O}} {said} {prep + ' ' if prep else ''}{{S}}"
+        if pattern.subject == "X" and part is not None and told[1]:
+            return f"{told[1]} {said} {{S}} {part.prep + ' ' if part.prep else ''}{{O}}"
+        return family.reads
+
+    def _with_family(self, claim: Claim, family: Family, effect: Effect, clause: Clause, o: Noun) -> Claim:
+        if clause.negated and effect == "ends":
+            effect, claim = "holds", replace(claim, negated=False, predicate=family.reads)
+        elif (
+            effect == "holds"
+            and clause.tense == "past"
+            and family.changes
+            and not clause.over
+            and not claim.negated
+        ):
+            return self._former(claim, family, o)
+        elif clause.over:
+            effect = "begins" if effect == "ends" else "ends"
+        cue = "ends" if effect == "ends" else claim.cue
+        return replace(
+            claim, family=family.name, key=family.name, effect=effect, holds=family.holds, fixed=not family.changes,
+            cue=cue, matter=o.lemma,
+        )  # fmt: skip
+
+    def _may_have(self, family: Family, noun: Noun, name: str) -> bool:
+        """Whether a person or a thing, as the noun shows, can be the subject of a family."""
+        if family.subject == "any":
+            return True
+        kind = self._is_who(noun, name)
+        return not kind or kind == family.subject
+
+    def _is_word_of(self, pattern: Pattern, o: Noun) -> bool:
+        """ "go O", "become O": O is one of the family's own words, or the pattern says more than that."""
+        if pattern.behind or pattern.verb not in ("go", "become", "get", "turn", "stay", "remain", "be"):
+            return True
+        return o.text.lower() in pattern.family.words or o.lemma in pattern.family.words
+
+    def _fits(self, family: Family, noun: Noun, part: Part | None, said: str) -> bool:
+        """Whether a value can be what the family holds: dates and amounts never stand for names."""
+        dated = part is not None and part.dated
+        wants = family.object
+        if noun.pronoun and wants not in ("person", "animal"):
+            return wants == "thing" and noun.text.lower() not in ME | YOU
+        if (
+            part is not None
+            and part.kind == "activity"
+            and wants not in ("activity", "text", "thing", "event", "state")
+        ):
+            return False
+        if wants in ("date", "time"):
+            return dated or bool(CLOCK.search(said)) or bool(re.search(r"day\b|\d", said))
+        if dated:
+            return False
+        if _HABIT.match(said):
+            return False
+        number = bool(NUMBER.search(said))
+        if wants in AMOUNTS:
+            return number or noun.pos == "NUM"
+        if number and wants in (
+            "person",
+            "place",
+            "organisation",
+            "animal",
+            "language",
+            "activity",
+            "food",
+            "role",
+        ):
+            return noun.proper or (noun.pos != "NUM" and not MONEY.search(said))
+        if wants == "animal":
+            return noun.lemma in family.nouns or noun.lemma in words("animals.txt")
+        if wants == "person":
+            return noun.proper or self._is_person(noun) or bool(noun.name) or noun.pronoun or bool(noun.owner)
+        return True
+
+    def _no_longer(self, clause: Clause, name: str) -> list[Claim]:
+        """ "I don't work there any more": whatever the slot of the verb holds is over."""
+        there = any(n.text.lower() == "there" for p in clause.parts for n in p.nouns)
+        if not clause.over or clause.used or (clause.parts and not there):
+            return []
+        for verb, patterns in self.families.patterns.items():
+            if verb.rpartition(" ")[0] == clause.verb:
+                for pattern in patterns:
+                    if (
+                        pattern.effect == "holds"
+                        and pattern.subject == "S"
+                        and pattern.behind == "O"
+                        and pattern.family.one
+                    ):
+                        family = pattern.family
+                        return [_ended(family, name)]
+        return []
+
+
+def _ended(family: Family, name: str) -> Claim:
+    """Whatever the slot of somebody holds is over."""
+    return Claim(
+        name, family.reads, family.name, "", family=family.name, effect="ends", cue="ends", holds=family.holds
+    )
+
+
+def _with_other(claim: Claim, other: Claim, table: Families) -> Claim:
+    """The first family that fits, with another one that fits as well; one that names the object's noun leads."""
+    fits = (claim.subject, claim.object, claim.effect) == (other.subject, other.object, other.effect)
+    if not fits or other.key == claim.key or other.key in claim.others or len(claim.others) >= 8:
+        return claim
+    if _names(other, table) and not _names(claim, table):
+        return replace(other, others=(claim.key, *claim.others))
+    return replace(claim, others=(*claim.others, other.key))
+
+
+def _names(claim: Claim, table: Families) -> bool:
+    family = table.all.get(claim.key)
+    return family is not None and (claim.matter in family.nouns or claim.matter in family.kinds)

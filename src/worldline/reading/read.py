@@ -1,0 +1,259 @@
+"""One reading per message: sentences, dates, claims and cues, worked out once and kept with it.
+
+Pure: the same text, speaker and time give the same reading, with no look at any store. It cuts the
+text at lines, semicolons and dashes, reads records by grammar and sentences by the parser.
+
+    read("I live in Porto now.", "Ana", said_at=…).claims → Ana lives in Porto
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.dates import find_dates
+from worldline.lexicon import lines
+from worldline.reading import parser
+from worldline.reading.claim import Claim, Cue, Rank
+from worldline.reading.claims import Stated, claims_of
+from worldline.reading.cues import Cues, cues
+from worldline.reading.fields import claims_of_fields
+from worldline.reading.relations import relation
+from worldline.reading.tree import Tree
+from worldline.reading.voices import role_of
+from worldline.reading.whom import Said, Talk
+
+MAX_TEXT = 6_000
+LONGEST_SENTENCE = 90
+"""Words of a sentence; nobody says more in one, and its tree would be guesswork."""
+LONGEST_PIECE = 900
+"""Characters that are parsed at once."""
+RULES = "rules 1"
+"""Changes whenever the same text would be read otherwise."""
+
+
+_SAME_LENGTH = str.maketrans({"’": "'", "‘": "'", "\u00a0": " ", "\u202f": " ", "–": "–"})
+
+
+_RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
+"""Signs without end, which say nothing."""
+
+
+class Reading(Struct, frozen=True):
+    """What a message says, and who worked it out."""
+
+    reader: str
+    claims: tuple[Claim, ...] = ()
+    dates: tuple[tuple[int, int], ...] = ()
+    corrects: bool = False
+    """Whether it takes back something said before."""
+    values: tuple[str, ...] = ()
+    """The values in a text that corrects: "*D12, sorry" has D12."""
+    cues: Cues = Cues()
+    """What it says about change itself."""
+
+
+def reader() -> str:
+    """Who reads here: the parser, and the version of the rules."""
+    return f"{parser.active() or 'records only'}, {RULES}"
+
+
+_OPENER = re.compile(
+    r"^(?:correction[^:.]{0,60}:\s*)?(?:(?:" + "|".join(map(re.escape, lines("openers.txt"))) + r")"
+    r"(?:\s*[,!.:;–—-]+\s*|\s+(?=(?:i|we|my|our|the|he|she|it)\b)))+",
+    re.I,
+)
+_TASK = re.compile(
+    r"^(?:please |can you |could you )?"
+    r"(?:translate|rewrite|rephrase|summari[sz]e|proofread|correct|write|draft|say|repeat)\b[^:]{0,80}:", re.I,
+)  # fmt: skip
+_HEADED = re.compile(r"^[A-Z][\w-]*(?: [\w-]+){0,2}:\s+(?=[A-Z\w])")
+_VOCATIVE = re.compile(
+    r"^(?:(?:hi|hey|hello|dear|thanks)\s+)?[A-Z][a-z]+,\s+(?=(?:my|i|we|our|the|your|you|can|could|are|did|do|does|please|it|this|that)\b)",
+    re.I,
+)
+_CANNOT = re.compile(
+    r"^(?:can't|cannot|sorry|no can do|will do|done|agreed|deal|perfect|lol|haha|ugh|argh|yay|phew)[,.!;:]+\s+",
+    re.I,
+)
+_CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
+_CUT = re.compile(r"\s*(?:\n+|;\s|\s[–—]\s|\s--\s|…\s|\.\.\.\s)\s*")
+_BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
+_CORRECTS = re.compile(
+    r"\b(?:" + "|".join(lines("correction_cues.txt")) + r")\b|^\s*\*|\bit(?:'s| is| was) [^,.;]{1,40}, not\b",
+    re.I,
+)
+_FRAGMENT = re.compile(
+    r"^\W*(?:(?:oops|whoops|sorry|wait|no|ah|oh|actually|correction|i (?:meant|mean)|make that|that should (?:be|read)|"
+    r"it(?:'s| is| was)|should (?:be|read)|of course|typo|that was wrong|my (?:mistake|bad))[,:;. !-]*)+"
+    r"(?:that was a typo[,:;. ]*)?(?P<new>[^,;!?]{1,40}?)(?:,? not (?P<old>[^,;.!?]{1,40}))?(?:[.!]?$|[,;.!] )"
+    r"|^\*\s*(?P<star>[^,;!?]{1,40}?)(?:[.!,]|$)"
+    r"|\b(?:it's|it is|right one is|should (?:be|read)|meant) (?P<last>[^,;!?]{1,40}?)[.!]?$",
+    re.I,
+)
+
+
+def read(
+    text: str, speaker: str = "", addressee: str = "", said_at: datetime | None = None, *, rank: Rank = "user"
+) -> Reading:
+    """What a message says; `rank` is the authority of the speaker's own words."""
+    body = _RUNS.sub(lambda m: " " * len(m.group()), text[:MAX_TEXT].translate(_SAME_LENGTH))
+    corrects = bool(_CORRECTS.search(body[:400]))
+    stated = Stated([], [])
+    found, rest = _record(body, said_at)
+    found += _talk(rest, speaker, addressee, said_at, stated)
+    bare = _bare_record(body, said_at)
+    told = any(c.effect != "holds" or c.negated or c.cue for c in found) or stated.unsure
+    if bare is not None and not told and (not found or role_of(speaker) == "user"):
+        found = [bare]
+    if corrects:
+        found = [c for c in found if c.key not in _SAID]
+    cue: Cue = "correction" if corrects else ""
+    claims = [_marked(c, cue, rank) for c in found]
+    fragment = _fragment(body) if corrects and not claims else ""
+    values = (
+        tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
+    )
+    signs = cues(stated.tokens, _kinds(body, said_at), stated.moved)
+    if signs.passing:
+        claims = [
+            replace(c, cue="adds") if c.cue in ("", "closes") and c.effect == "holds" else c for c in claims
+        ]
+    return Reading(reader(), tuple(claims), (), corrects, values, signs)
+
+
+_VALUE = re.compile(
+    r"[$€£¥]?\d[\d,.:]*\d?(?:\s?(?:%|°C|[a-z]{1,2}\b|kilos?|euros?|dollars?|pounds?|minutes?|hours?|days?|weeks?|years?|percent|francs?))?"
+    r"|(?<=[a-z,:] )(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
+)
+
+
+def _values(text: str, said_at: datetime | None) -> list[str]:
+    """What may stand in the place of a value said before: dates, amounts and names, the last ones first."""
+    dates = [span.text for span in find_dates(text, said_at)] if said_at else []
+    found = [
+        m.group().strip() for m in _VALUE.finditer(text) if not any(m.group().strip() in d for d in dates)
+    ]
+    return [*reversed(dates), *reversed([v for v in found if v not in ("I", "I'm")])][:4]
+
+
+def _kinds(text: str, said_at: datetime | None) -> list[str]:
+    """The kinds of values that a text states."""
+    found = ["money"] if _MONEY.search(text) else []
+    found += ["number"] if re.search(r"\d", text) else []
+    return found + (["date"] if said_at and find_dates(text, said_at) else [])
+
+
+_MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:euros?|dollars?|pounds?|francs?|bucks|€|£)", re.I)
+_SAID = frozenset({"means", "was means", "did mean|", "did type|", "did write|", "did say|", "mean|"})
+"""Slots of what somebody meant to say: the value behind it corrects another."""
+
+
+def _marked(claim: Claim, cue: Cue, rank: Rank) -> Claim:
+    return replace(claim, rank=rank, cue=cue if cue and claim.cue not in ("ends",) else claim.cue)
+
+
+def _fragment(text: str) -> str:
+    match = _FRAGMENT.search(text.strip())
+    return (match["new"] or match["star"] or match["last"]).strip(" *.\"'") if match else ""
+
+
+# Records ----------------------------------------------------------------------------------------------
+
+
+def _record(text: str, said_at: datetime | None) -> tuple[list[Claim], str]:
+    """The claims of the fields in a text, with the dates that they state; and the text without them."""
+    if ":" not in text and "=" not in text:
+        return [], text
+    claims = claims_of_fields(text)
+    rest = text
+    for begin, end in {c.chars for c in claims}:
+        rest = f"{rest[:begin]}{' ' * (end - begin)}{rest[end:]}"
+    return [_dated_record(c, said_at) for c in claims], rest
+
+
+_NOT_A_RECORD = re.compile(
+    r"[?!\n;]|^i\b|\b(?:we|you|he|she|they|my|our|your|me|us|him|them|that's|it's)\b"
+    r"|\bI (?:am|was|have|had|do|did|will|can|think|love|like|[a-z]+ed)\b|\bI['’](?:m|ve|ll|d)\b"
+    r"|^(?:My|Our|Your|His|Her|Their|It|This|That|There|He|She|They|We|You|What|Who|Which|"
+    r"Where|When|How|So|Yes|No) [a-z]"
+    r"|^(?:Please|Let|Tell|Give|Write|Suggest|Help|Show|List)\b [a-z]"
+    r"|^(?:Hey|Hi|Hello|Oh|Wow|Thanks|Thank|Cool|Well|Okay|Ok)\b[^,]{0,20},"
+)
+_SECOND = re.compile(r"(?<![A-Z])(?<!Jr)(?<!Sr)(?<!St)(?<!Dr)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?]\s+[A-Z]")
+"""Where a second sentence begins."""
+_RUN_ON = re.compile(r"\b(?:is|are|was|were|can|will)\s+[a-z]")
+
+
+def _bare_record(text: str, said_at: datetime | None) -> Claim | None:
+    """The claim of a message that is nothing but one relation between two named things, titles and all."""
+    line = text.strip()
+    if len(line) > 240 or _NOT_A_RECORD.search(line) or _SECOND.search(line):
+        return None
+    claim = relation(line)
+    if claim is None or not claim.record or claim.key in ("|be", "|a", "|") or _RUN_ON.search(claim.subject):
+        return None
+    if not (claim.types or (claim.object[0].isupper() and claim.subject[0].isupper())):
+        return None
+    if said_at is not None and find_dates(claim.object, said_at):
+        return None
+    begin = text.find(line)
+    return replace(claim, chars=(begin, begin + len(line)))
+
+
+def _dated_record(claim: Claim, said_at: datetime | None) -> Claim:
+    spans = find_dates(claim.object, said_at) if said_at and claim.kind in ("date", "text") else []
+    if not spans:
+        return claim
+    return replace(claim, valid_from=spans[0].start, precision=spans[0].precision, kind="date")
+
+
+# Sentences ----------------------------------------------------------------------------------------------
+
+
+def _talk(text: str, speaker: str, addressee: str, said_at: datetime | None, stated: Stated) -> list[Claim]:
+    pieces = _pieces(text, addressee)
+    talk = Talk(speaker, addressee, named={})
+    found: list[Claim] = []
+    for (begin, piece), sentences in zip(pieces, parser.parse([p for _, p in pieces]), strict=True):
+        for tokens in sentences:
+            if not tokens or len(tokens) > LONGEST_SENTENCE:
+                continue
+            start, end = tokens[0].begin, tokens[-1].end
+            tree = Tree(tokens, piece[start:end])
+            found += claims_of(Said(tree, begin, said_at), talk, stated)
+    return found
+
+
+def _pieces(text: str, addressee: str) -> list[tuple[int, str]]:
+    """Stretches of text to parse, with their places: lines and parts of lines, openers taken off."""
+    found: list[tuple[int, str]] = []
+    at = 0
+    cuts = [*((m.start(), m.end()) for m in _CUT.finditer(text)), (len(text), len(text))]
+    for start, end in cuts:
+        piece, begin = text[at:start], at
+        at = end
+        if bullet := _BULLET.match(piece):
+            piece, begin = piece[bullet.end() :], begin + bullet.end()
+        begin, piece = _opened(begin, piece, addressee)
+        while len(piece) > LONGEST_PIECE:
+            cut = max(piece.rfind(". ", 0, LONGEST_PIECE), piece.rfind(" ", 0, LONGEST_PIECE // 2)) + 1
+            cut = cut or LONGEST_PIECE
+            found.append((begin, piece[:cut]))
+            begin, piece = begin + cut, piece[cut:]
+        if piece.strip():
+            found.append((begin, piece))
+    return found
+
+
+def _opened(begin: int, piece: str, addressee: str) -> tuple[int, str]:
+    """A piece without greeting, label and the name of whom it speaks to."""
+    if _TASK.match(piece):
+        return begin, ""
+    for opener in (_CLOCKED, _VOCATIVE, _OPENER, _CANNOT, _HEADED, _VOCATIVE, _OPENER):
+        if found := opener.match(piece):
+            begin, piece = begin + found.end(), piece[found.end() :]
+    return begin, piece

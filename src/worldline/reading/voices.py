@@ -1,0 +1,20 @@
+"""Who speaks: a person by name, the user of an assistant, or the assistant itself."""
+
+from __future__ import annotations
+
+from worldline.lexicon import words
+from worldline.text import fold
+
+_USER = frozenset({"user", "human", "me", "customer"})
+_MACHINE = frozenset({"assistant", "ai", "bot", "agent", "model", "system", "tool", "chatbot"})
+
+
+def role_of(speaker: str) -> str:
+    """Who speaks: a person by name, the user of an assistant, or the assistant."""
+    name = fold(speaker)
+    return "user" if name in _USER else "assistant" if name in _MACHINE else "people"
+
+
+def is_given_name(word: str) -> bool:
+    """Whether a word is known as somebody's first name."""
+    return fold(word) in words("given_names.txt") or fold(word) in words("given_names_more.txt")

@@ -1,0 +1,230 @@
+"""Whom the words of a sentence mean: the speaker, somebody named before, an owner, or nobody that can be told.
+
+Within one message only: pronouns stand for whoever was spoken of last, "my" and "our" for the one
+who speaks. Where that is not safe the answer is empty, and nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.dates import DateSpan, find_dates
+from worldline.lexicon import words
+from worldline.reading.claim import Claim
+from worldline.reading.clauses import Clause, Part
+from worldline.reading.families import Families, Family, families
+from worldline.reading.tree import Noun, Tree
+from worldline.reading.voices import is_given_name
+
+ME = frozenset("i me my mine we us our ours myself ourselves i'm".split())
+YOU = frozenset("you your yours yourself".split())
+THEY = frozenset("he she him her his hers they them their theirs himself herself".split())
+IT = frozenset("it its itself this that these those".split())
+NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
+                     r"fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen)\b", re.I)  # fmt: skip
+MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|bucks|francs?|kronor|usd|eur|gbp|quid)\b", re.I)
+CLOCK = re.compile(r"^\d{1,2}(?::\d\d|\.\d\d)?\s*(?:am|pm|o'clock|h)?$|\bnoon\b|\bmidnight\b", re.I)
+FRESH = re.compile(r"^(?:new|current|old|latest|present|own|former|previous|first)\s+", re.I)
+SURE, UNSURE = 0.9, 0.6
+WAS = "was "
+"""Opens the slot of what held once."""
+_TENSES: dict[str, Literal["past", "future"]] = {"past": "past", "perfect": "past", "future": "future"}
+
+
+class Talk(Struct):
+    """Who speaks to whom, and of whom the message spoke last."""
+
+    speaker: str
+    addressee: str = ""
+    person: str = ""
+    thing: str = ""
+    named: dict[str, str] = {}
+    """Roles that the message itself filled: "sister" → Rosa."""
+
+
+class Said(Struct, frozen=True):
+    """A sentence with its place in the message and the dates in it."""
+
+    tree: Tree
+    begin: int
+    said_at: datetime | None = None
+
+    def dates(self, tense: str = "") -> list[DateSpan]:
+        """The dates in it, with their characters counted from its first."""
+        if self.said_at is None:
+            return []
+        return find_dates(self.tree.text, self.said_at, tense=_TENSES.get(tense, ""))
+
+
+class Whom:
+    """One sentence being read: the tree, its dates, and who is who."""
+
+    def __init__(self, said: Said, talk: Talk) -> None:
+        self.said, self.tree, self.talk = said, said.tree, talk
+        self.families: Families = families()
+        self.days = self._days()
+        self.found: list[Claim] = []
+        self.clauses: list[Clause] = []
+        self.recent = ""  # who was named by a role just before, in this sentence
+
+    def _days(self) -> dict[int, DateSpan]:
+        """The places of words inside dates."""
+        found: dict[int, DateSpan] = {}
+        for span in self.said.dates():
+            if CLOCK.fullmatch(span.text.strip()):
+                continue  # a time of day is a value
+            for place, token in enumerate(self.tree.tokens):
+                if span.chars[0] <= token.begin - self._offset < span.chars[1]:
+                    found[place] = span
+        return found
+
+    @property
+    def _offset(self) -> int:
+        return self.tree.tokens[0].begin if self.tree.tokens else 0
+
+    def whom(self, noun: Noun) -> str:
+        """The name of whom a noun means; empty where that cannot be told."""
+        low = noun.text.lower()
+        if noun.pronoun or low in ME | YOU | THEY:
+            return self._pronoun(low)
+        if low in IT or low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt"):
+            return ""
+        _role, name = self.tree.role_in_front(noun.at)
+        if name:
+            return name
+        owner = self._owner(noun.owner)
+        if noun.name and not noun.proper:
+            return noun.name
+        if noun.owner and not owner:
+            return ""
+        if owner and not noun.proper:
+            return self.talk.named.get(f"{owner}|{noun.lemma}") or f"{owner}'s {FRESH.sub('', noun.text)}"
+        named = noun.proper and self.tree.tokens[noun.at].pos == "PROPN"
+        text = self.tree.short(noun).text if named and " of " not in noun.text else noun.text
+        return f"{owner}'s {text}" if owner else text
+
+    def _pronoun(self, low: str) -> str:
+        if low in ME:
+            return self.talk.speaker
+        if low in YOU:
+            return self.talk.addressee
+        if low in THEY:
+            animal = self.talk.thing.split()[-1:] and self.talk.thing.split()[-1].lower() in words(
+                "person_roles.txt"
+            )
+            return self.talk.person or (self.talk.thing if animal or low in ("they", "them", "their") else "")
+        return self.talk.thing if low in ("it", "its") else ""
+
+    def _owner(self, said: str) -> str:
+        """Whom a possessive means: "my", "her", "Rosa's", "my boss's"."""
+        if not said:
+            return ""
+        low = said.lower()
+        if low == "whose":
+            return ""
+        if low in ME | YOU | THEY | IT:
+            return self._pronoun(low)
+        first, _, rest = said.partition(" ")
+        if rest and first.lower() in ME | YOU | THEY:
+            inner = self._pronoun(first.lower())
+            return (self.talk.named.get(f"{inner}|{rest}") or f"{inner}'s {rest}") if inner else ""
+        return said
+
+    def _note(self, noun: Noun, name: str) -> None:
+        """Remembers who was spoken of, for the pronouns that follow."""
+        if not name or name in (self.talk.speaker, self.talk.addressee):
+            return
+        if noun.proper or noun.name or noun.lemma in words("person_roles.txt"):
+            self.talk.person = name
+        if noun.pos in ("NOUN", "PROPN") and noun.lemma not in words("person_roles.txt"):
+            self.talk.thing = name
+
+    def _is_person(self, noun: Noun) -> bool:
+        return noun.lemma in words("person_roles.txt") or any(
+            n.family.object in ("person", "animal") for n in self.families.by_noun(noun.lemma)
+        )
+
+    def _is_who(self, noun: Noun, name: str) -> str:
+        """person, thing, or nothing known."""
+        if noun.pronoun or name == self.talk.speaker or self._is_person(noun) or noun.name:
+            return "person" if noun.text.lower() not in IT else "thing"
+        first = name.split()[0].lower().rstrip(".") if name else ""
+        if noun.proper:
+            return "person" if is_given_name(first) or first in _TITLES else ""
+        return "thing"
+
+    def _holder(self, noun: Noun) -> tuple[str, str]:
+        """Whose what: "my boss" → me, boss; "the deadline for the draft" → draft, deadline; "home" is mine."""
+        if noun.text.lower() == "home" and not noun.article:
+            return self.talk.speaker, "home"
+        if noun.owner:
+            owner = self._owner(noun.owner)
+            return owner, FRESH.sub("", noun.text) if owner else ""
+        if noun.of is not None and not noun.of.pronoun:
+            inner = self.whom(noun.of)
+            role = FRESH.sub("", self.tree.short(noun).text)
+            known = bool(self.families.by_noun(role)) or noun.article == "the" or noun.at == 0
+            return (inner, role) if inner and known and not noun.proper else ("", "")
+        return "", ""
+
+    def _value(
+        self, noun: Noun, part: Part | None, subject: str, family: Family | None = None
+    ) -> tuple[str, str]:
+        """An object as it is kept, and its kind."""
+        if part is not None and part.dated:
+            said = self.days[noun.at].text if noun.at in self.days else noun.text
+            if said.startswith("from ") and " to " in said and part.prep in ("to", "from"):
+                said = said.rpartition(" to ")[2]
+            return said.removeprefix(f"{part.prep} ").strip(" .,"), "date"
+        low = noun.text.lower()
+        if noun.pronoun or low in ME | YOU | THEY | IT:
+            name = self._pronoun(low)
+            return name, "entity"
+        if low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt"):
+            return noun.name or self.tree.called(noun), "entity"
+        _role, name = self.tree.role_in_front(noun.at)
+        if name:
+            return name, "entity"
+        if noun.name and not noun.proper and self._is_person(noun):
+            return noun.name, "entity"
+        owner = self._owner(noun.owner)
+        if noun.owner and not owner:
+            return "", ""
+        if owner and owner != subject and not (noun.proper and noun.text.startswith(owner)):
+            return f"{owner}'s {noun.text}", "entity"
+        if NUMBER.match(noun.text) and not noun.proper:
+            return noun.text, "text"
+        person = family is not None and family.object in ("person", "place", "organisation")
+        return noun.text, "entity" if noun.proper or person else "text"
+
+    def _claim(
+        self, subject: str, phrase: str, key: str, value: str, kind: str, clause: Clause | None
+    ) -> Claim:
+        claim = Claim(
+            subject, phrase, key, value, kind=kind, confidence=SURE, of_speaker=subject == self.talk.speaker
+        )
+        if clause is None:
+            return claim
+        cue = "adds" if clause.also else "closes" if clause.now else ""
+        once = clause.negated and clause.tense in ("past", "perfect")
+        return replace(
+            claim, negated=clause.negated, event=once, confidence=UNSURE if clause.doubtful else SURE, cue=cue
+        )
+
+    def _former(self, claim: Claim, family: Family, o: Noun) -> Claim:
+        """ "worked at Siemens": not what holds now; with both dates it takes its place among what held."""
+        return replace(claim, family=family.name, key=f"{WAS}{family.name}", holds="many", matter=o.lemma)
+
+    def _past(self, claim: Claim, clause: Clause | None) -> Claim:
+        """What was so once does not touch what is so."""
+        if clause is None or clause.tense != "past" or claim.fixed or claim.effect == "ends":
+            return claim
+        return replace(claim, key=f"{WAS}{claim.key}")
+
+
+_TITLES = frozenset("mr mrs ms dr prof miss sir".split())

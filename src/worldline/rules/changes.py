@@ -1,0 +1,202 @@
+"""Which held facts a message overtakes: it speaks of a change in the same matter, in whatever words.
+
+The last resort after the slots: a change cue alone ends nothing, and neither does a shared word. Both
+together do, where the message is about the same subject and either names the old value or gives a
+new one of the same kind. Closing what still holds is the worst error, so anything that says "also",
+"still" or "for two weeks" ends nothing.
+
+    held "Tess's left arm is in cast", then "The cast came off" → over
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from worldline.lexicon import words as listed
+from worldline.reading.claim import Claim, stem
+from worldline.reading.cues import Cues, aspects
+from worldline.reading.families import families
+from worldline.rules.slots import Held
+from worldline.text import fold, stop
+
+PASSED = ("was ", "did ", "plan ")
+"""Slots of what was, happened or is planned: nothing that is so now."""
+_PLACES = frozenset("in at on under inside behind near into to outside".split())
+_NUMBER = re.compile(r"\d")
+_MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
+_LIGHT = frozenset(
+    "is has was were have get got be been do does did of in at on to for with by from no longer not use".split()
+)
+
+
+class Around(Struct, frozen=True):
+    """A held fact with the words of its three parts."""
+
+    held: Held
+    subject: frozenset[str]
+    relation: frozenset[str]
+    object: frozenset[str]
+    of_speaker: bool
+    name: str = ""
+    """What the subject is called."""
+    key_words: frozenset[str] = frozenset()
+    """The names in the object, or its last word: saying one of them is naming it."""
+    many: bool = False
+
+
+def around(held: Held, subject: str, speaker: str) -> Around:
+    """A held fact, taken apart into stems."""
+    mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
+    return Around(
+        held, _stems(subject) - _stems(speaker), _stems(held.phrase), _stems(held.object), mine, subject,
+        _key_words(held.object), _holds_many(held.slot),
+    )  # fmt: skip
+
+
+def _key_words(value: str) -> frozenset[str]:
+    words = [
+        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in _LIGHT
+    ]
+    numbers = [w for w in words if any(c.isdigit() for c in w)]
+    rest = [w for w in words if w not in numbers and w.lower() not in listed("units.txt")]
+    if numbers and not rest:
+        return frozenset(stem(w.lower()) for w in numbers if len(w) > 1)
+    words = rest or words
+    names = [w for w in words if w[0].isupper() and not w.endswith(".")]
+    return frozenset(stem(w.lower()) for w in (names or words[-1:]))
+
+
+def _holds_many(slot: str) -> bool:
+    family = families().all.get(slot.partition(":")[0])
+    return family is not None and family.holds != "one"
+
+
+def _stems(said: str) -> frozenset[str]:
+    words = [
+        w
+        for w in re.findall(r"[^\W_]+", said.lower().replace("'s", " "))
+        if w not in _LIGHT and w not in stop()
+    ]
+    return frozenset(stem(w) for w in words if len(w) > 1)
+
+
+def overtaken(cues: Cues, claims: Sequence[Claim], facts: Collection[Around]) -> list[tuple[str, str]]:
+    """(id, reason) of the held facts that are over by what the message says."""
+    if not cues.change or cues.adds or cues.passing or cues.stays:
+        return []
+    said, settled = frozenset(cues.stems), {c.key for c in claims}
+    found = []
+    for fact in facts:
+        kept = fact.held.slot.startswith(PASSED) or any(_restates(c, fact) for c in claims)
+        reason = "" if kept else _reason(cues, said, claims, fact, fact.held.slot in settled)
+        if reason:
+            found.append((fact.held.id, reason))
+    return found
+
+
+def _restates(claim: Claim, fact: Around) -> bool:
+    """Whether a claim says the held thing again, so that nothing is over."""
+    same = claim.key == fact.held.slot or fact.held.slot in claim.others
+    return (
+        same and claim.effect != "ends" and not claim.negated and fold(claim.object) == fold(fact.held.object)
+    )
+
+
+def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
+    shared = len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
+    about = shared > 0.6
+    named = bool(fact.key_words & said)
+    if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
+        return "the text names it and speaks of a change"
+    kind = _kind(fact.held.object, fact.held.kind)
+    about = about or (kind in ("date", "money") and shared >= 0.5)
+    if any(_taken_from(c, fact) for c in claims):
+        return "somebody else has it now"
+    if settled or not (about or (fact.of_speaker and not fact.subject and fact.relation & said)):
+        return ""
+    if kind in ("date", "money") and kind in cues.kinds and not fact.many:
+        return "the text gives another value for the same matter and speaks of a change"
+    if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
+        return "the text speaks of a change of this very thing"
+    if any(_new_value(c, fact, kind) for c in claims):
+        return "the text gives another value for the same matter and speaks of a change"
+    return ""
+
+
+def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
+    """ "They shunted our office to the basement": something is done to the thing that changes such a value."""
+    subject = fact.subject or (fact.relation if fact.of_speaker else frozenset())
+    near = bool(subject) and len(subject & thing) >= 0.6 * len(subject)
+    if not thing or fact.many or not (thing <= subject | fact.relation and (near or thing & fact.relation)):
+        return False
+    changed = aspects().get(verb, frozenset())
+    return kind in changed or _aspect(fact.held.slot, fact.held.phrase) in changed
+
+
+def _may_end(fact: Around, cues: Cues) -> bool:
+    """Kin and friends stay what they are whatever they do; whoever has a role may leave it."""
+    family = families().all.get(fact.held.slot.partition(":")[0])
+    if family is None or family.object != "person":
+        return True
+    kin = family.name in ("friend", "colleague_of") or (
+        family.name.startswith("has_") and family.name not in _BY_TRADE
+    )
+    return not kin and cues.leaves
+
+
+_BY_TRADE = frozenset(
+    "has_doctor has_coach has_dentist has_therapist has_vet has_teacher has_hairdresser has_specialist".split()
+)
+
+
+def _taken_from(claim: Claim, fact: Around) -> bool:
+    """ "Carla owns the payments project", then "Payments was reassigned to Dmitri"."""
+    if not (claim.effect == "begins" or claim.switches) or claim.negated or fact.held.kind == "date":
+        return False
+    mine = _stems(claim.subject)
+    thing = bool(mine) and bool(fact.object) and (mine <= fact.object or fact.object <= mine)
+    family = families().all.get(claim.key)
+    return (
+        thing and family is not None and family.object == "person" and fold(claim.object) != fold(fact.name)
+    )
+
+
+def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
+    """A value of the same kind as the held one, of the same subject, in the same respect."""
+    if claim.negated or claim.effect == "ends" or claim.key.startswith(("was ", "plan ")):
+        return False
+    if fact.many and not (claim.effect == "begins" or claim.switches):
+        return False
+    if kind != _kind(claim.object, claim.kind) or not _same_subject(claim, fact):
+        return False
+    if kind == "number":
+        return True
+    held = _aspect(fact.held.slot, fact.held.phrase)
+    return not held or any(_aspect(key, claim.predicate) in (held, "") for key in (claim.key, *claim.others))
+
+
+def _same_subject(claim: Claim, fact: Around) -> bool:
+    if fold(claim.subject) == fold(fact.name):
+        return True
+    mine = _stems(claim.subject)
+    return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
+
+
+def _aspect(slot: str, phrase: str) -> str:
+    """What a relation is about: the kind of its family's object, else what its preposition tells."""
+    family = families().all.get(slot.partition(":")[0])
+    if family is not None:
+        return "name" if family.object in ("person", "organisation") else family.object
+    last = phrase.split()[-1] if phrase else ""
+    return "place" if last in _PLACES else "name" if last == "by" else ""
+
+
+def _kind(said: str, kind: str) -> str:
+    if kind == "date":
+        return "date"
+    if _MONEY.search(said):
+        return "money"
+    return "number" if _NUMBER.search(said) else "name" if said[:1].isupper() else "text"

@@ -1,0 +1,227 @@
+"""Believing facts that were given directly: by a caller, or by an agent that understood a message.
+
+A relation that a family knows is kept in that family's slot, where what is read falls too: the two
+meet, and what is given outranks what was only read. An operator's own predicate, and a relation that
+nobody knows, stay as they are written. The receipt says in plain words what each fact did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.clock import Interval, instant
+from worldline.config import Config
+from worldline.handle import Handle, Place
+from worldline.model import Close, EdgeDraft, Fact, FactDraft, FactRow, Predicate
+from worldline.reading.claim import Claim
+from worldline.reading.given import SELF, family_of, is_turned, whole_date
+from worldline.rules.wording import sentence
+from worldline.store import registry
+from worldline.store.tx import Tx
+from worldline.store.view import fact_from
+from worldline.text import fold
+from worldline.write.check import clean_name, clean_struct
+from worldline.write.facts import Settled, cite, end_of, evidence_of, grounding, object_of, put_fact, when_of
+from worldline.write.put import Told
+from worldline.write.reconcile import is_own_voice, who_speaks
+
+
+class Rule(Struct, frozen=True):
+    """How a given fact is kept: under which slot and words, and how it meets the others there."""
+
+    predicate: Predicate
+    slot: str
+    phrase: str
+    one: bool = False
+    shared: bool = False
+    """Whether what is read falls into the same slot."""
+    changes: bool = True
+    """Whether it can change at all."""
+    turned: bool = False
+    """Whether its object is what the slot is about: "mother of"."""
+
+
+OUTRANKED = "what is given ranks above what was read"
+
+
+def believe(
+    tx: Tx, fact: Fact, place: Place, handle: Handle, told: Told = Told(), speaker: str = ""
+) -> tuple[int, bool]:
+    """One fact given directly: (its key, or 0 where there was nothing to end; whether anything changed)."""
+    fact = _addressed(clean_struct(fact, Fact), speaker, handle.scope.user)
+    rule = _rule(tx, fact, place)
+    if rule.turned and fact.object is not None:
+        fact = replace(fact, subject=fact.object, object=fact.subject)
+    if fact.ended and fact.valid_from is None:
+        return _end(tx, fact, place, told, rule)
+    if fact.ended and fact.valid_to is None:
+        fact = replace(fact, valid_to=tx.stamp if told.said_at is None else told.said_at)
+    return _assert(tx, fact, place, told, rule, handle.config)
+
+
+def _addressed(fact: Fact, speaker: str, user: str | None) -> Fact:
+    """The fact with the speaker's name for "I", and for "the user"."""
+    me = who_speaks(speaker if is_own_voice(speaker) else "", user)
+    subject = me if isinstance(fact.subject, str) and fold(fact.subject) in SELF else fact.subject
+    object_ = me if isinstance(fact.object, str) and fold(fact.object) in SELF else fact.object
+    return replace(fact, subject=subject, object=object_)
+
+
+def _rule(tx: Tx, fact: Fact, place: Place) -> Rule:
+    """How a relation is kept: as its operator has it, in its family's slot, or as it is written."""
+    name = clean_name(fact.predicate, "predicate")
+    predicate = registry.predicate(tx, name, place.world)
+    said = fact.object if fact.object is not None else fact.literal
+    family = None if registry.knows_predicate(tx, name, place.world) else family_of(name, str(said or ""))
+    turned = family is not None and is_turned(name)
+    if family is None or (turned and not fact.related):
+        one = predicate.functional if fact.functional is None else fact.functional
+        return Rule(predicate, name, name, one)
+    mine = registry.predicate(tx, family.name, place.world)
+    one = family.one if fact.functional is None else fact.functional
+    phrase = family.reads if fact.related or (name == family.name and "_" in name) else name
+    return Rule(mine, family.name, phrase, one, True, family.changes, turned)
+
+
+def not_given(claims: Sequence[Claim], given: Sequence[Fact], speaker: str, user: str | None) -> list[Claim]:
+    """The claims about matters of which the text's own giver has said nothing: theirs is the better reading."""
+    known = set()
+    for fact in given:
+        fact = _addressed(fact, speaker, user)
+        family = family_of(fact.predicate, str(fact.object or fact.literal or ""))
+        if family is not None:
+            about = fact.object if is_turned(fact.predicate) and fact.object is not None else fact.subject
+            known.add((fold(about), family.name))
+    return [c for c in claims if (fold(c.subject), c.family or c.key) not in known]
+
+
+def _assert(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule, config: Config) -> tuple[int, bool]:
+    """Believes one fact that was given directly; (key of the Fact node, whether anything changed)."""
+    subject = end_of(tx, fact.subject, place)
+    object_, literal = object_of(tx, fact, place)
+    if rule.shared:
+        object_, literal = _as_held(tx, subject, rule.slot, object_, literal)
+    valid, stated = when_of(tx, fact, told)
+    status, reason = grounding(fact.confidence, rule.predicate, config)
+    settled = Settled(
+        subject, object_, literal, rule.slot, rule.phrase, rule.slot, one=rule.one, dated=stated,
+        kind="entity" if object_ or not rule.shared else "text",
+    )  # fmt: skip
+    draft = FactDraft(
+        put_fact(tx, settled, place, valid),
+        rule.slot,
+        rule.one,
+        stated,
+        fact.correction,
+        status,
+        fact.confidence,
+        fact.precision,
+        reason or fact.reason,
+    )
+    told_of = _Telling(tx, draft, subject, place)
+    if rule.one and rule.shared and status == "believed":
+        _outrank(tx, draft, subject, place, valid, rule)
+    changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
+    changed = cite(tx, draft.key, evidence_of(fact, told, tx), place, valid) or changed or told_of.changed()
+    tx.changes.append(told_of.words())
+    return draft.key, changed
+
+
+def _as_held(tx: Tx, subject: int, slot: str, object_: int, literal: str | None) -> tuple[int, str | None]:
+    """The object in the form, a name or a value, in which the slot holds it already."""
+    said = fold(tx.name_of(object_) if object_ else str(orjson.loads(literal or "null")))
+    rows = tx.query(
+        "SELECT f.object, f.literal, o.name FROM facts f LEFT JOIN nodes o ON o.id = f.object"
+        " WHERE f.tenant = :t AND f.subject = :subject AND f.predicate = :slot ORDER BY f.node",
+        subject=subject, slot=slot,
+    )  # fmt: skip
+    for known, value, name in rows:
+        if fold(name if known else str(orjson.loads(value or "null"))) == said:
+            return known, value
+    return object_, literal
+
+
+def _outrank(tx: Tx, draft: FactDraft, subject: int, place: Place, valid: Interval, rule: Rule) -> None:
+    """What was only read gives way where it cannot end before this begins, or could never have changed."""
+    rows = tx.slot(subject, draft.predicate, place.scope, draft.key)
+    others = [
+        r for r in rows if r.node != draft.key and (not rule.changes or r.belief.valid.start == valid.start)
+    ]
+    for row in others:
+        rank = tx.query("SELECT rank FROM facts WHERE node = :node", node=row.node)[0][0]
+        if rank != "given" and row.belief.status == "believed":
+            tx.close(Close(row.belief, reason=OUTRANKED), "correct")
+
+
+class _Telling:
+    """What placing a fact does to its slot, in plain words."""
+
+    def __init__(self, tx: Tx, draft: FactDraft, subject: int, place: Place) -> None:
+        self._tx, self._draft, self._subject, self._place = tx, draft, subject, place
+        self._before = self._slot()
+
+    def _slot(self) -> dict[int, FactRow]:
+        rows = self._tx.slot(self._subject, self._draft.predicate, self._place.scope, self._draft.key)
+        return {row.belief.row: row for row in rows}
+
+    def changed(self) -> bool:
+        """Whether the slot holds something else than before."""
+        return self._slot().keys() != self._before.keys()
+
+    def words(self) -> str:
+        """The fact, and what became of the others."""
+        now, said = self._slot(), self._said(self._draft.key)
+        if now.keys() == self._before.keys():
+            return f"{said}: given, and believed already"
+        if self._draft.status == "quarantined":
+            return f"{said}: given, but kept back ({self._draft.reason})"
+        gone = [
+            r.node for number, r in self._before.items() if number not in now and r.node != self._draft.key
+        ]
+        mine = [r.belief.valid for r in now.values() if r.node == self._draft.key]
+        against = [
+            r.node for r in now.values()
+            if self._draft.functional and r.node != self._draft.key and any(r.belief.valid.overlaps(v) for v in mine)
+        ]  # fmt: skip
+        ends = [f"ends “{self._said(node)}”" for node in dict.fromkeys(gone)]
+        told = [*ends, *(f"contradicts “{self._said(node)}”" for node in dict.fromkeys(against))]
+        return f"{said}: given{'; ' if told else ''}{', '.join(told)}"
+
+    def _said(self, node: int) -> str:
+        return str(self._tx.query("SELECT content FROM nodes WHERE id = :node", node=node)[0][0])
+
+
+def _end(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule) -> tuple[int, bool]:
+    """Ends what is believed of a fact that is over; (key of the last one ended or 0, whether anything changed)."""
+    subject = end_of(tx, fact.subject, place)
+    said = fact.object if fact.object is not None else fact.literal
+    now = tx.stamp if told.said_at is None else told.said_at
+    at = now if fact.valid_to is None else instant(whole_date(fact.valid_to))
+    rows = [
+        (fact_from((*r[:5], *r[9:20])), r) for r in tx.open_facts(subject, place.scope) if r[2] == rule.slot
+    ]
+    over = [
+        row for row, r in rows
+        if row.belief.valid.start < at and (said is None or fold(str(said)) == fold(_value(r)))
+    ]  # fmt: skip
+    for row in over:
+        tx.close(Close(row.belief, valid_to=at, reason=fact.reason or "given as over"), "given")
+        words = tx.query("SELECT content FROM nodes WHERE id = :node", node=row.node)[0][0]
+        tx.changes.append(f"{words}: over, as given")
+        cite(tx, row.node, evidence_of(fact, told, tx), place, row.belief.valid)
+    if not over:
+        value = "" if said is None else said
+        name = tx.name_of(subject)
+        tx.changes.append(
+            f"{sentence(name, rule.phrase, value)}: given as over, but nothing of it was believed"
+        )
+    return (over[-1].node if over else 0), bool(over)
+
+
+def _value(row: Sequence[Any]) -> str:
+    return str(row[-1] if row[3] else orjson.loads(row[4] or '""'))

@@ -1,0 +1,444 @@
+"""From claims to facts: whom a claim speaks of, which slot it falls into, and what it ends there.
+
+Reading says what a text claims (`reading/`), the slot rules say what that does to what is believed
+(`rules/slots.py`); this module looks up what both need, carries the decision out through the fact
+handler, and ties every fact and every mention to the words it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
+from worldline.handle import Handle, Place
+from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
+from worldline.reading.claim import Claim, stem
+from worldline.reading.families import families
+from worldline.reading.read import Reading, read
+from worldline.reading.voices import role_of
+from worldline.rules.changes import Around, around, overtaken
+from worldline.rules.slots import NOT, Decision, Held, corrects, decide, oriented, slot_of
+from worldline.rules.wording import sentence
+from worldline.store import registry
+from worldline.store.tx import Tx
+from worldline.store.view import SqlView, fact_from
+from worldline.text import fold
+from worldline.write.check import clean_name
+from worldline.write.facts import Settled, cite, grounding, put_fact
+from worldline.write.put import Told, add_alias
+from worldline.write.resolve import mention
+
+DAY = 86_400_000_000
+NOBODY = "user"
+"""Whom "I" means when nobody says who speaks."""
+NEAR = 30
+"""So many memories that share words with a change are looked at."""
+IN_WORDS = {"opens": "believed", "adds": "believed too", "series": "the next of a series"}
+"""What a decision is called in a receipt."""
+LATELY = 6
+"""So many of the last things that somebody said may be what a bare correction corrects."""
+
+
+class Stored(Struct, frozen=True):
+    """An event as understanding needs it."""
+
+    key: int
+    text: str
+    speaker: str
+    recipient: str
+    said_at: Instant
+    utc_offset: int
+    draft: str | None = None
+    """What was still to be done with it when it was read."""
+    reading: bytes | None = None
+    """What it says, as it was read once."""
+
+
+def stored_event(view: SqlView, event: str) -> Stored:
+    """The event of an id, as understanding needs it."""
+    rows = view.query(
+        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading"
+        " FROM nodes n CROSS JOIN events e ON e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
+        hash=bytes.fromhex(event),
+    )
+    return Stored(*rows[0])
+
+
+# Reading, before anything is written ---------------------------------------------------------------
+
+
+def is_own_voice(speaker: str) -> bool:
+    """Whether somebody speaks for themselves; an assistant does not."""
+    return not speaker or role_of(speaker) != "assistant"
+
+
+def read_event(event: Event, user: str | None, now: Instant) -> Reading:
+    """What an event says; an assistant's own words are not evidence about the world."""
+    said_at, offset = (now, 0) if event.said_at is None else moment(event.said_at)
+    return _read(event.text, event.speaker, event.recipient or "", (said_at, offset), user)
+
+
+def reading_of(stored: Stored, user: str | None) -> Reading:
+    """The reading that is kept with an event, or a fresh one where none is."""
+    if stored.reading:
+        return DECODER.decode(stored.reading)
+    return _read(stored.text, stored.speaker, stored.recipient, (stored.said_at, stored.utc_offset), user)
+
+
+def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> Reading:
+    if not is_own_voice(speaker):
+        return Reading("nobody, an assistant's own words")
+    try:
+        when = to_datetime(*said)
+    except OverflowError:  # at the ends of time no date can be told
+        when = None
+    return read(text, who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+
+
+def who_speaks(speaker: str, user: str | None) -> str:
+    """Whom "I" means: the one who is named, or the bound user where the speaker is just "user"."""
+    if not speaker or role_of(speaker) == "user" or (user and fold(speaker) == fold(user)):
+        named = speaker if speaker and role_of(speaker) != "user" else ""
+        return named or user or speaker or NOBODY
+    return speaker
+
+
+ENCODER, DECODER = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Reading)
+
+
+# Settling -------------------------------------------------------------------------------------------
+
+
+def settle(
+    tx: Tx,
+    claims: Sequence[Claim],
+    event: Stored,
+    place: Place,
+    handle: Handle,
+    by: tuple[tuple[str, str], ...] = (),
+    said: Reading = Reading(""),
+) -> bool:
+    """Believes every claim, in the order of the text; whether anything changed."""
+    told = Told(event.key, event.said_at, by)
+    sound = [
+        c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
+    ]
+    before = (
+        _lately_held(tx, said, place, who_speaks(event.speaker, handle.scope.user))
+        if said.cues.change and not any(c.record for c in sound)
+        else []
+    )
+    changed = [_settle_one(tx, claim, told, place, handle, event) for claim in sound]
+    changed.append(_overtake(tx, said, before, event))
+    if said.values and not any("it was wrong" in change for change in tx.changes):
+        changed.append(_correct_value(tx, said, told, place, handle, event))
+    return any(changed)
+
+
+def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
+    claim = oriented(claim, lambda key: _times_seen(tx, key))
+    elsewhere = _what_was_wrong(tx, claim, place)
+    subject = elsewhere or whom(tx, claim, told, place)
+    held = _held(tx, subject, place)
+    decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
+    if not decision.slot:
+        return False
+    start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
+    start = tx.stamp if start is None else start
+    verb = decision.verb if decision.verb != "ends" or decision.closes or not claim.object else "opens"
+    tx.changes.append(
+        f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
+    )
+    if decision.verb == "ends":
+        return _end(tx, claim, decision, (subject, start), told, place, handle, held)
+    return _believe(tx, claim, decision, (subject, start), told, place, handle, held)
+
+
+_COARSE = {"week": 7, "month": 31, "season": 92, "quarter": 92, "half": 183, "year": 366}
+"""Days that a date of this precision may mean."""
+
+
+def _start(claim: Claim, told: Told, closed: Sequence[FactRow]) -> Instant | None:
+    """When it began: what takes another's place "last month" began after that one did."""
+    start = told.said_at if claim.valid_from is None else claim.valid_from
+    if claim.valid_from is None or claim.precision not in _COARSE or claim.kind == "date":
+        return start
+    end = claim.valid_from + _COARSE[claim.precision] * DAY
+    before = [row.belief.valid.start for row in closed if claim.valid_from <= row.belief.valid.start < end]
+    if not before:
+        return start
+    latest = end if told.said_at is None else min(end, told.said_at)
+    return max(claim.valid_from, min(max(before) + DAY, latest))
+
+
+def whom(tx: Tx, claim: Claim, told: Told, place: Place) -> int:
+    """The entity that a claim speaks of: by role ("Ana's sister"), by a part of its name, or by its name."""
+    owner, _, role = claim.subject.rpartition("'s ")
+    if owner and role and not claim.record:
+        line = _by_role(tx, owner, role, place)
+        if line:
+            return line
+    return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
+
+
+def _by_role(tx: Tx, owner: str, role: str, place: Place) -> int:
+    """Who "Ana's sister" is, if it is known of just one."""
+    slots = [
+        named.family.name for named in families().by_noun(role) if named.family.object in ("person", "animal")
+    ]
+    if not slots:
+        return 0
+    rows = tx.query(
+        "SELECT DISTINCT f.object FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.subject = a.line"
+        " AND f.predicate IN (SELECT value FROM json_each(:slots)) AND f.object != 0"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
+        " WHERE a.tenant = :t AND a.key = :owner AND a.scope = :scope AND b.scope = :scope"
+        " AND f.phrase LIKE '%' || :role || '%' LIMIT 2",
+        slots=orjson.dumps(slots).decode(), owner=fold(owner), role=role.split()[-1].lower(), scope=place.scope,
+    )  # fmt: skip
+    return int(rows[0][0]) if len(rows) == 1 else 0
+
+
+def _what_was_wrong(tx: Tx, claim: Claim, place: Place) -> int:
+    """ "Not Porto, Faro": whom a correction speaks of, if just one open fact has the old value; else 0."""
+    if not claim.replaces or claim.key.strip("|"):
+        return 0
+    rows = tx.query(
+        "SELECT DISTINCT f.subject FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.object = a.line"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
+        " WHERE a.tenant = :t AND a.key = :old AND a.scope = :scope AND b.scope = :scope LIMIT 2",
+        old=fold(claim.replaces),
+        scope=place.scope,
+    )
+    return int(rows[0][0]) if len(rows) == 1 else 0
+
+
+def _in_its_slot(decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> Decision:
+    """A correction that names only values falls into the slot of the value it corrects."""
+    if decision.slot.strip("|"):
+        return decision
+    slots = [h.slot for h, _ in held if h.id in decision.closes]
+    return replace(decision, slot=slots[0] if slots else "")
+
+
+def _believe(
+    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: Told, place: Place, handle: Handle,
+    held: Sequence[tuple[Held, FactRow]],
+) -> bool:  # fmt: skip
+    subject, start = at
+    object_ = mention(tx, claim.object, told, place) if claim.kind == "entity" else 0
+    if object_ == subject:
+        return False
+    literal = None if object_ else orjson.dumps(claim.object).decode()
+    phrase = _phrase(claim, decision, held)
+    settled = Settled(
+        subject, object_, literal, decision.slot, phrase, claim.key or decision.slot, claim.kind,
+        decision.one, claim.rank, claim.valid_from is not None,
+    )  # fmt: skip
+    valid = Interval(start, _until(claim, start))
+    key = put_fact(tx, settled, place, valid)
+    predicate = _classed(registry.predicate(tx, clean_name(decision.slot, "predicate"), place.world))
+    status, doubt = grounding(claim.confidence, predicate, handle.config)
+    rivals = tuple(row for h, row in held if h.id in decision.closes)
+    stated = claim.valid_from is not None and (claim.begins or decision.verb != "repeats")
+    draft = FactDraft(
+        key, decision.slot, bool(rivals), stated,
+        bool(rivals) and (claim.cue == "correction" or claim.kind == "date"), status, claim.confidence,
+        claim.precision or None, _because(doubt or decision.reason, told), rivals,
+        tx.is_new(key) and not tx.is_believed(key),
+    )  # fmt: skip
+    changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
+    if decision.verb == "contradicts":
+        _contradict(tx, key, decision, held, place, start)
+    if object_:
+        _note_wording(tx, object_, claim)
+    if claim.family == "name":
+        _note_name(tx, subject, claim, place)
+    span: Metadata = {"start": claim.chars[0], "end": claim.chars[1], **dict(told.by)}
+    return cite(tx, key, [(told.event, span)] if told.event else [], place, valid) or changed
+
+
+def _classed(predicate: Predicate) -> Predicate:
+    """What nobody registered otherwise has the threshold of its family: medical, financial, preference."""
+    family = families().all.get(predicate.name.partition(":")[0])
+    if family is None or predicate.threshold_class != "default":
+        return predicate
+    return replace(
+        predicate, threshold_class={"preference": "exploratory"}.get(family.threshold, family.threshold)
+    )
+
+
+def _phrase(claim: Claim, decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> str:
+    """How the fact reads; a bare value that takes another's place reads as that one did."""
+    if claim.predicate:
+        return claim.predicate
+    return next((h.phrase for h, _ in held if h.id in decision.closes), decision.slot)
+
+
+def _until(claim: Claim, start: Instant) -> Instant:
+    return claim.valid_to if claim.valid_to is not None and claim.valid_to > start else FOREVER
+
+
+def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
+    """Whoever says what he is called is found by that name, if nobody else is."""
+    if not tx.query(
+        "SELECT 1 FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope LIMIT 1",
+        key=fold(claim.object), scope=place.scope,
+    ):  # fmt: skip
+        add_alias(tx, subject, claim.object, place.scope)
+
+
+def _because(reason: str, told: Told) -> str:
+    """The reason of a belief, with who read it, if no rule did."""
+    return "; ".join([reason, *(f"{what} {which}" for what, which in told.by)])
+
+
+def _contradict(
+    tx: Tx, key: int, decision: Decision, held: Sequence[tuple[Held, FactRow]], place: Place, start: Instant
+) -> None:
+    for other, row in held:
+        if other.slot == decision.slot and row.node != key:
+            tx.link(EdgeDraft(key, "contradicts", row.node, Interval(start), place.scope))
+
+
+def _end(
+    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: Told, place: Place, handle: Handle,
+    held: Sequence[tuple[Held, FactRow]],
+) -> bool:  # fmt: skip
+    """What the text says is over ends when it was said to; how it ended is a fact of its own."""
+    subject, start = at
+    over = [r for h, r in held if h.id in decision.closes and r.belief.valid.start < start]
+    for row in over:
+        tx.close(Close(row.belief, valid_to=start, reason=decision.reason), "understand")
+    if not claim.object or claim.record or (over and not claim.event):
+        return bool(over)
+    former = replace(claim, key=f"{NOT}{decision.slot}", effect="holds", holds="many", cue="")
+    kept = Decision("opens", former.key, False, (), decision.reason)
+    return _believe(tx, former, kept, (subject, start), told, place, handle, held) or bool(over)
+
+
+# What is overtaken without its slot being named ---------------------------------------------------------
+
+
+def _lately_held(tx: Tx, said: Reading, place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
+    """The open facts that share words with a message which speaks of a change; not those learned just now."""
+    nodes = [node for node, _ in tx.matching(list(said.cues.stems)[:24], NEAR)]
+    return [
+        (around(held, name, speaker), row)
+        for held, row, name in _held_among(tx, nodes, place)
+        if row.belief.known.start < tx.stamp and held.rank != "given"
+    ]
+
+
+def _overtake(tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], event: Stored) -> bool:
+    over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before]))
+    closed = False
+    for fact, row in before:
+        if fact.held.id not in over or not _is_open(tx, row.belief.row):
+            continue
+        ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
+        until = None if ahead else event.said_at
+        tx.close(Close(row.belief, valid_to=until, reason=over[fact.held.id]), "understand")
+        tx.changes.append(
+            f"{sentence(fact.name, fact.held.phrase, fact.held.object)}: ends, {over[fact.held.id]}"
+        )
+        closed = True
+    return closed
+
+
+def _is_open(tx: Tx, belief: int) -> bool:
+    """Whether a belief is still held."""
+    return bool(tx.query("SELECT 1 FROM beliefs WHERE id = :id AND kt = :forever", id=belief))
+
+
+# A bare correction ------------------------------------------------------------------------------------
+
+
+def _correct_value(tx: Tx, said: Reading, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
+    """ "Sorry, I meant 17:40": the value of the same kind that the same person said last."""
+    rows = tx.query(
+        "SELECT f.node, f.subject, s.name, f.phrase FROM (SELECT node FROM events WHERE tenant = :t"
+        " AND sender = :sender AND said_at <= :said AND node != :own"
+        f" ORDER BY said_at DESC, node DESC LIMIT {LATELY}) e"
+        " CROSS JOIN edges d ON d.tenant = :t AND d.dst = e.node AND d.type = 'derived_from' AND d.kt = :forever"
+        " CROSS JOIN facts f ON f.node = d.src CROSS JOIN nodes s ON s.id = f.subject"
+        " WHERE d.scope = :scope ORDER BY e.node DESC, f.node DESC",
+        sender=event.speaker, said=event.said_at, own=event.key, scope=place.scope,
+    )  # fmt: skip
+    for node, subject, name, phrase in rows:
+        held = _held(tx, subject, place)
+        wrong = next((h for h, _ in held if h.id == str(node)), None)
+        value = next((v for v in said.values if wrong is not None and corrects(v, wrong)), None)
+        if wrong is None or value is None:
+            continue
+        claim = Claim(name, phrase, wrong.slot, value, kind=wrong.kind, cue="correction", rank="user",
+                      holds="one" if wrong.one else "many", chars=(0, len(event.text)), confidence=0.9)  # fmt: skip
+        decision = Decision(
+            "closes", wrong.slot, wrong.one, (wrong.id,), "it was wrong: the text corrects it"
+        )
+        tx.changes.append(f"{sentence(name, phrase, value)}: {decision.verb}, {decision.reason}")
+        return _believe(tx, claim, decision, (subject, told.said_at or tx.stamp), told, place, handle, held)
+    return False
+
+
+# What the slot rules ask ----------------------------------------------------------------------------
+
+
+class _Known:
+    """What the store knows about names and slots."""
+
+    def __init__(self, tx: Tx, place: Place) -> None:
+        self._tx, self._scope = tx, place.scope
+
+    def kinds(self, name: str) -> frozenset[str]:
+        rows = self._tx.query(
+            "SELECT DISTINCT w.kind FROM aliases a"
+            " CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
+            " WHERE a.tenant = :t AND a.key = :name AND a.scope = :scope AND w.placed",
+            name=name,
+            scope=self._scope,
+        )
+        return frozenset(row[0] for row in rows)
+
+    def typed(self, key: str) -> frozenset[str]:
+        rows = self._tx.query(
+            "SELECT DISTINCT kind FROM wordings WHERE tenant = :t AND key = :key AND placed", key=key
+        )
+        return frozenset(row[0] for row in rows)
+
+
+def _times_seen(tx: Tx, key: str) -> int:
+    rows = tx.query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key)
+    return len(rows)
+
+
+def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
+    """What a text calls a thing ("the city of …"), for meeting of other wordings later."""
+    placed = "#" in slot_of(claim)
+    for kind in claim.types:
+        tx.add("wordings", object_, claim.key, stem(kind), int(placed))
+
+
+def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[Held, FactRow, str]]:
+    """Of these nodes the facts that are believed and not over, with the names of their subjects."""
+    rows = tx.open_facts_among(nodes, place.scope) if nodes else []
+    return [(*_as_held(row[1:]), row[0]) for row in rows]
+
+
+def _held(tx: Tx, subject: int, place: Place) -> list[tuple[Held, FactRow]]:
+    """The facts that are believed of a subject and not over, in this scope's owner."""
+    return [_as_held(row) for row in tx.open_facts(subject, place.scope)]
+
+
+def _as_held(row: Sequence[Any]) -> tuple[Held, FactRow]:
+    value = row[-1] if row[3] else str(orjson.loads(row[4] or '""'))
+    held = Held(
+        str(row[0]), row[2], value, row[5], bool(row[6]), row[7], row[11], bool(row[8]), row[-3] or "", row[-2]
+    )  # fmt: skip
+    return held, fact_from((*row[:5], *row[9:20]))

@@ -1,0 +1,366 @@
+"""What a message is read as: sentences with the facts in them, and sentences that hold none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from worldline import Config, Memory
+from worldline.clock import to_datetime
+from worldline.reading.claim import Claim
+from worldline.reading.read import MAX_TEXT, Reading, read
+from worldline.rules.wording import label, sentence
+
+SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
+
+FACTS = """
+I live in Porto. | Ana lives in Porto
+I work at Halden Dairy. | Ana works at Halden Dairy
+I live with my girlfriend Nora in Bonn. | Ana's girlfriend is Nora; Ana lives with Nora; Ana lives in Bonn
+My sister Rosa lives in Lisbon. | Ana's sister is Rosa; Rosa lives in Lisbon
+My brother Piet moved to Leeds in 2021. | Ana's brother is Piet; Piet lives in Leeds
+I'm allergic to walnuts, and Tom is vegetarian. | Ana is allergic to walnuts; Tom is vegetarian
+Rosa's husband is called Miguel. | Rosa's husband is Miguel
+Lena's son Max plays the drums. | Lena's son is Max; Max plays drums
+Kasper's wife Mette is a judge. | Kasper's wife is Mette; Mette is judge
+Diego is my cousin. | Diego is Ana's cousin
+Yuki is my piano teacher. | Yuki is Ana's piano teacher
+As you know, Petra is my aunt. | Petra is Ana's aunt
+Farah is the mother of Idris. | Farah is Idris's mother
+Our landlord is Mr Brandt. | Ana's landlord is Mr Brandt
+My dentist is Dr Okafor. | Ana's dentist is Dr Okafor
+My manager is Sofia Lindqvist. | Ana's manager is Sofia Lindqvist
+My dog is called Bruno. | Ana's dog is Bruno
+Jonas Weber is married to Lena Vogt. | Jonas Weber is married to Lena Vogt
+Clara is engaged to Pavel. | Clara is engaged to Pavel
+Karim was born in Tunis. | Karim was born in Tunis
+Zofia is from Gdansk. | Zofia is from Gdansk
+Meera is Hindu. | Meera is Hindu
+I am a carpenter. | Ana is carpenter
+I'm a vegetarian. | Ana is vegetarian
+Ravi, a trained pilot, lives in Pune. | Ravi is trained pilot; Ravi lives in Pune
+Petra, who works at Bosch, speaks Dutch. | Petra works at Bosch; Petra speaks Dutch
+I speak Finnish and Turkish. | Ana speaks Finnish; Ana speaks Turkish
+Ines and Rui live in Braga. | Ines lives in Braga; Rui lives in Braga
+Ines lives in Braga and works at Efacec. | Ines lives in Braga; Ines works at Efacec
+I report to Dana, and Dana reports to Felix. | Ana reports to Dana; Dana reports to Felix
+Karim plays the oud. | Karim plays oud
+I love rock climbing. | Ana loves rock climbing
+I'm into bouldering. | Ana is into bouldering
+Bianca prefers tea to coffee. | Bianca prefers tea
+Luca's favourite colour is teal. | Luca's favourite colour is teal
+Meera's hobby is pottery. | Meera's hobby is pottery
+Hugo collects stamps. | Hugo collects stamps
+Femi supports Leeds United. | Femi supports Leeds United
+I'm learning Korean. | Ana learns Korean
+Erik owns a red Volvo. | Erik owns red Volvo
+Nell's laptop is a ThinkPad. | Nell's laptop is ThinkPad
+We use Linear for tickets. | Ana uses Linear
+The API is written in Rust. | API is written in Rust
+Our database runs on Postgres 16. | Ana's database runs on Postgres 16
+Sven reports to Ulrika. | Sven reports to Ulrika
+Kofi is the captain of the team. | Kofi is team's captain
+Acme was founded by Ruth Adler. | Acme was founded by Ruth Adler
+The bakery is run by Dora. | bakery is run by Dora
+Our main supplier is Tarn Metals. | Ana's main supplier is Tarn Metals
+Our office is in Malmö. | Ana's office is in Malmö
+The printer is on the third floor. | printer is on third floor
+The key is under the mat. | key is under mat
+Grandma takes warfarin. | Grandma takes warfarin
+Edda has asthma. | Edda has asthma
+My rent is 950 euros. | Ana's rent is 950 euros
+The gym costs 29 euros a month. | gym costs 29 euros a month
+I weigh 71 kilos. | Ana weighs 71 kilos
+My shoe size is 41. | Ana's shoe size is 41
+My flight number is TP210. | Ana's flight number is TP210
+My email is ana@example.org. | Ana's email is ana@example.org
+Our wifi password is tulip-92. | Ana's wifi password is tulip-92
+The deadline for the grant proposal is 14 June. | grant proposal's deadline is 14 June
+Peter subscribes to Le Monde. | Peter subscribes to Le Monde
+Thanks! I live in Faro now, by the way. | Ana lives in Faro
+Jonas says that Petra works at Bosch. | Petra works at Bosch
+Did you know that Petra lives in Ulm? | Petra lives in Ulm
+"""
+
+RECORDS = """
+Patient: R. Okafor. Allergies: latex, aspirin. | R. Okafor's allergy is latex; R. Okafor's allergy is aspirin
+Name: Ilse Brandt / Email: ilse@brandt.example | Ilse Brandt's email is ilse@brandt.example
+Project: Lantern / Owner: Dora Klein / Status: on track | Lantern's owner is Dora Klein; Lantern's status is on track
+Asset: Forklift 7 / Serial number: FK-2291 | Forklift 7's serial number is FK-2291
+Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
+"""
+
+NOTHING = """
+Do you live in Porto?
+Where does Rosa work these days?
+Is Hana allergic to nuts?
+Should I move to Lisbon?
+Can you check whether Karim has a visa?
+Could you rewrite this paragraph?
+If I lived in Rome, I would learn Italian.
+I might move to Ghent next year.
+I would love to live in Bergen.
+I wish I had a dog.
+I hope Ana finds a flat in Graz.
+Imagine you own a castle.
+Unless Piet quits his job, nothing will change.
+Maybe we could get a cat.
+I'm thinking of switching to Linear.
+"I live in Berlin," says the man in the film.
+Translate this: I live in Paris and work at Renault.
+Please book a table for two.
+Call the plumber tomorrow.
+Remind me to water the plants.
+Don't forget the keys.
+You should try the new ramen place.
+Let me think about it.
+Todo: buy milk
+Owner: Dora Klein
+Thanks, that's great!
+Good morning!
+Haha, no way.
+See you later.
+What a lovely day!
+Sounds good to me.
+I'm not sure what you mean.
+That is a good idea.
+He lives in Rome.
+Ok.
+"""
+
+
+def table(text: str) -> list[tuple[str, list[str]]]:
+    """Lines of "message | fact; fact", where " / " stands for a new line."""
+    rows = [line.split(" | ") for line in text.strip().splitlines()]
+    return [(said.replace(" / ", "\n"), facts.split("; ")) for said, facts in rows]
+
+
+def facts(reading: Reading) -> list[str]:
+    """The claims of a reading, as they read."""
+    return [sentence(c.subject, c.predicate, c.object) for c in reading.claims]
+
+
+def the_claim(text: str) -> Claim:
+    """The only claim in a message."""
+    (claim,) = read(text, "Ana", said_at=SAID).claims
+    return claim
+
+
+@pytest.mark.parametrize(("text", "wanted"), table(FACTS), ids=lambda v: v if isinstance(v, str) else "")
+def test_sentence(text: str, wanted: list[str]) -> None:
+    """A sentence gives its facts, as English sentences, and no others."""
+    assert sorted(facts(read(text, "Ana", said_at=SAID))) == sorted(wanted)
+
+
+@pytest.mark.parametrize(("text", "wanted"), table(RECORDS), ids=lambda v: v if isinstance(v, str) else "")
+def test_record(text: str, wanted: list[str]) -> None:
+    """Labels and values speak of the thing that the record names."""
+    assert facts(read(text, "Ana", said_at=SAID)) == wanted
+
+
+@pytest.mark.parametrize("text", NOTHING.strip().splitlines())
+def test_nothing_to_keep(text: str) -> None:
+    """Questions, wishes, orders, quotes, small talk and pronouns without a name give no fact."""
+    assert facts(read(text, "Ana", said_at=SAID)) == []
+
+
+# Who is meant ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Olga is a pilot. She lives in Riga.", "Olga lives in Riga"),
+        ("Olga called. Her brother Anton is a chef.", "Olga's brother is Anton"),
+        ("My boss Helga is from Linz, and her husband Otto is a baker.", "Helga's husband is Otto"),
+        ("Your sister lives in Oslo.", "Tom's sister lives in Oslo"),
+        ("You are my best friend.", "Tom is Ana's best friend"),
+    ],
+)
+def test_pronouns_mean_whom_the_message_spoke_of(text: str, wanted: str) -> None:
+    """He, she, her, you and my are resolved within the message and by who speaks to whom."""
+    assert wanted in facts(read(text, "Ana", "Tom", SAID))
+
+
+def test_nobody_is_addressed() -> None:
+    """Without somebody spoken to, "you" is nobody and makes no fact."""
+    assert facts(read("Your sister lives in Oslo.", "Ana", "", SAID)) == []
+
+
+def test_the_bound_user_is_i() -> None:
+    """In a scope, "I" means its user, whatever the speaker is called, and "I" may be asked for."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        ana = memory.scoped(user="ana")
+        ana.remember("I live in Porto.", speaker="user")
+
+        assert [n.content for n in ana.list("Fact").items] == ["ana lives in Porto"]
+        assert ana.recall("Where do I live?").answer == "Porto"
+
+
+def test_an_assistant_states_nothing() -> None:
+    """What the assistant says is no evidence about the world."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("Rosa lives in Lisbon.", speaker="assistant")
+
+        assert memory.list("Fact").items == ()
+
+
+# Whether and when it holds ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("I don't eat pork.", "Ana does not eat pork"),
+        ("Milo doesn't like mushrooms.", "Milo does not like mushrooms"),
+        ("Ravi never drinks alcohol.", "Ravi does not drink alcohol"),
+        ("Elif is not allergic to nuts.", "Elif is not allergic to nuts"),
+        ("Elif isn't married.", "Elif is not married"),
+    ],
+)
+def test_denials_are_negative(text: str, reads: str) -> None:
+    """What is denied is read as denied, and reads so."""
+    claim = the_claim(text)
+
+    assert claim.negated
+    assert sentence(claim.subject, claim.predicate, claim.object) == reads
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "value"),
+    [
+        ("I no longer work at Acme.", "works_at", "Acme"),
+        ("I don't live in Porto anymore.", "lives_in", "Porto"),
+        ("Elif left Acme in 2022.", "works_at", "Acme"),
+        ("Elif moved out of Izmir.", "lives_in", "Izmir"),
+        ("I used to live in Vienna.", "lives_in", "Vienna"),
+    ],
+)
+def test_ends_are_ends(text: str, family: str, value: str) -> None:
+    """ "No longer", "used to" and leaving say that something is over, of a family and a value."""
+    claim = the_claim(text)
+    over = claim.effect == "ends" or claim.key == f"was {family}"
+
+    assert (over, claim.family, claim.object) == (True, family, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "began", "precision"),
+    [
+        ("Piet moved to Leeds in 2021.", "2021-01-01", "year"),
+        ("Clara joined Northwind in March.", "2024-03-01", "month"),
+        ("I bought a kayak yesterday.", "2024-05-14", "day"),
+        ("Elif left Acme in 2022.", "2022-01-01", "year"),
+        ("We are moving to Tallinn in October.", "2024-10-01", "month"),
+        ("Kasper will join Novo Labs in September.", "2024-09-01", "month"),
+        ("Wanda has been vegan since 2019.", "2019-01-01", "year"),
+        ("The launch is planned for 15 June.", "2024-06-15", "day"),
+        ("I was born in 1988.", "1988-01-01", "year"),
+        ("Our anniversary is 12 September.", "2024-09-12", "day"),
+        ("Version 3.2 was released on 4 May.", "2024-05-04", "day"),
+    ],
+)
+def test_dates_follow_the_tense(text: str, began: str, precision: str) -> None:
+    """A bare month or day lies in the past of what happened and in the future of what is to come."""
+    claim = the_claim(text)
+
+    assert claim.valid_from is not None
+    assert to_datetime(claim.valid_from, 0).date().isoformat() == began
+    assert claim.precision == precision
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "holds"),
+    [
+        ("I live in Porto.", "lives_in", "one"),
+        ("Jonas Weber is my husband.", "married_to", "one"),
+        ("Tom speaks Dutch.", "speaks", "many"),
+        ("I'm allergic to walnuts.", "allergic_to", "many"),
+        ("I weigh 71 kilos.", "weight", "series"),
+    ],
+)
+def test_families_say_how_many_values_hold(text: str, family: str, holds: str) -> None:
+    """What is read falls into a family, with as many values at a time as the family has."""
+    claim = the_claim(text)
+
+    assert (claim.family, claim.holds) == (family, holds)
+
+
+def test_what_cannot_change_is_fixed() -> None:
+    """A birthplace is one that never changes; a home is not."""
+    assert the_claim("Karim was born in Tunis.").fixed
+    assert not the_claim("Karim lives in Tunis.").fixed
+
+
+# Change, correction, place in the text ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Sorry, I meant 17:40.", "17:40"),
+        ("*D12, sorry", "D12"),
+        ("Oops, it's TP210, not TP120.", "TP210"),
+    ],
+)
+def test_a_bare_correction_carries_its_value(text: str, value: str) -> None:
+    """A correction without a sentence keeps the value that may take the place of another."""
+    reading = read(text, "Ana", said_at=SAID)
+
+    assert reading.corrects
+    assert value in reading.values or value in [c.object for c in reading.claims]
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("We switched from Jenkins to Drone.", "change"),
+        ("I also work at Globex.", "adds"),
+        ("I still live in Porto.", "stays"),
+        ("I'm staying in Graz for two weeks.", "passing"),
+    ],
+)
+def test_signs_of_change(text: str, sign: str) -> None:
+    """A message says whether it speaks of a change, of an addition, of the same, or of a while."""
+    assert getattr(read(text, "Ana", said_at=SAID).cues, sign)
+
+
+def test_questions_speak_of_no_change() -> None:
+    """What is only asked or imagined is no sign of change."""
+    for text in ("Did you quit your job?", "What if we switched to Drone?"):
+        assert not read(text, "Ana", said_at=SAID).cues.change
+
+
+def test_spans_are_where_the_words_stand() -> None:
+    """The characters of a claim hold its object, also behind other sentences and lines."""
+    text = "Good news!\n- My sister Rosa lives in Lisbon. Tom works at Bosch; Edda has asthma."
+    claims = read(text, "Ana", said_at=SAID).claims
+
+    assert len(claims) == 4
+    for claim in claims:
+        begin, end = claim.chars
+        assert claim.object in text[begin:end]
+
+
+def test_curly_quotes_and_hard_spaces_read_alike() -> None:
+    """Typographic apostrophes and spaces change nothing, and spans stay in place."""
+    plain, curly = "I don't eat pork.", "I don’t eat\u00a0pork."
+
+    assert read(plain, "Ana", said_at=SAID).claims == read(curly, "Ana", said_at=SAID).claims
+
+
+def test_text_beyond_the_limit_is_not_read() -> None:
+    """Only the first characters of a very long message are read."""
+    filler = "Nothing to see here. " * (MAX_TEXT // 21 + 1)
+
+    assert "Ana lives in Porto" in facts(read(f"I live in Porto. {filler}", "Ana", said_at=SAID))
+    assert "Ana lives in Porto" not in facts(read(f"{filler} I live in Porto.", "Ana", said_at=SAID))
+
+
+def test_facts_read_as_sentences() -> None:
+    """A phrase stands between, behind an owner, or has two gaps; its label is its name."""
+    assert sentence("Ana", "lives in", "Rome") == "Ana lives in Rome"
+    assert sentence("Ana", "'s sister is", "Rosa") == "Ana's sister is Rosa"
+    assert sentence("bakery", "{O} runs {S}", "Dora") == "Dora runs bakery"
+    assert [label(p) for p in ("lives in", "'s sister is", "{O} runs {S}")] == ["lives in", "sister", "runs"]
