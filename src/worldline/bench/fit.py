@@ -69,6 +69,19 @@ def logistic(rows: Matrix, answerable: NDArray[np.bool_], weights: Matrix) -> Ma
     return minimise(loss, np.zeros(padded.shape[1]))
 
 
+def signed(rows: Matrix, answerable: NDArray[np.bool_], weights: Matrix, signs: Sequence[int]) -> Matrix:
+    """The same where the sign of each weight is known: a measure that would count the wrong way round is left out."""
+    kept = list(range(len(signs)))
+    while True:
+        found = logistic(rows[:, kept], answerable, weights)
+        wrong = [(abs(w), at) for w, at in zip(found, kept, strict=False) if w * signs[at] < 0]
+        if not wrong:
+            table = np.zeros(len(signs) + 1)
+            table[[*kept, -1]] = found
+            return table
+        kept.remove(max(wrong)[1])
+
+
 def minimise(loss: Loss, start: Matrix) -> Matrix:
     """L-BFGS with backtracking; deterministic."""
     w, (value, slope) = start, loss(start)

@@ -1,8 +1,9 @@
 """`worldline bench fit`: the weights of the score anew, from public files, cross-checked.
 
 Pools come from the product's own path, with vectors and (at half weight) without; every data set
-counts the same. It prints the table to paste into `read/weights.py` and how well weights that were
-fitted on other conversations rank: five folds, never the questions they were fitted on.
+counts the same. It prints the tables to paste into `read/weights.py` and how well weights that were
+fitted on other conversations rank: five folds, never the questions they were fitted on. The weights of
+the evidence are checked on whole sets that were left out.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import numpy as np
 from msgspec import Struct
 
 from worldline.bench import fit, metrics
-from worldline.bench.datasets import Conversation, load
+from worldline.bench.datasets import Conversation, Question, load
 from worldline.bench.run import open_cached
 from worldline.bench.systems import Worldline
 from worldline.read.features import measure
 from worldline.read.recall import Ranked
+from worldline.read.score import judge
+from worldline.read.weights import EVIDENCE
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -43,31 +46,43 @@ class Asked(Struct, frozen=True):
         return self.features, np.array([one in self.gold for one in self.ids])
 
 
+class Weighed(Struct, frozen=True):
+    """What speaks for an answer to one question, in the order of the table, and whether there is one."""
+
+    answerable: bool
+    measures: list[float]
+
+
 def pools(
     dataset: str, path: Path, embedder: Embedder | None, progress: Progress
-) -> tuple[list[str], list[Asked]]:
-    """The names of the features, and every answerable question's pool."""
+) -> tuple[list[str], list[Asked], list[Weighed]]:
+    """The names of the features, every answerable question's pool, and every question's evidence."""
     names: list[str] = []
     found: list[Asked] = []
+    weighed: list[Weighed] = []
     talks = load(dataset, path)
     for number, talk in enumerate(talks):
-        for at, (ids, gold, columns) in enumerate(_conversation(talk, embedder)):
-            names = list(columns)
-            fold = number if len(talks) >= FOLDS else at
-            found.append(Asked(ids, gold, np.stack(list(columns.values()), 1), fold % FOLDS))
+        for at, (question, ids, ranked) in enumerate(_conversation(talk, embedder)):
+            measures = judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order).measures
+            weighed.append(Weighed(question.answerable, [measures[name] for name in EVIDENCE]))
+            if question.answerable and question.gold:
+                columns = _columns(ranked)
+                names = list(columns)
+                fold = number if len(talks) >= FOLDS else at
+                found.append(Asked(ids, question.gold, np.stack(list(columns.values()), 1), fold % FOLDS))
         progress(f"{dataset}: pools", number + 1, len(talks))
-    return names, found
+    return names, found, weighed
 
 
-def _conversation(talk: Conversation, embedder: Embedder | None) -> Iterator[tuple[list[str], Any, Any]]:
+def _conversation(
+    talk: Conversation, embedder: Embedder | None
+) -> Iterator[tuple[Question, list[str], Ranked]]:
     with tempfile.TemporaryDirectory(prefix="worldline-fit-") as folder:
         product = Worldline(talk, Path(folder) / "store.db", embedder, lambda _: None)
         for question in talk.questions:
-            if question.answerable and question.gold:
-                ranked = product.look(question)
-                if ranked.order:
-                    keys = [ranked.board.turns[at].key for at in ranked.order]
-                    yield product.names(keys), question.gold, _columns(ranked)
+            ranked = product.look(question)
+            if ranked.order:
+                yield question, product.names([ranked.board.turns[at].key for at in ranked.order]), ranked
         product.close()
 
 
@@ -82,16 +97,52 @@ def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress)
     opened = open_cached(embedder)
     sets: list[tuple[str, float, list[Asked]]] = []
     names: list[str] = []
+    evidence: list[tuple[str, list[Weighed]]] = []
     for dataset, path in files:
         for with_vectors in (opened, None) if opened else (None,):
-            names, asked = pools(dataset, path, with_vectors, progress)
+            names, asked, weighed = pools(dataset, path, with_vectors, progress)
             label = f"{dataset}{'' if with_vectors else ' without vectors'}"
             sets.append((label, 1.0 if with_vectors or opened is None else LEXICAL, asked))
+            evidence.append((dataset, weighed))
     yield from _crossed(sets)
     weights = fit.fit([[one.pool() for one in asked] for _, _, asked in sets], [s for _, s, _ in sets])
     yield "WEIGHTS = {"
     yield from (f'    "{name}": {round(w * 20) / 20:g},' for name, w in zip(names, weights, strict=True))
     yield "}"
+    yield from _doubts(evidence)
+
+
+def _doubts(evidence: Sequence[tuple[str, list[Weighed]]]) -> Iterator[str]:
+    """The weights of the evidence, and how well those from the other sets tell what can be answered."""
+    if not all({one.answerable for one in weighed} == {True, False} for _, weighed in evidence):
+        return
+    table = _evidence([weighed for _, weighed in evidence])
+    for name in dict.fromkeys(name for name, _ in evidence):
+        own = [one for label, weighed in evidence if label == name for one in weighed]
+        others = [weighed for label, weighed in evidence if label != name]
+        apart = f", from the other sets {_told_apart(own, _evidence(others)):.3f}" if others else ""
+        yield f"# answerable or not, {name} ({len(own)}): AUC {_told_apart(own, table):.3f}{apart}"
+    yield "EVIDENCE = {"
+    yield from (f'    "{name}": {round(w * 20) / 20:g},' for name, w in zip(EVIDENCE, table, strict=False))
+    yield f"}}\nCERTAIN = {round(table[-1] * 20) / 20:g}"
+
+
+def _evidence(sets: Sequence[Sequence[Weighed]]) -> fit.Matrix:
+    """A logistic fit over several sets, each and in each both classes counting the same."""
+    rows = np.array([one.measures for weighed in sets for one in weighed])
+    answerable = np.array([one.answerable for weighed in sets for one in weighed])
+    sizes = [
+        {is_: sum(one.answerable is is_ for one in weighed) for is_ in (True, False)} for weighed in sets
+    ]
+    weights = np.array(
+        [1 / size[one.answerable] for size, weighed in zip(sizes, sets, strict=True) for one in weighed]
+    )
+    return fit.signed(rows, answerable, weights, [1 if w >= 0 else -1 for w in EVIDENCE.values()])
+
+
+def _told_apart(weighed: Sequence[Weighed], table: fit.Matrix) -> float:
+    sums = [(one.answerable, float(np.dot(one.measures, table[:-1]))) for one in weighed]
+    return metrics.auc([s for ok, s in sums if ok], [s for ok, s in sums if not ok])
 
 
 def _crossed(sets: Sequence[tuple[str, float, list[Asked]]]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from worldline.model import Contradiction, Edge, Node, Said, Side
+from worldline.rules.wording import label
 from worldline.store.view import LISTED, SqlView, listed
 
 MOST = 5
@@ -55,7 +56,7 @@ def _about(view: SqlView, lines: Collection[int]) -> dict[int, tuple[str, str]]:
         f" WHERE f.tenant = :t AND f.node IN {LISTED}",
         among=listed(lines),
     )
-    return {line: (name, phrase) for line, name, phrase in rows}
+    return {line: (name, label(phrase)) for line, name, phrase in rows}
 
 
 def _sources(view: SqlView, lines: Iterable[int]) -> dict[int, list[Said]]:

@@ -16,7 +16,9 @@ from worldline.clock import Interval
 from worldline.model import Believed
 from worldline.read.stage import STAGE
 from worldline.read.walk import Answer, Hop, Step
+from worldline.rules.wording import label
 from worldline.store.view import LISTED, SqlView, listed
+from worldline.text import fold, unsigned
 
 _STEP = (
     "SELECT n.id, f.subject, f.predicate, f.phrase, f.object FROM facts f CROSS JOIN nodes n ON n.id = f.node"
@@ -36,12 +38,14 @@ class ViewGraph:
     def link(self, names: Collection[str]) -> dict[str, str]:
         """Folded names that are known here → entity."""
         rows = self._view.query(
-            "SELECT a.key, a.line, a.name FROM aliases a WHERE a.tenant = :t"
+            "SELECT a.line, a.name FROM aliases a WHERE a.tenant = :t"
             f" AND a.key IN (SELECT value FROM json_each(:names)) AND {self._view.scoped('a')} ORDER BY a.id DESC",
-            names=orjson.dumps(list(names)).decode(),
+            names=orjson.dumps(list({*names, *map(unsigned, names)})).decode(),
         )
         found = {}
-        for key, line, name in rows:
+        for line, name in rows:
+            if (key := fold(name)) not in names:
+                continue  # an old file's key for C++ is that of C
             entity = str(self._same(line))
             self._names.setdefault(entity, name)
             found[key] = entity
@@ -72,7 +76,9 @@ class ViewGraph:
         rows = self._view.query(
             f"{_STEP}{end} IN {LISTED} AND {self._view.seen()} ORDER BY b.id", among=listed(lines)
         )
-        return [Step(str(r[0]), str(self._same(r[1])), r[2], r[3], str(self._same(r[4]))) for r in rows]
+        return [
+            Step(str(r[0]), str(self._same(r[1])), r[2], label(r[3]), str(self._same(r[4]))) for r in rows
+        ]
 
     def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         """For each relation, the kinds that its objects are called, with their share."""
@@ -138,7 +144,8 @@ def _named_by_id(hop: Hop, ids: Mapping[str, str]) -> Hop:
 def about(view: SqlView, lines: Collection[int], limit: int = 40) -> list[Believed]:
     """What is currently believed of these entities, newest first."""
     rows: list[Any] = view.query(
-        f"SELECT n.hash, n.content, s.name, f.predicate, b.vf, b.vt, b.confidence, n.line, {STAGE} FROM facts f"
+        f"SELECT n.hash, n.content, s.name, f.phrase, b.vf, b.vt, b.confidence, n.line, {STAGE}, b.precision"
+        " FROM facts f"
         " CROSS JOIN nodes n ON n.id = f.node CROSS JOIN nodes s ON s.id = f.subject"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE f.node IN (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
@@ -148,7 +155,7 @@ def about(view: SqlView, lines: Collection[int], limit: int = 40) -> list[Believ
         limit=limit,
     )
     return [
-        Believed(r[0].hex(), r[1], r[2], r[3], Interval(r[4], r[5]), r[6], r[7], r[8] or "trace")
+        Believed(r[0].hex(), r[1], r[2], label(r[3]), Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9])
         for r in rows
     ]
 

@@ -1,25 +1,34 @@
-"""What is already believed about the people and things a question names: facts first, then a walk.
+"""What is already believed about the people and things a question names, and the answer that follows.
 
-It decides which facts are worth showing beside the verbatim evidence, and whether the question can
-be answered by walking from fact to fact. Only what is currently believed is looked at.
+It decides which facts are worth showing beside the verbatim evidence, and whether the question can be
+answered: from the facts and the best evidence (read/answers.py), or by walking from fact to fact.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
-from worldline.model import Believed
+from worldline.clock import FOREVER, to_datetime
+from worldline.model import Believed, Hit
+from worldline.read.answers import Reply, reply
+from worldline.read.candidates import Item, Turn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph, about
-from worldline.read.question import read_question
+from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
-from worldline.read.walk import Answer, Chain, walk
+from worldline.read.walk import walk
+from worldline.read.weighing import SPANS, About, Ground, overtaken
+from worldline.reading.claim import stem
+from worldline.reading.families import families
+from worldline.reading.questions import Question, Whose, read_question
+from worldline.reading.read import Reading
+from worldline.store.asking import Around, facts_near, only_speaker, readings
 from worldline.store.view import SqlView
-from worldline.text import estimate_tokens, words
+from worldline.text import estimate_tokens, fold, words
 
 if TYPE_CHECKING:
     from worldline.read.relation_match import Matcher
@@ -30,20 +39,29 @@ MOST = 8
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
+TURNS = 8
+"""So many of the best turns are searched for an answer."""
 USER = "user"
 """Whom facts speak of when the user speaks and nobody says who that is."""
-_MYSELF = re.compile(r"\b(?:I|my|me|mine)\b")
+
+
+class Told(Struct, frozen=True):
+    """An answer in words, the rows of the memories that prove it, and how it was found."""
+
+    text: str
+    proof: tuple[int, ...]
+    how: str = ""
 
 
 class Known(Struct, frozen=True):
-    """Facts that speak to the question, and the chain that answers it, if one does."""
+    """Facts that speak to the question, and its answer, if there is a sure one."""
 
     facts: tuple[Believed, ...] = ()
-    answer: Chain | None = None
+    answer: Told | None = None
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
-        lines = [f"Answer from what is believed: {told(self.answer)}"] if self.answer else []
+        lines = [f"Answer from what is believed: {self.answer.text}{self.answer.how}"] if self.answer else []
         lines += [f"Believed: {fact.text}" for fact in self.facts]
         room, kept = int(budget * SHARE), list[str]()
         for line in lines:
@@ -54,34 +72,160 @@ class Known(Struct, frozen=True):
         return "\n".join(kept)
 
 
-def told(chain: Chain) -> str:
-    """A chain in words: the answer and the steps that prove it."""
-    steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
-    return f"{chain.name} ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"
-
-
-def known(view: SqlView, asked: Asked, matcher: Matcher | None) -> Known:
-    """Facts and, where the question starts from a thing rather than a speaker, the walk's answer."""
+def known(view: SqlView, asked: Asked, matcher: Matcher | None, hits: Sequence[Hit] = ()) -> Known:
+    """Facts and, where it is sure, the answer."""
     graph = ViewGraph(view)
-    mentions = read_question(plain(asked.text), graph.link).mentions
-    if not mentions:
-        return Known(_of_the_asker(view, graph, asked))
+    mentions = read_names(plain(asked.text), graph.link).mentions
     lines = [int(m.entity) for m in mentions]
-    believed = about(view, lines, limit=200)
-    chosen = _relevant(believed, asked)
-    if len(believed) > WALKABLE or matcher is None:
-        return Known(chosen)
-    return Known(chosen, _sure(walk(asked.text, graph, matcher, 1)))
+    question = read_question(asked.text, to_datetime(asked.asked_at or 0)) if hits or lines else None
+    mine = _asker(view, question)
+    if mine:
+        lines += [int(line) for line in graph.link(mine).values()]
+    believed = about(view, lines, limit=200) if lines else []
+    chosen = _relevant(believed, asked, 1 if mentions else 2)
+    walked = _walked(asked, graph, matcher, len(believed)) if mentions else None
+    if question is None or question.wants not in SPANS:
+        return Known(chosen, walked if question is None else None)
+    ground, items = gathered(view, question, lines, mine, hits)
+    found = reply(ground, items)
+    if found is not None:
+        return Known(chosen, Told(found.text, _proof(found)))
+    return Known(chosen, walked if walked is not None and _stands(ground, items, walked) else None)
 
 
-def _sure(answer: Answer) -> Chain | None:
-    return answer.chains[0] if answer.chains and answer.confidence >= SURE else None
+def _stands(ground: Ground, items: Sequence[Item], walked: Told) -> bool:
+    """Whether what the walk found is of the wanted kind, and no later evidence speaks of a change.
+
+    Records that nobody says state values; only somebody who talks speaks of what was and what changed.
+    """
+    if ground.question.wants not in ("name", "place", "thing"):
+        return False
+    if not any(ground.speakers.values()):
+        return True
+    if ground.question.mode == "former":
+        return False
+    return not any(item.fact in walked.proof and overtaken(ground, item) for item in items)
 
 
-def _of_the_asker(view: SqlView, graph: ViewGraph, asked: Asked) -> tuple[Believed, ...]:
-    """ "Where do I …": what is believed of the user who speaks here, if it meets the question well."""
-    me = graph.link([USER]) if _MYSELF.search(asked.text) else {}
-    return _relevant(about(view, [int(line) for line in me.values()], 500), asked, 2) if me else ()
+def _walked(asked: Asked, graph: ViewGraph, matcher: Matcher | None, believed: int) -> Told | None:
+    """The answer of the walk, where the question starts from a thing rather than a speaker."""
+    if believed > WALKABLE or matcher is None:
+        return None
+    found = walk(asked.text, graph, matcher, 1)
+    if not found.chains or found.confidence < SURE:
+        return None
+    chain = found.chains[0]
+    steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
+    how = f" ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"
+    return Told(chain.name, tuple(int(hop.fact) for hop in chain.hops), how)
+
+
+# From facts and evidence ------------------------------------------------------------------------------
+
+
+def _proof(found: Reply) -> tuple[int, ...]:
+    """The facts that say it, else the turn that does."""
+    facts = [item.fact for item in found.items if item.fact and item.role != ""]
+    rows = facts[:4] or [item.turn for item in found.items[:1] if item.turn]
+    return tuple(dict.fromkeys(rows))
+
+
+def gathered(
+    view: SqlView, question: Question, lines: Sequence[int], mine: Collection[str], hits: Sequence[Hit]
+) -> tuple[Ground, list[Item]]:
+    """What an answer is weighed on, and all candidates."""
+    kept = readings(view, [hit.node.key for hit in hits[:TURNS]]) if hits else {}
+    trusted = [hit for hit in hits[:TURNS] if hit.node.key in kept or hit.node.type != "Turn"]
+    turns = [_turn(hit, kept.get(hit.node.key) or None) for hit in trusted]
+    by_key = {turn.key: turn for turn in turns}
+    facts = facts_near(view, lines, list(by_key))
+    whom = _whom(question, facts, mine)
+    further = whom.meant - {fold(f.subject_name) for f in facts}
+    more = [f.object for f in facts if fold(f.value) in further and f.object]
+    if more:
+        facts += [f for f in facts_near(view, more, ()) if all(f.node != g.node for g in facts)]
+    now = view.valid
+    anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
+    items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
+    ground = Ground(
+        question, whom, {turn.key: at for at, turn in enumerate(turns)}, {turn.key: turn.text for turn in turns},
+        {turn.key: turn.said_at for turn in turns if turn.changes},
+        {turn.key: fold(turn.speaker) for turn in turns},
+    )  # fmt: skip
+    return ground, items
+
+
+def _turn(hit: Hit, packed: bytes | None) -> Turn:
+    said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
+    return Turn(hit.node.key, hit.node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed))
+
+
+_DECODER = msgspec.msgpack.Decoder(Reading)
+
+
+def _changes(packed: bytes | None) -> bool:
+    """Whether a turn speaks of a change, as it was read."""
+    if not packed:
+        return False
+    try:
+        said = _DECODER.decode(packed)
+    except msgspec.MsgspecError:  # read by another version
+        return False
+    return said.corrects or said.cues.change or any(c.effect != "holds" or c.switches for c in said.claims)
+
+
+def _asker(view: SqlView, question: Question | None) -> frozenset[str]:
+    """Whom "I" means: the bound user, the only one who speaks here, or just the user."""
+    if question is None or not question.mine:
+        return frozenset()
+    name = view.scope.user or only_speaker(view)
+    return frozenset({fold(name), USER} if view.scope.user else {fold(name)} if name else ())
+
+
+def _whom(question: Question, facts: Sequence[Around], mine: Collection[str]) -> About:
+    """The names in a question and whom its roles mean, as far as facts tell."""
+    names = {fold(name) for name in question.names} | set(mine)
+    roles: dict[str, frozenset[str]] = {}
+    meant: set[str] = set()
+    for whose in question.whose:
+        if whose.name and not whose.name[:1].isupper():
+            continue
+        start = {fold(whose.name)} if whose.name else set(mine)
+        meant |= _follow(whose, start, facts, roles, question.noun)
+    return About(frozenset(n for n in names if n), frozenset(meant or names), roles, frozenset(mine))
+
+
+def _follow(
+    whose: Whose, start: set[str], facts: Sequence[Around], roles: dict[str, frozenset[str]], noun: str
+) -> set[str]:
+    """Those whom the roles lead to, one after the other; what is asked for itself is not followed."""
+    here = start
+    for role in whose.roles:
+        last = role.split()[-1]
+        slots = {
+            named.family.name
+            for named in families().by_noun(role)
+            if named.family.object in ("person", "animal")
+        }
+        found = {
+            fold(f.value)
+            for f in facts
+            if f.slot in slots
+            and f.object
+            and _is_one_of(f.subject_name, here)
+            and f.end == FOREVER
+            and not f.withdrawn
+        }
+        if not found or last == noun:
+            break
+        roles[stem(last)] = frozenset(found)
+        here = found
+    return here
+
+
+def _is_one_of(name: str, names: Collection[str]) -> bool:
+    folded = set(fold(name).split())
+    return any(set(n.split()) <= folded for n in names if n)
 
 
 def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tuple[Believed, ...]:

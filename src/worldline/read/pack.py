@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from worldline.clock import Instant, to_datetime
-from worldline.model import Hit
+from worldline.clock import EXACT, Instant, calendar, to_datetime
+from worldline.model import Hit, Node
 from worldline.text import estimate_tokens, passages, words
 
 FOOTER_ROOM = 24
@@ -77,8 +77,15 @@ def render(hit: Hit, text: str | None = None) -> str:
         asked = f"(asked: {hit.before}) " if hit.before else ""
         line = f"[{_day(hit.said_at, hit.utc_offset)}] {asked}{who}{said}"
     else:
-        line = f"[{node.type}, since {_day(node.valid.start, 0)}] {node.name}: {said}".rstrip(": ")
+        name = "" if node.type == "Fact" else f"{node.name}: "
+        line = f"[{node.type}, since {_since(node)}] {name}{said}".rstrip(": ")
     return line + "".join(f"\n  ({note})" for note in node.notes)
+
+
+def _since(node: Node) -> str:
+    if node.precision and node.precision not in EXACT:
+        return calendar(node.valid.start, node.precision)
+    return _day(node.valid.start, 0)
 
 
 def _day(at: Instant | None, offset: int) -> str:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from worldline.errors import NotFound
 from worldline.model import Node
 from worldline.store.view import LISTED, SqlView, listed
-from worldline.text import fold
+from worldline.text import fold, unsigned
 
 NEAR = 5
 _LOOKED_AT = 40
@@ -60,11 +60,11 @@ def person_of(view: SqlView, node: Node) -> Person:
 def _entities(view: SqlView, keys: Collection[str]) -> list[int]:
     """The visible entities of these names, with what was accepted as the same."""
     rows = view.query(
-        "SELECT DISTINCT a.line FROM aliases a WHERE a.tenant = :t"
+        "SELECT DISTINCT a.line, a.name FROM aliases a WHERE a.tenant = :t"
         f" AND a.key IN (SELECT value FROM json_each(:keys)) AND {view.scoped('a')} ORDER BY a.line",
-        keys=orjson.dumps(list(keys)).decode(),
+        keys=orjson.dumps([*keys, *map(unsigned, keys)]).decode(),
     )
-    lines = [row[0] for row in rows]
+    lines = list(dict.fromkeys(line for line, name in rows if fold(name) in keys))
     lines = view.same_as(*lines) if lines and view.has_merges() else lines
     seen = view.bind(world=0).visible(lines)  # entities live in the root, whichever world speaks of them
     return [node.line for node in seen]

@@ -52,6 +52,7 @@ class Attribute(Struct, frozen=True):
     valid: Interval
     confidence: float | None
     stage: str = ""
+    precision: str | None = None
 
 
 class Style(Struct, frozen=True):
@@ -227,7 +228,7 @@ def _attributes(view: SqlView, who: Person) -> tuple[Attribute, ...]:
 
 
 def _attribute(fact: Believed, stage: str) -> Attribute:
-    return Attribute(fact.slot.partition("|")[0], fact.text, fact.id, fact.valid, fact.confidence, stage)
+    return Attribute(fact.slot, fact.text, fact.id, fact.valid, fact.confidence, stage, fact.precision)
 
 
 def _subjects(view: SqlView, entities: Collection[int]) -> list[int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from worldline.claims import stem
+from worldline.reading.claim import stem
 from worldline.text import fold
 from worldline.wordlists import word_set
 

@@ -21,11 +21,13 @@ from worldline.read import biography, lanes, topics, worlds
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
 from worldline.read.known import Known, known
+from worldline.read.meeting import FAMILY, degrees, needs, shares
 from worldline.read.pack import pack
-from worldline.read.recency import newer_first
+from worldline.read.recency import in_time, outdated
 from worldline.read.rerank import rerank
-from worldline.read.score import Board, Scored, how_many, judge, score
+from worldline.read.score import Board, Judged, Scored, how_many, judge, score
 from worldline.read.signals import signals, unasked
+from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
 from worldline.store import search
 from worldline.store.indexing import described_draft
@@ -43,6 +45,10 @@ NEAR = 30
 KNOWN_AROUND = 80
 """So many of the best are scored with what stands before and after them."""
 RRF = 60
+WHOLE = 40
+"""A memory of no more texts than this is read whole: what is asked in other words is found as well."""
+NOTHING_STORED = Corpus(1, 1.0, {})
+"""Any word may be a slip of the pen."""
 
 
 class Wish(Struct, frozen=True):
@@ -76,6 +82,8 @@ class Pool(Struct, frozen=True):
     corpus: Corpus
     worlds: Mapping[int, float] = {}
     """How near each world is to the question, where sleep has composed them."""
+    replaced: Mapping[int, Sequence[int]] = {}
+    """Turns whose facts are over, as far as the question asks for them, and the turns that took their place."""
     course: topics.Course = topics.Course()
     """The topics that a broad question's evidence lies in."""
 
@@ -106,14 +114,15 @@ def recall(
     """Everything that reads, inside one snapshot; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
-    verdict = judge(asked, board)
+    verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
     hits = hits_of(view, chosen, pool)
-    reason = None if verdict.enough else _why_not(asked, pool, verdict.measures)
-    believed = Known() if "facts" in wish.without else known(view, asked, matcher)
+    reason = None if verdict.enough else _why_not(pool, verdict)
+    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits)
+    sure = verdict.sure
     if believed.answer:
-        reason = None
+        reason, sure = None, max(sure, THRESHOLD)
     answer = Recall(
         question,
         tuple(hits),
@@ -121,11 +130,11 @@ def recall(
         0,
         bool(reason),
         reason,
-        verdict.sure,
-        tuple(_trace(asked, pool, verdict.measures, verdict.sure)) if wish.explain else (),
+        sure,
+        tuple(_trace(asked, pool, verdict.measures, sure)) if wish.explain else (),
         believed.facts,
-        believed.answer.name if believed.answer else None,
-        view.ids([int(hop.fact) for hop in believed.answer.hops]) if believed.answer else (),
+        believed.answer.text if believed.answer else None,
+        view.ids(believed.answer.proof) if believed.answer else (),
     )
     return Found(answer, wanted, len(pool.candidates), _opening(reason, believed, wish.max_tokens))
 
@@ -155,10 +164,12 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
     beside = _beside_the_words(view, asked, pool, wish, ground)
+    if ground.texts <= WHOLE:
+        beside |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), beside)
     board = topics.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
-    return Ranked(asked, pool, board, newer_first(asked, board, order))
+    return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced))
 
 
 def _beside_the_words(
@@ -198,8 +209,12 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
+    if "words" in found and ground.texts <= WHOLE:
+        first += _in_other_words(view, asked, first)
     beside, within = _around(view, first, wish, found)
-    nodes = list(dict.fromkeys([*first, *within, *beside]))
+    replaced = {} if "facts" in wish.without else outdated(asked, search.drawn(view, first[:NEAR]))
+    later = [node for nodes in replaced.values() for node in nodes]
+    nodes = list(dict.fromkeys([*first, *within, *beside, *later]))
     course = topics.Course()
     if asked.broad and "topics" not in wish.without:
         course = topics.course(view, nodes)
@@ -213,8 +228,15 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
     )
     held = {turn.key for turn in turns}
-    candidates = frozenset({*first, *next_to, *within, *course.turns} & held)
-    return Pool(turns, candidates, places, corpus, near, course)
+    candidates = frozenset({*first, *next_to, *within, *course.turns, *later} & held)
+    return Pool(turns, candidates, places, corpus, near, replaced, course)
+
+
+def _in_other_words(view: SqlView, asked: Asked, first: Sequence[int]) -> list[int]:
+    """The texts of a small memory that meet the question without any of its words."""
+    rest = _turns(view, [node for node in search.every_text(view, WHOLE) if node not in first], None)
+    wanted = needs(asked, NOTHING_STORED)
+    return [turn.key for turn in rest if max(degrees(wanted, turn.described.words), default=0.0) >= FAMILY]
 
 
 def _fused(node: int, places: Mapping[str, Mapping[int, int]]) -> float:
@@ -298,14 +320,16 @@ def _notes(view: SqlView, nodes: Sequence[Node]) -> dict[int, list[str]]:
 # In words --------------------------------------------------------------------------------------------
 
 
-def _why_not(asked: Asked, pool: Pool, measures: Mapping[str, float]) -> str:
+def _why_not(pool: Pool, verdict: Judged) -> str:
     if not pool.candidates:
         return "nothing stored has anything to do with the question"
-    missing = [t for t in asked.terms if not pool.corpus.frequency.get(t)]
-    if missing:
-        return f"nothing stored mentions {', '.join(missing[:3])}"
-    if measures.get("own", 0.0) < 0:
+    if verdict.missing:
+        return f"nothing found speaks of {', '.join(verdict.missing[:3])}"
+    measures = verdict.measures
+    if measures.get("own", 0.0) < 0 or measures.get("person", 1.0) < 0.5:
         return "what was found speaks of somebody else"
+    if measures.get("lacks"):
+        return "what was found does not tell the value asked for"
     return "what was found meets too little of the question"
 
 

@@ -1,70 +1,284 @@
-"""The present first: of two turns that meet a question about now equally well, the newer one leads.
+"""The present before the past: of turns that speak of one matter, the one that holds now leads.
 
-It decides which questions ask how things are, and which turns are versions of one statement: said
-by the same person in different sessions, holding the same part of the question and the same kind of
-value. It only changes the order among the best; nothing enters or leaves.
+It decides what time a question asks about, and which turns are versions of one statement. A turn is
+outdated where the fact of it that meets the question best is over: then a turn that took its place
+goes before it. Without facts, a turn is the newer version of another if it holds the same part
+of the question and the same kind of value, and nothing but its date speaks against the older one.
+Who asks for what was gets the older one first. Only the order among the best changes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Literal
 
+from worldline.lexicon import lines
 from worldline.read.cues import Asked
+from worldline.read.features import DAY, Turn
+from worldline.read.meeting import Need, Unit, degrees, needs, units
 from worldline.read.score import Board
+from worldline.rules.describe import NAME, NUMBER
+from worldline.store.search import Drawn
+from worldline.text import words
+
+Tense = Literal["now", "then", ""]
 
 DEPTH = 10
-LEADERS = 3
+LEADERS = 5
 """Only before so many of the best may a newer turn be put."""
-GAP = 2.0
+GAP = 2.5
 """How much lower the newer one's score may be."""
-ALIKE = 0.7
-"""The share of what the older turn holds of the question that the newer one must hold too."""
-MEETS = 0.6
+ALIKE, CHANGED = 0.75, 0.5
+"""The share of what the older turn holds that the newer one must hold too; less where it tells a change."""
+MEETS = 0.5
 """The share of the question that the older turn must hold."""
+PLAINLY = 0.8
+"""Only words met as far as this show that two turns speak of one matter."""
+SPEAKS = 0.3
+"""The share of the question that a fact must meet for its end to count."""
+CHOSEN = ("this session", "strength")
+"""Factors that a turn has because somebody asked here, or found it useful: its date does not outweigh them."""
+LONG_AGO = 400 * DAY
+"""Who dates something so far back does not speak of the present."""
 
-_ABOUT_ME = re.compile(r"\b(?:I|my|me|mine|we|our)\b")
 _NOW = re.compile(
-    r"\b(?:now|current\w*|still|latest|most recent\w*|these days|nowadays|so far|lately|today)\b"
-    r"|^\s*how (?:many|much|often|long|far|old)\b.*\b(?:have|has|do|does|can|am|is|are)\b"
-    r"|^\s*(?:where|what|which|who)\b.*\b(?:do|does|is|are|am)\b|^\s*(?:do|does|am|is|are)\b",
+    r"\b(?:now|current\w*|still|latest|most recent\w*|these days|nowadays|at present|at the moment|so far|"
+    r"lately|today|any ?more|any longer|in the end|real(?:ly)?|new)\b",
     re.I,
 )
+_IS = re.compile(
+    r"\b(?:is|are|am|do|does|can|should|may|must)\b|\b(?:who|what|where|how|when)['’]?s\b"
+    r"|^\W*how (?:many|much|often|long|far|old)\b.*\b(?:has|have)\b"
+    r"|^\W*(?:who|what|which(?: \w+){1,2}) \w+[^\Ws]s\b",
+    re.I,
+)
+_NO_STATE = re.compile(
+    r"\b(?:going|planning|planned|considering|between|different|across|altogether|total|ever|each)\b", re.I
+)
+"""What is ahead, or reckoned from several things, is no state that one text tells."""
+_WAS = re.compile(r"\b(?:did|was|were|had|been)\b", re.I)
 _THEN = re.compile(
-    r"\b(?:initial\w*|original\w*|previous\w*|former\w*|before|at first|used to|earlier)\b", re.I
+    r"\b(?:initial\w*|original\w*|previous\w*|former\w*|before|at first|first|used to|earlier|earliest|prior|back then|"
+    r"at the time|in the past|to begin with|beginning|the old|until|once)\b",
+    re.I,
 )
 
 
-def asks_for_now(asked: Asked) -> bool:
-    """Whether a question of the speaker about themselves asks how things are, not how they were."""
-    if asked.broad or asked.advice or asked.to_assistant or _THEN.search(asked.text):
-        return False
-    return bool(_ABOUT_ME.search(asked.text) and _NOW.search(asked.text))
+def tense(asked: Asked) -> Tense:
+    """Whether a question asks how things are, how they were before, or for neither."""
+    if asked.broad or asked.advice or asked.to_assistant:
+        return ""
+    if _THEN.search(asked.text) and not _NOW.search(asked.text):
+        return "then"
+    if (
+        asked.windows
+        or asked.why
+        or _NO_STATE.search(asked.text)
+        or (asked.several and not asked.wants & NUMBER)
+    ):
+        return ""
+    if _NOW.search(asked.text):
+        return "now"
+    return "now" if _IS.search(asked.text) and not _WAS.search(asked.text) else ""
 
 
-def newer_first(asked: Asked, board: Board, order: Sequence[int]) -> list[int]:
-    """The order with each newer version of a leading turn right before it."""
-    ordered = list(order)
-    if not asks_for_now(asked):
-        return ordered
-    for place in range(min(LEADERS, len(ordered))):
-        for other in range(place + 1, min(DEPTH, len(ordered))):
-            if _is_newer_version(asked, board, ordered[place], ordered[other]):
-                ordered.insert(place, ordered.pop(other))
-                break
-    return ordered
+def outdated(asked: Asked, drawn: Sequence[Drawn]) -> dict[int, tuple[int, ...]]:
+    """Turn → the turns that took its place, where the fact of it that meets the question best is over.
+
+    What was withdrawn never held, whenever the question asks about; what has ended was right before.
+    """
+    wish = tense(asked)
+    facts: dict[int, list[Drawn]] = {}
+    for fact in drawn:
+        facts.setdefault(fact.turn, []).append(fact)
+    wanted = needs(asked)
+    found = {}
+    for turn, told in facts.items():
+        shares = [_share(asked, wanted, fact.text) for fact in told]
+        over = [
+            fact
+            for fact, share in zip(told, shares, strict=True)
+            if 0 < share == max(shares) and _is_past(fact, wish)
+        ]
+        if later := dict.fromkeys(node for fact in over for node in fact.later):
+            found[turn] = tuple(later)
+    return found
 
 
-def _is_newer_version(asked: Asked, board: Board, old: int, new: int) -> bool:
+def _is_past(fact: Drawn, wish: Tense) -> bool:
+    return fact.over and (wish == "now" or fact.wrong is (wish == ""))
+
+
+def _share(asked: Asked, wanted: Sequence[Need], fact: str) -> float:
+    """How much of the question a fact meets; nothing where that is little, or it is of somebody or something else."""
+    said = words(fact)
+    met = degrees(wanted, " ".join(said))
+    if any(need.word[:1].isupper() and not degree for need, degree in zip(wanted, met, strict=True)):
+        return 0.0
+    if asked.people and not any(token in said for name in asked.people for token in words(name)[:1]):
+        return 0.0
+    total = sum(need.weight for need in wanted if need.stem)
+    share = (
+        sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total if total else 1.0
+    )
+    return share if share >= SPEAKS else 0.0
+
+
+def in_time(
+    asked: Asked, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]] = {}
+) -> list[int]:
+    """The order with what holds now before what it took the place of, or after it, as the question asks."""
+    wish = tense(asked)
+    ordered = _by_facts(board, list(order), replaced, wish)
+    return _by_date(asked, board, ordered) if wish == "now" else ordered
+
+
+def _by_facts(
+    board: Board, order: list[int], replaced: Mapping[int, Sequence[int]], wish: Tense
+) -> list[int]:
+    place_of = {board.turns[at].key: at for at in order}
+    for old in order[:DEPTH]:
+        later = [place_of[key] for key in replaced.get(board.turns[old].key, ()) if key in place_of]
+        later = [new for new in later if _is_later(board.turns[old], board.turns[new])]
+        if not later:
+            continue
+        if wish != "then":
+            new = max(later, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+            _put_before(order, new, old)
+        else:
+            for new in later:
+                _put_before(order, old, new)
+    return order
+
+
+def _put_before(order: list[int], first: int, second: int) -> None:
+    a, b = order.index(first), order.index(second)
+    if a > b:
+        order.insert(b, order.pop(a))
+
+
+def _is_later(old: Turn, new: Turn) -> bool:
+    return (
+        old.said_at is not None
+        and new.said_at is not None
+        and new.said_at >= old.said_at
+        and new.key > old.key
+    )
+
+
+def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
+    wanted = needs(asked)
+    best = order[:DEPTH]
+    held = dict(zip(best, units(asked, wanted, [board.turns[at] for at in best]), strict=True))
+    for place in range(min(LEADERS, len(order))):
+        old = order[place]
+        newer = [
+            new
+            for new in order[place + 1 : DEPTH]
+            if new in held
+            and board.scores[old] - board.scores[new] <= GAP
+            and _is_version(asked, board, old, new)
+            and _is_now(board.turns[new], held[new])
+            and not _of_another(asked, board.turns[old], held[new])
+            and _alike(wanted, held[old], held[new])
+        ]
+        if newer:
+            new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+            order.insert(place, order.pop(order.index(new)))
+    return order
+
+
+def _is_version(asked: Asked, board: Board, old: int, new: int) -> bool:
+    """Said later, by whoever may speak of the same matter, with the same kind of value."""
     a, b = board.turns[old], board.turns[new]
-    if a.said_at is None or b.said_at is None or b.said_at <= a.said_at or a.session == b.session:
+    if not _is_later(a, b) or b.said_at == a.said_at or "assistant" in (a.role, b.role):
         return False
-    if "assistant" in (a.role, b.role) or a.speaker != b.speaker:
+    if a.speaker != b.speaker and asked.people:
         return False
-    if asked.wants and not (a.described.flags & asked.wants and b.described.flags & asked.wants):
+    kinds = asked.wants & ~NAME
+    if kinds and not (a.described.flags & kinds and b.described.flags & kinds):
         return False
-    if board.scores[old] - board.scores[new] > GAP:
+    chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
+    return all(part[old] <= part[new] for part in chosen)
+
+
+def _is_now(turn: Turn, unit: Unit) -> bool:
+    """Whether the best sentence of a turn tells how things are: not what might be, is not, or was long ago."""
+    tokens = set(unit.sentence.split())
+    if not tokens.isdisjoint(_unreal()) or (
+        not tokens.isdisjoint(_negations()) and tokens.isdisjoint(_over())
+    ):
         return False
-    idf, counts = board.found.idf.ravel(), board.found.counts
-    held, shared = idf @ (counts[:, old] > 0), idf @ ((counts[:, old] > 0) & (counts[:, new] > 0))
-    return bool(held >= MEETS * idf.sum() and shared >= ALIKE * held)
+    dates = turn.described.dates
+    return not dates or turn.said_at is None or any(end > turn.said_at - LONG_AGO for _, end in dates)
+
+
+def _of_another(asked: Asked, old: Turn, new: Unit) -> bool:
+    """Whether the newer one brings a relative into it of whom neither the older one nor the question speaks."""
+    kin = _kin().intersection(new.sentence.split())
+    return not kin <= {*old.described.words.split(), *words(asked.text)}
+
+
+@cache
+def _unreal() -> frozenset[str]:
+    return frozenset(words("imagine wish"))
+
+
+@cache
+def _negations() -> frozenset[str]:
+    return frozenset(words("don't doesn't didn't isn't aren't wasn't haven't hasn't never"))
+
+
+@cache
+def _over() -> frozenset[str]:
+    return frozenset(words("longer anymore more"))
+
+
+@cache
+def _kin() -> frozenset[str]:
+    return frozenset(
+        words(" ".join(lines("kin.txt")) + " wife husband partner boyfriend girlfriend friend colleague boss")
+    )
+
+
+@cache
+def _changes() -> frozenset[str]:
+    """Words that alone tell of a change."""
+    return frozenset(words(" ".join(line for line in lines("change_cues.txt") if " " not in line))) - {
+        "start",
+        "end",
+        "close",
+    }
+
+
+def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:
+    """Whether the newer one speaks of the matter that the older one speaks of, and says as much of it.
+
+    It has to hold the names of the question that the older one holds, and either most of the other words (half of
+    them where it tells a change) or one of them and as much of the question in all.
+    """
+    if old.share < MEETS and new.share < old.share:
+        return False
+    least = CHANGED if _tells_change(new) else ALIKE
+    held, shared = _held(wanted, old, new, names=True)
+    if shared < CHANGED * held:
+        return False
+    others, same = _held(wanted, old, new, names=False)
+    as_much = new.share >= ALIKE * old.share and same + shared > 0
+    return as_much or (others > 0 and same >= least * others)
+
+
+def _tells_change(unit: Unit) -> bool:
+    return not _changes().isdisjoint(unit.sentence.split())
+
+
+def _held(wanted: Sequence[Need], old: Unit, new: Unit, *, names: bool) -> tuple[float, float]:
+    """(weight of the needs that the older one holds, of those that both hold), of names or of other words."""
+    both = [
+        (need.weight, other >= PLAINLY)
+        for need, one, other in zip(wanted, old.degrees, new.degrees, strict=True)
+        if need.stem and one >= PLAINLY and need.word[:1].isupper() is names
+    ]
+    return sum(weight for weight, _ in both), sum(weight for weight, shared in both if shared)

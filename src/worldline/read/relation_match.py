@@ -17,9 +17,9 @@ import msgspec
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from worldline.claims import LIGHT, stem
 from worldline.read.question import Question, Word
 from worldline.read.synonyms import same_idea
+from worldline.reading.claim import LIGHT, stem
 from worldline.wordlists import word_set
 
 if TYPE_CHECKING:

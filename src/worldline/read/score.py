@@ -20,6 +20,7 @@ import numpy as np
 from worldline.read.cues import Asked
 from worldline.read.evidence import evidence, weigh_evidence
 from worldline.read.features import Column, Corpus, Matches, Turn, match, measure
+from worldline.read.meeting import needs
 from worldline.read.weights import FEW, MANY, THIS_SESSION, THRESHOLD, WEIGHTS
 
 
@@ -32,11 +33,13 @@ class Scored(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """Whether there is evidence: a calibrated sum, its threshold, and the measures behind it."""
+    """Whether there is evidence: a probability, whether it suffices, and what it comes from."""
 
     sure: float
     enough: bool
     measures: dict[str, float]
+    missing: tuple[str, ...] = ()
+    """The words of the question that nothing found speaks of, as they were written."""
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -90,13 +93,15 @@ def rank(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> list[Scored]:
     return [board.scored(at) for at in board.order()]
 
 
-def judge(asked: Asked, board: Board) -> Judged:
-    """Whether the pool holds evidence."""
-    if not board.turns:
-        return Judged(-9.0, False, {})
-    measures = evidence(asked, board.turns, board.found, board.scores)
-    sure = weigh_evidence(measures)
-    return Judged(sure, sure >= THRESHOLD, measures)
+def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | None = None) -> Judged:
+    """Whether the best of a pool, in this order, hold evidence."""
+    wanted = needs(asked, corpus)
+    best = [board.turns[at] for at in (board.order() if order is None else order)]
+    if not best:
+        return Judged(0.0, False, {}, tuple(need.word for need in wanted if need.word))
+    found = evidence(asked, wanted, best, board.turns)
+    sure = weigh_evidence(found.measures)
+    return Judged(sure, sure >= THRESHOLD, found.measures, found.missing)
 
 
 def how_many(asked: Asked) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from worldline.claims import stem
+from worldline.reading.claim import stem
 
 GROUPS = """
 spouse wife husband partner married marry marriage wed consort

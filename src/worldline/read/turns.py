@@ -12,7 +12,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant
-from worldline.rules.describe import role_of
+from worldline.reading.voices import role_of
 from worldline.store.view import LISTED, SqlView, listed
 from worldline.text import fold
 

@@ -3,8 +3,10 @@
 How it was fitted: listwise softmax (`bench/fit.py`) over the pools of three public development
 sets, with and without vectors (the latter at half weight), each set counting the same; checked by
 five-fold cross-validation over conversations; rounded to .05.  ``EVIDENCE`` is a logistic fit,
-classes balanced, of answerable against unanswerable questions of the same sets.  To change a
-number, change the fit (`worldline bench fit`), not the number.
+classes balanced, of answerable against unanswerable questions: of two of these sets, of little
+memories of four to twelve texts, and of stories, with and without vectors, each counting the same,
+every sign as its meaning demands.  To change a number, change the fit (`worldline bench fit`), not
+the number.
 """
 
 WEIGHTS: dict[str, float] = {
@@ -58,6 +60,9 @@ WORLD = 0.05
 """What the nearness of a turn's world is worth: the least that shows. No weight gained anything that is
 significant on the development sets, so the worlds lane is there for the candidates that it brings."""
 
+MEETS = 2.0
+"""What it is worth in a small memory, read whole, to meet the question in other words; neutral in the large sets."""
+
 THIS_SESSION = 0.4
 """What it is worth to have been said in the session at hand; set by hand, no public file has one."""
 
@@ -65,17 +70,19 @@ FEW, MANY = 10, 20
 """How many turns are returned when the caller names no limit; MANY when several are asked for."""
 
 EVIDENCE: dict[str, float] = {
-    "met": -0.65,
-    "met together": -0.35,
-    "rare": 1.65,
-    "own": 3.8,
-    "lead": 0.2,
-    "meaning": 3.6,
-    "request": 1.5,
-    "several": 0.8,
+    "gap": -2.15,
+    "apart": -2.85,
+    "lacks": -2.25,
+    "person": 1.65,
+    "own": 3.45,
+    "meaning": 2.7,
+    "request": 1.35,
 }
-THRESHOLD = 0.6
-"""Below this, recall says that it does not know; see docs for the measured operating point."""
+CERTAIN = -0.5
+"""The constant of the same fit: together they give the probability that there is an answer."""
+THRESHOLD = 0.37
+"""Below this, recall says that it does not know: it keeps nine in ten of what small memories can answer, and
+refuses four in five of what they cannot."""
 
 PROFILE = 0.1
 """What it is worth that a turn tells a landmark of the kind and the person asked for; more did not help."""

@@ -1,0 +1,87 @@
+"""One answer to a question, where it is sure: candidates in, the best value with its proof out.
+
+Every candidate (read/candidates.py) is weighed by what speaks for it (read/weighing.py): the family of
+the relation, the share of the question's words that are met, the kind of value, whose it is, how good
+the evidence is, whether it still holds. The weights give a probability, shared with "none of these";
+below the threshold nothing is answered: a wrong answer costs three right ones.
+
+    "Where does Ana live?" + fact "Ana lives in Rome" → Rome, proved by that fact
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from worldline.read.candidates import Item
+from worldline.read.weighing import FITS, Ground, key_of, measured, slot_of
+
+SURE = 0.65
+"""Of four answers at least three have to be right, in small memories and in long ones."""
+SURE_OF_LISTS = 0.3
+"""The values of a list share the probability."""
+MOST = 6
+"""Values of a list."""
+WEIGHTS: Mapping[str, float] = {
+    "bias": -2.34, "covered": 0.71, "fits": 2.86, "named": -0.81, "rank": 1.86, "fact": -1.59, "noun": 0.51,
+    "newest": 0.62, "near": 0.54, "long": -1.02, "missing": -0.45, "asks": -1.13, "family_about": 0.9,
+    "behind": -0.68, "alone": 0.57, "gap": 0.27, "of_name": -0.26, "of_thing": -0.78, "of_number": 0.46,
+    "crowd": -2.31, "to_machine": 0.34, "full": 0.02, "overtaken": -1.0, "only_one": 0.95,
+    "family_full": 0.49,
+}  # fmt: skip
+"""Fitted on questions over small memories, little histories and long talks; logits beside "none of these"."""
+FEATURES = tuple(WEIGHTS)
+
+
+class Reply(Struct, frozen=True):
+    """An answer and what it rests on."""
+
+    text: str
+    probability: float
+    items: tuple[Item, ...]
+
+
+def reply(ground: Ground, items: Sequence[Item]) -> Reply | None:
+    """The answer, if one is sure."""
+    asked = ground.question
+    if asked.wants not in FITS:
+        return None
+    ranked = weighed(ground, items)
+    if not ranked:
+        return None
+    best = ranked[0]
+    if asked.many:
+        return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
+    return best if best.probability >= SURE else None
+
+
+def _listed(best: Reply, ranked: Sequence[Reply]) -> Reply | None:
+    """All that the same slot holds, where a list is asked for; a single value of it is no list."""
+    first = best.items[0]
+    mates = [r for r in ranked if first.fact and slot_of(r.items[0]) == slot_of(first)]
+    if not 2 <= len(mates) <= MOST:
+        return None
+    return Reply("; ".join(m.text for m in mates), best.probability, tuple(m.items[0] for m in mates))
+
+
+def weighed(ground: Ground, items: Sequence[Item]) -> list[Reply]:
+    """The values by how likely each is the answer, one reply a value: they share one with "none of these"."""
+    groups: dict[str, list[tuple[float, Item]]] = {}
+    for item, features in measured(ground, items):
+        score = sum(WEIGHTS[name] * value for name, value in features.items())
+        groups.setdefault(key_of(item.value), []).append((score, item))
+    for group in groups.values():
+        group.sort(key=lambda g: -g[0])
+    whole = 1.0 + sum(math.exp(group[0][0]) for group in groups.values())
+    found = [
+        Reply(_told(group), math.exp(group[0][0]) / whole, tuple(item for _, item in group))
+        for group in groups.values()
+    ]
+    return sorted(found, key=lambda r: -r.probability)
+
+
+def _told(group: Sequence[tuple[float, Item]]) -> str:
+    """A value as a fact has it, where one does: "The Beatles" rather than "Beatles"."""
+    return next((item.value for _, item in group if item.fact and item.role != "T"), group[0][1].value)

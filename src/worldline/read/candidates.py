@@ -1,0 +1,432 @@
+"""What may answer a question: the ends of facts, and typed values in the sentences of the evidence.
+
+It gathers and types; which of them answers is decided in answers.py. A value has a kind (name,
+place, date, weekday, clock, duration, money, count, amount, thing), the sentence it stands in, and
+what is known of its time.
+
+    "We pay 640 euros." → money "640 euros"; "Rosa moved to Lisbon" → name "Rosa", place "Lisbon"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from worldline.clock import FOREVER, Instant, to_datetime
+from worldline.dates import DateSpan, find_dates
+from worldline.lexicon import words as listed_words
+from worldline.reading.claim import stem
+from worldline.reading.families import Family, families
+from worldline.rules.sentences import only_asks, sentences
+from worldline.store.asking import Around
+from worldline.text import stop
+
+_TO_TWELVE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_NUM = (
+    rf"(?:\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?|(?:{_TENS})(?:-(?:{_TO_TWELVE}))?|{_TO_TWELVE}|"
+    r"thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|a dozen|half a dozen)"
+)
+_CURRENCY = r"(?:euros?|dollars?|pounds?|francs?|bucks|quid|kronor|eur|usd|gbp|chf|rupees|yen|€|£|\$)"
+_PER = (
+    r"(?:\s*(?:per|a|an|each|/)\s*(?:month|week|year|day|hour|night|person|seat|head|user|kilo|kg)\b"
+    r"|\s+(?:monthly|yearly|weekly)\b)?"
+)
+_MONEY = re.compile(
+    r"(?:[$€£¥]\s?\d[\d,.]*\d?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?"
+    rf"|\b{_NUM}(?:\s?(?:k|million|billion|thousand|hundred))?\s?{_CURRENCY}\b|\b\d[\d,.]*\s?[€£$]){_PER}",
+    re.I,
+)
+_CLOCK = re.compile(
+    r"\b(?:\d{1,2}[:.]\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?(?:[ap]\.?m\.?|o'clock)"
+    rf"|(?:half|quarter) (?:past |to )?(?:{_TO_TWELVE})|(?<=at )(?:{_TO_TWELVE}|\d{{1,2}})(?! \w+s\b)"
+    r"|noon|midnight)(?!\w)",
+    re.I,
+)
+_TIME_UNIT = (
+    r"(?:seconds?|minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|fortnights?|months?|years?|yrs?|decades?)"
+)
+_DURATION = re.compile(
+    rf"\b(?:{_NUM}|a|an|half an?|a few|a couple of)(?:\s+and a half)?[\s-]{_TIME_UNIT}\b(?!\s+old)", re.I
+)
+_WEEK = "mon|tues|wednes|thurs|fri|satur|sun"
+_OFTEN = re.compile(
+    rf"\b(?:once|twice|(?:{_NUM}|several|a few) times)(?: or twice)? (?:a|per|every|each)"
+    r" (?:day|week|month|year|night|fortnight)\b"
+    rf"|\b(?:every|each) (?:other |second |{_NUM} )?(?:day|week|month|year|night|morning|evening|weekend|fortnight"
+    rf"|hour|(?:{_WEEK})day)s?\b|\b(?:daily|weekly|monthly|yearly|annually|fortnightly)\b",
+    re.I,
+)
+_WEEKDAY = re.compile(rf"\b(?:{_WEEK})days?(?:(?:,| and| &| or| to)(?: and)? (?:{_WEEK})days?)*\b", re.I)
+_UNIT = (
+    r"(?:mg|kg|g|kilos?|grams?|km|k|m|cm|mm|ml|l|litres?|liters?|miles?|metres?|meters?|feet|foot|inches|tons?"
+    r"|percent|%|degrees|°c?|gb|mb|tb|kw|kwh|stone|lbs?|ms)"
+)
+_AMOUNT = re.compile(rf"\b{_NUM}\s?{_UNIT}(?![a-z])", re.I)
+_COUNT = re.compile(
+    rf"(?<![\w.,:/#-]){_NUM}(?![\w:/]|[.,]\d)"
+    r"(?:\s+((?:[a-z][a-z-]*\s+){0,2}?[a-z][a-z-]*s\b|people|children|men|women|staff))?",
+    re.I,
+)
+_AGE = re.compile(
+    rf"\b({_NUM})(?:[- ]years?[- ]old|\s+years of age)\b|\b(?:is|am|'m|turned|turning|turns|aged|,)\s+"
+    r"(\d{1,2})(?=[,.;!]|$| (?:now|today|and|next|in|this))",
+    re.I,
+)
+_MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DAY = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)\b|\b\d{{1,2}}(?: of)? (?:{_MONTH})[a-z]*\b"
+    rf"|\b(?:{_MONTH})[a-z]* \d{{1,4}}\b|\b(?:19|20)\d\d\b",
+    re.I,
+)
+_QUOTED = re.compile(r"[\"“«]([^\"”»]{2,60})[\"”»]")
+_CONTACT = re.compile(
+    r"\b[\w.+-]+@[\w-]+\.[\w.]+\b|\b(?:https?://)?[\w-]+(?:\.[\w-]+)+\.[a-z]{2,}\b|\b[\w-]+\.example\b"
+    r"|(?<![\w-])\+?\d[\d ()-]{6,}\d\b"
+)
+_CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
+_NAME = re.compile(
+    r"(?<![\w'’&])(?:(?:Mr|Mrs|Ms|Dr|Prof|Frau|Herr|Señor|Señora|St|Mt)\.? )?"
+    rf"{_CAPITAL}[\w’'.-]*(?:(?: (?:of the|of|the|&|de|da|do|van|von|der|la|le|and) (?={_CAPITAL}))?"
+    rf"(?: ?{_CAPITAL}[\w’'-]*| \d+[\w.]*))*"
+)
+_WORD = re.compile(r"[^\W_]+")
+_IN = re.compile(
+    r"\b(?:in|at|near|from|to|into|outside|around|towards|visiting|visited|via|through)\s+(?:the\s+)?$", re.I
+)
+_BY = re.compile(r"\b(?:with|by|called|named|is|was|and|told|met|asked|for)\s+$", re.I)
+_CALLED_TO = re.compile(r"(?:,|^\W*|\b(?:hey|hi|thanks|hello|congrats),?)\s*$", re.I)
+_STREET = re.compile(
+    r"\b(?:street|road|avenue|lane|row|square|place|park|drive|court|hill|bridge|island|city|town|village|county|valley|station)\b",
+    re.I,
+)
+_TITLED = re.compile(r"^(?:Mr|Mrs|Ms|Dr|Prof|Frau|Herr|Señor|Señora)\b")
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_DAYS = frozenset(f"{day}day{more}" for day in _WEEK.split("|") for more in ("", "s"))
+LONGEST = 4000
+_SLOT = re.compile(r"^(?:was |did |not |plan )+")
+
+
+class Item(Struct, frozen=True):
+    """One thing that may answer a question."""
+
+    value: str
+    kind: str
+    other: str
+    """The other end of the fact; empty for a value in a sentence."""
+    sentence: str
+    turn: int
+    """The key of the turn that says it; 0 where none is at hand."""
+    said_at: Instant
+    speaker: str = ""
+    role: str = ""
+    family: str = ""
+    slot: str = ""
+    phrase: str = ""
+    fact: int = 0
+    state: str = "holds"
+    """holds, over, ahead (begins later), passed (happened or held once), denied, withdrawn."""
+    start: Instant = 0
+    at: int = 0
+    """Where it stands in its sentence."""
+    asks: bool = False
+
+
+class Turn(Struct, frozen=True):
+    """A turn of the evidence."""
+
+    key: int
+    text: str
+    speaker: str
+    said_at: Instant
+    offset: int
+    changes: bool = False
+    """Whether it speaks of a change or takes something back."""
+
+
+# From facts -----------------------------------------------------------------------------------------
+
+
+def of_facts(facts: Sequence[Around], turns: dict[int, Turn], now: Instant) -> Iterator[Item]:
+    """Both ends of every fact, each as an answer."""
+    for fact in facts:
+        slot = _SLOT.sub("", fact.slot)
+        family = families().all.get(slot.partition(":")[0])
+        state = _state(fact, now)
+        turn = turns.get(fact.event)
+        said = _sentence_of(turn, fact) or fact.text
+        kind = kind_of_value(fact, family)
+        item = Item(
+            dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
+            fact.said_at or fact.start, turn.speaker if turn else "", "O", family.name if family else "", fact.slot,
+            fact.phrase, fact.node, state, fact.start, max(0, said.find(fact.value)),
+        )  # fmt: skip
+        yield item
+        named = fact.subject_name[:1].isupper()
+        if family is not None or named:
+            yield replace(
+                item,
+                value=fact.subject_name,
+                kind="name" if named else "thing",
+                other=fact.value,
+                role="S",
+                at=0,
+            )
+        shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and kind != "date" else ""
+        if shown:
+            yield replace(item, value=shown, kind="date", role="T", at=0)
+
+
+def _state(fact: Around, now: Instant) -> str:
+    if fact.withdrawn:
+        return "withdrawn"
+    if fact.slot.startswith("not "):
+        return "denied"
+    if fact.end != FOREVER and fact.end <= now:
+        return "over"
+    if fact.slot.startswith(("was ", "did ")):
+        return "passed"
+    return "ahead" if fact.start > now and fact.kind != "date" else "holds"
+
+
+def _sentence_of(turn: Turn | None, fact: Around) -> str:
+    if turn is None or fact.chars[1] <= 0:
+        return ""
+    for begin, end in sentences(turn.text[:LONGEST]):
+        if begin <= fact.chars[0] < end:
+            return turn.text[begin:end]
+    return ""
+
+
+def kind_of_value(fact: Around, family: Family | None) -> str:
+    """What kind of thing the object of a fact is."""
+    said = fact.value
+    if fact.kind == "date" or (family is not None and family.object == "date"):
+        return "weekday" if _WEEKDAY.fullmatch(said) and said.lower().endswith("s") else "date"
+    if _MONEY.fullmatch(said):
+        return "money"
+    if family is not None and family.object in ("place", "person", "animal"):
+        return {"place": "place"}.get(family.object, "name")
+    if _DURATION.fullmatch(said):
+        return "duration"
+    if _CLOCK.fullmatch(said):
+        return "clock"
+    if family is not None and family.object == "time" and re.search(r"\d", said):
+        return "clock"
+    if _WEEKDAY.fullmatch(said):
+        return "weekday"
+    if re.match(rf"{_NUM}\b", said, re.I) and not said[:1].isupper():
+        return "money" if _MONEY.search(said) else "amount" if _AMOUNT.match(said) else "count"
+    return "name" if said[:1].isupper() else "thing"
+
+
+def dated(fact: Around) -> str:
+    """A date that a fact has as its value, in full where it could be resolved."""
+    shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and fact.precision else ""
+    if not shown:
+        return fact.value
+    day = re.search(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", fact.value, re.I)
+    clock = _CLOCK.search(fact.value)
+    tail = f" at {clock.group()}" if clock and clock.group() not in shown else ""
+    return f"{day.group().capitalize()}, {shown}{tail}" if day else f"{shown}{tail}"
+
+
+def show_date(start: Instant, precision: str, offset: int) -> str:
+    """ "15 June 2025", "June 2025", "2025", by precision and in the speaker's time; empty for vaguer ones."""
+    at = to_datetime(start, offset)
+    if precision == "year":
+        return str(at.year)
+    if precision == "month":
+        return f"{at:%B} {at.year}"
+    if precision in ("day", "part"):
+        return f"{at.day} {at:%B} {at.year}"
+    if precision in ("hour", "minute"):
+        return f"{at.day} {at:%B} {at.year} at {at:%H:%M}"
+    return ""
+
+
+# From the evidence ------------------------------------------------------------------------------------
+
+
+def of_turns(turns: Sequence[Turn], kinds: frozenset[str]) -> Iterator[Item]:
+    """Typed values in the sentences of the evidence."""
+    for turn in turns:
+        text = turn.text[:LONGEST]
+        said_at = to_datetime(turn.said_at, turn.offset)
+        dates = find_dates(text, said_at) if kinds & {"date", "clock"} else []
+        for begin, end in sentences(text):
+            sentence = text[begin:end]
+            asks = only_asks(sentence)
+            for value, kind, at in _values(sentence, begin, dates, kinds, said_at):
+                yield Item(
+                    value,
+                    kind,
+                    "",
+                    sentence,
+                    turn.key,
+                    turn.said_at,
+                    turn.speaker,
+                    at=at,
+                    start=turn.said_at,
+                    asks=asks,
+                )
+
+
+def _values(
+    sentence: str, begin: int, dates: Sequence[DateSpan], kinds: frozenset[str], said_at: datetime
+) -> Iterator[tuple[str, str, int]]:
+    if "date" in kinds:
+        yield from _dates(sentence, begin, dates, said_at)
+    for kind, pattern in _TYPED.items():
+        if kind in kinds:
+            for found in pattern.finditer(sentence):
+                yield found.group().strip(" ,."), kind, found.start()
+    if "count" in kinds:
+        yield from _counts(sentence)
+    if kinds & {"name", "place"}:
+        yield from _names(sentence)
+
+
+_TYPED = {
+    "money": _MONEY, "clock": _CLOCK, "duration": _DURATION, "frequency": _OFTEN, "weekday": _WEEKDAY,
+    "amount": _AMOUNT, "contact": _CONTACT, "quoted": _QUOTED, "age": _AGE,
+}  # fmt: skip
+
+
+def _dates(
+    sentence: str, begin: int, dates: Sequence[DateSpan], said_at: datetime
+) -> Iterator[tuple[str, str, int]]:
+    offset = int((said_at.utcoffset() or to_datetime(0).utcoffset()).total_seconds() // 60)  # type: ignore[union-attr]
+    for span in dates:
+        if not begin <= span.chars[0] < begin + len(sentence):
+            continue
+        shown = show_date(span.start, span.precision, offset)
+        if shown:
+            day = re.search(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", span.text, re.I)
+            yield (f"{day.group().capitalize()}, {shown}" if day else shown), "date", span.chars[0] - begin
+
+
+def _counts(sentence: str) -> Iterator[tuple[str, str, int]]:
+    """Numbers that count something, not those inside of prices, times and codes."""
+    taken = [m.span() for pattern in (_MONEY, _CLOCK, _DAY) for m in pattern.finditer(sentence)]
+    for found in _COUNT.finditer(sentence):
+        value = found.group().strip(" ,.")
+        named = re.search(r"[A-Z]\w* $", sentence[: found.start()]) and found.start() > 8
+        if (
+            value.lower() != "one"
+            and not named
+            and not any(a < found.end() and found.start() < b for a, b in taken)
+        ):
+            yield value, "count", found.start()
+
+
+def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
+    """Runs of capitals; a place may have a wider one behind it ("Walkley, Sheffield")."""
+    ended = ("", -1)
+    for found in _NAME.finditer(sentence):
+        value = re.sub(r"(?:['’]s|['’])$|[.,]+$", "", found.group().strip())
+        low = [w.lower() for w in _WORD.findall(value)]
+        while low and (low[0] in _COMMON or low[0] in stop()):
+            value, low = value.partition(" ")[2], low[1:]
+        if (
+            not low
+            or not value[:1].isupper()
+            or low[0] in _MONTHS | _DAYS
+            or len(value) < 2
+            or any(w in _DAYS for w in low)
+        ):
+            continue
+        if found.start() == 0 and len(low) == 1 and not _known_name(low[0]):
+            continue
+        if (
+            _known_name(low[0])
+            and _CALLED_TO.search(sentence[: found.start()])
+            and re.match(r"[!?.]*$", sentence[found.end() :])
+        ):
+            continue  # "sounds great, Mel!"
+        if ended[0] and sentence[ended[1] : found.start()] == ", ":
+            yield f"{ended[0]}, {value}", "place", ended[1] - len(ended[0])
+            continue
+        place = _placed(value, sentence[: found.start()])
+        ended = (value, found.start() + len(value)) if place else ("", -1)
+        yield value, "place" if place else "name", found.start()
+
+
+def _known_name(low: str) -> bool:
+    return low in listed_words("given_names.txt")
+
+
+def _placed(value: str, before: str) -> bool:
+    if _TITLED.match(value) or _known_name(value.split()[0].lower()):
+        return False
+    return bool(_IN.search(before)) or bool(_STREET.search(value))
+
+
+_COMMON = frozenset(
+    "i i'm im the a an it its we they he she you my our your this that these those there and but so or if when "
+    "what who how why where yes no ok okay oh wow hi hey hello thanks thank please btw lol omg also just not then "
+    "now today tomorrow yesterday mum mom dad god last next fri sat sun mon tue wed thu thurs every all some any "
+    "first second new good great happy".split()
+)
+
+
+# Behind a word of the question --------------------------------------------------------------------------
+
+_TAIL = re.compile(
+    r"^[^\w\n.,;!?]{0,3}\s*(?:(?:is|was|are|were|'s|’s|be|will be)\s+)?"
+    r"(?:(?:called|named|at|to|on|for|in|as|from|with|about|by|of)\s+)?"
+    r"(?:(?:a|an|the|my|our|his|her|their|its|some|both)\s+)?(?P<value>[^\s.,;!?:()][^.,;!?:()\n]{0,60})",
+    re.I,
+)
+_STOPS = re.compile(
+    r"\s+(?:in|at|on|for|with|from|to|by|because|since|but|so|when|while|which|who|that|if|as|about|than|after|before"
+    r"|until|over|this|last|next|every|now|today|yesterday|tomorrow|again|too|instead|anymore|any"
+    r"|and (?:i|we|he|she|it|they|the|my|his|her|then|now))\b.*$",
+    re.I | re.S,
+)
+
+
+def behind(turns: Sequence[Turn], anchors: frozenset[str]) -> Iterator[Item]:
+    """What stands right behind a word that the question uses: "studies geodesy", "blood type is B"."""
+    for turn in turns if anchors else ():
+        text = turn.text[:LONGEST]
+        for begin, end in sentences(text):
+            sentence = text[begin:end]
+            if only_asks(sentence):
+                continue
+            for found in _WORD.finditer(sentence):
+                if stem(found.group().lower()) not in anchors:
+                    continue
+                tail = _TAIL.match(sentence[found.end() :])
+                value = _STOPS.sub("", tail["value"]).strip() if tail else ""
+                low = value.lower().split()
+                if (
+                    value
+                    and len(low) <= 5
+                    and low[0] not in _COMMON | _DAYS | _MONTHS
+                    and not _MONEY.search(value)
+                ):
+                    yield Item(
+                        value,
+                        _kind_of_text(value),
+                        "",
+                        sentence,
+                        turn.key,
+                        turn.said_at,
+                        turn.speaker,
+                        role="B",
+                        at=found.end(),
+                        start=turn.said_at,
+                    )
+
+
+def _kind_of_text(value: str) -> str:
+    if _WEEKDAY.fullmatch(value):
+        return "weekday"
+    return "name" if value[:1].isupper() else "count" if re.match(rf"{_NUM}\b", value, re.I) else "thing"

@@ -1,0 +1,328 @@
+"""How far a text meets what a question needs: word by word, whatever the size of the store.
+
+A need is a word of the question that evidence has to speak of, or the person it is about. Words
+that only ask ("how many", "what kind", "name of", "these days") are none. A need is met by the same
+stem, by a slip of one letter, by a word of the same family, idea or kind, and more weakly by the
+sentences and turns around. No count of the pool enters, so a store of six texts and one of
+sixty thousand are judged alike. Pure.
+
+>>> from worldline.read.cues import ask
+>>> [(need.word, need.weight) for need in needs(ask("What kind of tortoise do I have?"))]
+[('tortoise', 1.0), ('', 0.6)]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cache, lru_cache
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+
+from worldline.lexicon import lines
+from worldline.read.cues import Asked
+from worldline.read.features import Column, Corpus, Turn
+from worldline.read.synonyms import GROUPS
+from worldline.reading.families import families
+from worldline.rules.describe import OF_ME, OF_YOU
+from worldline.rules.kinds import asked_kinds, of_kind
+from worldline.text import stop, words
+
+LIGHT, SORT, PERSON = 0.35, 0.7, 0.6
+"""What a word weighs that says little, the sort of thing asked for, and the person, beside other words (1.0)."""
+SLIP, ALIKE, FAMILY, KIND = 0.9, 0.85, 0.5, 0.6
+"""How far a slip of one letter, a word of the same idea, of the same relation, of the kind asked for meet a need."""
+TURN, BESIDE = 0.85, 0.6
+"""How far the rest of a turn, and the turns beside it, lend to one of its sentences."""
+BEFORE, USUAL = 1000, 10
+"""The background of a word's rarity: so many texts, of which so many have a word of no special kind."""
+MOST_FAMILIES = 9
+"""A word of more relation families than this says too little to meet another."""
+
+_SENTENCES = re.compile(r" [.()] ")
+_WRITTEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_MYSELF = re.compile(r"\b(?:I|my|me|mine|we|our|us|i|My|We|Our)\b")
+_NOTHING = (
+    "many much exactly actually really currently current nowadays now lately recently present moment right "
+    "happen happened exist there still already yet ever anymore else please tell know remember mention say "
+    "thing anything something someone anyone person one way kind sort type various certain particular total "
+    "until till since dr mr mrs ms sir prof most whole per latest newest"
+)
+"""Words that ask and do not tell: they never count as missing."""
+_PHRASES = re.compile(
+    r"\b(?:these days|at the moment|at present|right now|for the time being|so far|to date|as of now|"
+    r"for a living|in the end|at all|in total|(?:19|20)\d\d|"
+    r"(?:the |a )?(?:names?|kinds?|types?|sorts?|number|amount) of|how (?:many|much|old|long|far|often|tall|big))\b",
+    re.I,
+)
+_SAYS_LITTLE = (
+    "name call title colour color city town country place day date time year month week hour number amount age old "
+    "long often far first last next new other good best like want need get go come make take give have do use put "
+    "keep let become feel think look see find plan try help talk show ask turn part along end another set stay "
+    "earlier later before after early late middle mid beginning together half more less without towards "
+    "january february march april june july august september october november december"
+)
+_WHICH = re.compile(
+    r"\b(?:what|which|whose)\s+(?:\w+\s+)?(\w+)\s+(did|does|do|has|have|had|can|will|am|is|are|was|were|should)\b",
+    re.I,
+)
+_ASKING = ("what", "when", "where", "which", "who", "whose", "how", "many", "much")
+_COPULA = re.compile(r"is|are|was|were", re.I)
+
+
+class Need(msgspec.Struct, frozen=True):
+    """A stem that evidence should hold, as it was written, and what it weighs; the person has no stem."""
+
+    stem: str
+    word: str
+    weight: float
+    slips: bool = False
+    """Whether nothing stored has it, so that a word one letter off may be meant."""
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """The best sentence for a question: its turn, how far it meets each need, and its share of the whole."""
+
+    turn: int
+    degrees: tuple[float, ...]
+    share: float
+    sentence: str = ""
+
+    def gap(self, wanted: Sequence[Need]) -> float:
+        """What this leaves open of the question."""
+        return left_open(wanted, self.degrees)
+
+
+def left_open(wanted: Sequence[Need], degrees: Sequence[float]) -> float:
+    """The length of what is not met: one of two words missing is worse than two of six, none met is worst."""
+    total = sum(need.weight for need in wanted if need.stem) or 1.0
+    open_ = [
+        need.weight * (1 - degree) / total for need, degree in zip(wanted, degrees, strict=True) if need.stem
+    ]
+    return math.hypot(*open_)
+
+
+def needs(asked: Asked, corpus: Corpus | None = None) -> tuple[Need, ...]:
+    """What evidence for a question must speak of; a corpus tells which words are rare, and which are not stored."""
+    written = _written(asked)
+    which = _asked_noun(asked, written)
+    little = {stem for stem in written if stem in _little()}
+    if all(stem in little or word[0].isupper() for stem, word in written.items()):
+        little = set()  # a name and "like": then the little word is what is asked
+    found = [
+        Need(stem, word, weight * _rarity(stem, corpus), _is_new(stem, corpus))
+        for stem, word in written.items()
+        if (weight := LIGHT if stem in little else SORT if stem == which else 1.0)
+    ]
+    if _of_somebody(asked):
+        found.append(Need("", "", PERSON))
+    return tuple(found)
+
+
+def _is_new(stem: str, corpus: Corpus | None) -> bool:
+    return corpus is not None and not corpus.frequency.get(stem)
+
+
+def _rarity(stem: str, corpus: Corpus | None) -> float:
+    """The weight of a word by how many texts have it, beside a thousand imagined ones: 1 in a new store."""
+    if corpus is None or stem not in corpus.frequency:
+        return 1.0
+    seen = math.log((BEFORE + corpus.size) / (USUAL + corpus.frequency[stem]))
+    return min(max(seen / math.log(BEFORE / USUAL), 0.3), 1.3)
+
+
+def _written(asked: Asked) -> dict[str, str]:
+    """The stems of a question that tell something, with the words they were written as."""
+    text = _PHRASES.sub(" ", asked.text)
+    own = {token for name in asked.people for token in words(name)}
+    found: dict[str, str] = {}
+    for word in _WRITTEN.findall(text):
+        for stem in words(word):
+            if stem not in stop() and stem not in _nothing() and stem not in own and not _asks_badly(word):
+                found.setdefault(stem, re.sub(r"['’]s?$", "", word))
+    return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}
+
+
+def _of_somebody(asked: Asked) -> bool:
+    return bool(asked.people or _MYSELF.search(asked.text))
+
+
+def _asks_badly(word: str) -> bool:
+    """A question word with a slip in it: wen, mnay, whcih."""
+    return len(word) > 2 and any(
+        word.lower() != right and is_slip(word.lower(), right, 3) for right in _ASKING
+    )
+
+
+def _asked_noun(asked: Asked, written: dict[str, str]) -> str:
+    """In "which drug did she prescribe" the verb tells what is asked: the noun only names the kind of answer."""
+    found = _WHICH.search(asked.text)
+    stem = words(found[1])[0] if found else ""
+    told = [word for s, word in written.items() if s != stem and s not in _little() and word[0].islower()]
+    if found and _COPULA.match(found[2]):
+        told = [word for word in told if word.endswith(("ing", "ed", "en"))]
+    return stem if told else ""
+
+
+@cache
+def _nothing() -> frozenset[str]:
+    return frozenset(words(_NOTHING))
+
+
+@cache
+def _little() -> frozenset[str]:
+    return frozenset(words(_SAYS_LITTLE))
+
+
+# A word against a word ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=20_000)
+def relatives(stem: str) -> Mapping[str, float]:
+    """The stems that meet this one though they are others, and how far: of its idea, its relation, its kind."""
+    found: dict[str, float] = {}
+    for tag in asked_kinds(stem):
+        found |= dict.fromkeys(of_kind(tag), KIND)
+    families_of, members = _family_table()
+    for family in families_of.get(stem, ()):
+        found |= {other: max(FAMILY, found.get(other, 0.0)) for other in members[family]}
+    groups_of, groups = _everyday_table()
+    for group in groups_of.get(stem, ()):
+        found |= dict.fromkeys(groups[group], ALIKE)
+    return found
+
+
+Table: TypeAlias = tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]
+"""A word → its groups, and a group → its words."""
+
+
+@cache
+def _everyday_table() -> Table:
+    groups = {
+        str(at): words(line) for at, line in enumerate([*lines("everyday_words.txt"), *GROUPS.split("\n")])
+    }
+    return _both_ways((stem, group) for group, members in groups.items() for stem in members)
+
+
+@cache
+def _family_table() -> Table:
+    """The relation families whose nouns or verbs a word is; words of too many families left out."""
+    pairs = [(words(said)[-1:], name) for name, f in families().all.items() for said in (*f.nouns, *f.words)]
+    pairs += [(words(verb)[:1], p.family.name) for verb, ps in families().patterns.items() for p in ps]
+    named = [(stem[0], family) for stem, family in pairs if stem and stem[0] not in stop()]
+    often = Counter(stem for stem, _ in set(named))
+    return _both_ways((stem, family) for stem, family in named if often[stem] <= MOST_FAMILIES)
+
+
+def _both_ways(pairs: Iterable[tuple[str, str]]) -> Table:
+    there: dict[str, dict[str, None]] = {}
+    back: dict[str, dict[str, None]] = {}
+    for stem, group in pairs:
+        there.setdefault(stem, {})[group] = None
+        back.setdefault(group, {})[stem] = None
+    return {key: tuple(all_) for key, all_ in there.items()}, {key: tuple(all_) for key, all_ in back.items()}
+
+
+def _is_derived(need: str, said: str) -> bool:
+    """One word made from the other: weigh, weight; insur, insured; conduct, conductor."""
+    if len(need) < 4 or len(said) < 4 or abs(len(need) - len(said)) > 3:
+        return False
+    return said.startswith(need) or need.startswith(said)
+
+
+def is_slip(a: str, b: str, least: int = 5) -> bool:
+    """Whether two words differ by one letter, or by two neighbours swapped; short words mean what they say."""
+    if abs(len(a) - len(b)) > 1 or max(len(a), len(b)) < least or not (a.isalpha() and b.isalpha()):
+        return False
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    x, y = a[start:], b[start:]
+    return x[1:] == y[1:] or x[1:] == y or x == y[1:] or (x[:2] == y[1::-1] and x[2:] == y[2:])
+
+
+# A question against turns ----------------------------------------------------------------------------
+
+
+def units(
+    asked: Asked,
+    wanted: Sequence[Need],
+    turns: Sequence[Turn],
+    beside: Callable[[Turn], Sequence[Turn]] = lambda _: (),
+) -> list[Unit]:
+    """The best sentence of each of these turns."""
+    return [_unit(asked, wanted, at, turn, beside(turn)) for at, turn in enumerate(turns)]
+
+
+def shares(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
+    """How much of the question each of these turns meets."""
+    return np.array([unit.share for unit in units(asked, wanted, turns)])
+
+
+def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
+    whole = _hits(wanted, turn.described.words)
+    near = [degrees(wanted, other.described.words) for other in others]
+    lent = [max([TURN * _most(hits), *(BESIDE * met[at] for met in near)]) for at, hits in enumerate(whole)]
+    person = _of_person(asked, turn)
+    total = sum(need.weight for need in wanted) or 1.0
+    best = Unit(at, (), -1.0)
+    for sentence in sentences(turn):
+        tokens = set(sentence.split())
+        met = tuple(
+            max(borrowed, max((hits[token] for token in tokens & hits.keys()), default=0.0))
+            if need.stem
+            else person
+            for need, hits, borrowed in zip(wanted, whole, lent, strict=True)
+        )
+        share = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total
+        if share > best.share:
+            best = Unit(at, met, share, sentence)
+    return best
+
+
+def sentences(turn: Turn) -> list[str]:
+    """The sentences of a turn, as stems."""
+    return _SENTENCES.split(turn.described.words)
+
+
+def degrees(wanted: Sequence[Need], said: str) -> list[float]:
+    """How far a text, as stems, meets each need."""
+    return [_most(hits) for hits in _hits(wanted, said)]
+
+
+def _most(hits: Mapping[str, float]) -> float:
+    return max(hits.values(), default=0.0)
+
+
+def _hits(wanted: Sequence[Need], said: str) -> list[dict[str, float]]:
+    """For each need the stems of a text that meet it; a word that is itself needed stands for no other."""
+    tokens = set(said.split())
+    others = tokens - {need.stem for need in wanted}
+    return [{need.stem: 1.0} if need.stem in tokens else _meeting(need, others) for need in wanted]
+
+
+def _meeting(need: Need, tokens: Set[str]) -> dict[str, float]:
+    if not need.stem:
+        return {}
+    kin = relatives(need.stem)
+    found = {token: kin[token] for token in tokens & kin.keys()}
+    root, first = need.stem[:4], need.stem[0]
+    found |= dict.fromkeys([t for t in tokens if t[:4] == root and _is_derived(need.stem, t)], ALIKE)
+    if need.slips:
+        found |= dict.fromkeys([t for t in tokens if t[0] == first and is_slip(need.stem, t)], SLIP)
+    return found
+
+
+def _of_person(asked: Asked, turn: Turn) -> float:
+    """How far a turn speaks of the one asked about: by themselves, by name, or as "you"."""
+    flags = turn.described.flags
+    if not asked.people:
+        if turn.role == "assistant":
+            return 0.7 if flags & OF_YOU else 0.4
+        return 1.0 if flags & OF_ME else 0.8
+    if turn.role != "people" or turn.speaker in asked.people:
+        return 1.0 if flags & OF_ME else 0.7
+    named = any(f" {token} " in turn.described.words for name in asked.people for token in words(name)[:1])
+    return 1.0 if named else 0.5 if flags & OF_YOU else 0.0

@@ -1,0 +1,459 @@
+"""What speaks for a candidate: whether it can answer at all, and features that say how well.
+
+Kinds must suit ("who" is never a date), what is over or taken back does not answer a question about
+now, Ben's facts never answer about Ana, and the question's words have to be met by the sentence or by
+the family of the relation. The weights that turn features into a probability stand in answers.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+
+from msgspec import Struct
+
+from worldline.lexicon import lines
+from worldline.lexicon import words as listed_words
+from worldline.read.candidates import Item
+from worldline.read.synonyms import same_idea
+from worldline.reading.asks import Asks
+from worldline.reading.claim import stem
+from worldline.reading.families import families
+from worldline.reading.questions import Question
+from worldline.reading.voices import role_of
+from worldline.rules.kinds import asked_kinds, tags_of
+from worldline.text import fold, stop, words
+
+FITS: Mapping[str, Mapping[str, float]] = {
+    "name": {"name": 1.0, "place": 0.3, "quoted": 0.6, "thing": 0.4},
+    "place": {"place": 1.0, "name": 0.6, "thing": 0.5, "contact": 0.4},
+    "date": {"date": 1.0, "weekday": 0.5, "clock": 0.4},
+    "clock": {"clock": 1.0, "date": 0.3},
+    "weekday": {"weekday": 1.0, "date": 0.3},
+    "duration": {"duration": 1.0},
+    "money": {"money": 1.0, "count": 0.4},
+    "amount": {"money": 0.9, "amount": 1.0, "count": 0.4},
+    "count": {"count": 1.0},
+    "age": {"age": 1.0, "count": 0.5, "duration": 0.6},
+    "frequency": {"frequency": 1.0, "weekday": 0.4},
+    "distance": {"amount": 1.0, "duration": 0.4},
+    "thing": {
+        "thing": 1.0,
+        "name": 0.9,
+        "place": 0.5,
+        "quoted": 0.9,
+        "contact": 0.7,
+        "amount": 0.5,
+        "count": 0.4,
+        "money": 0.3,
+    },
+}
+"""How well a kind of value suits what is wanted; what is not listed never answers."""
+_NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
+SPANS: Mapping[str, frozenset[str]] = {
+    wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
+    for wants, kinds in FITS.items()
+}
+"""The kinds to look for in the evidence."""
+
+
+class About(Struct, frozen=True):
+    """Whom a question is about, as far as that could be told."""
+
+    names: frozenset[str]
+    """Folded names of those it names itself, the asker among them."""
+    meant: frozenset[str]
+    """Folded names of those it means in the end: Femi's wife, once she is known."""
+    roles: Mapping[str, frozenset[str]]
+    """Stems of roles, and the names that fill them."""
+    me: frozenset[str] = frozenset()
+
+
+class Ground(Struct, frozen=True):
+    """What the candidates are weighed on."""
+
+    question: Question
+    about: About
+    ranks: Mapping[int, int]
+    """Place of each turn in the evidence, from 0."""
+    texts: Mapping[int, str]
+    changes: Mapping[int, int]
+    """The turns that speak of a change, with the time they were said."""
+    speakers: Mapping[int, str] = {}
+    """Who says each turn, folded."""
+
+
+def key_of(value: str) -> str:
+    """A value as it is compared: its stems without small words."""
+    return " ".join(w for w in words(value) if w not in stop()) or fold(value)
+
+
+class _Field(Struct, frozen=True):
+    """What is known of all candidates together."""
+
+    newest: Mapping[tuple[str, str, str], int]
+    latest: int
+    kinds: Mapping[tuple[int, str], int]
+
+
+def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict[str, float]]]:
+    """Every candidate that can be the answer at all, with its features."""
+    inside = frozenset(words(ground.question.text))
+    gone = _gone(items) if ground.question.mode != "former" else frozenset()
+    kept = [item for item in items if _may_answer(ground, item, inside, gone)]
+    field = _field(kept)
+    for item in kept:
+        features = _features(ground, item, field)
+        room = len(ground.question.words) // 3
+        if features["missing"] <= room and (_asked(ground.question, item) or features["covered"] >= LEAST):
+            yield item, features
+
+
+LEAST = 0.3
+"""What meets less of the question than this is no candidate, unless its family is asked for."""
+
+
+def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
+    """Turns and the values in them that are no longer so, or never were."""
+    standing = {
+        (i.turn, key_of(i.value))
+        for i in items
+        if i.fact and i.state in ("holds", "passed", "ahead") and i.role == "O"
+    }
+    over = {
+        (i.turn, key_of(i.value))
+        for i in items
+        if i.state in ("over", "withdrawn", "denied") and i.role == "O"
+    }
+    return frozenset(over - standing)
+
+
+def _field(kept: Sequence[Item]) -> _Field:
+    newest: dict[tuple[str, str, str], int] = {}
+    values: dict[tuple[int, str], set[str]] = {}
+    for item in kept:
+        values.setdefault((item.turn, item.kind), set()).add(key_of(item.value))
+        if item.slot:
+            newest[slot_of(item)] = max(newest.get(slot_of(item), 0), item.start)
+    latest = max((i.said_at for i in kept), default=0)
+    return _Field(newest, latest, {where: len(said) for where, said in values.items()})
+
+
+def slot_of(item: Item) -> tuple[str, str, str]:
+    """Whose slot a fact stands in, and which end of it is the value."""
+    return fold(item.other), item.slot, item.role
+
+
+def _may_answer(
+    ground: Ground, item: Item, inside: Collection[str], gone: Collection[tuple[int, str]]
+) -> bool:
+    asked = ground.question
+    if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
+        return False
+    own = [w for w in words(item.value) if w not in stop()]
+    if not own or (all(w in inside for w in own) and item.kind in ("name", "place", "thing")):
+        return False
+    if fold(item.value) in ground.about.me or (fold(item.value) in ground.about.names):
+        return False
+    if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
+        return False
+    if not item.fact and any(turn == item.turn and _says(value, own) for turn, value in gone):
+        return False
+    if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
+        return False
+    if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
+        return False
+    if asked.wants == "thing" and item.kind == "name" and _is_somebody(item.value):
+        return False
+    if asked.apart and _names_in(item.sentence) & {w for name in asked.apart for w in fold(name).split()}:
+        return False
+    if (
+        item.kind == "count"
+        and asked.noun
+        and any(w.rstrip("s") in _TIMES for w in own)
+        and asked.noun not in _TIMES
+    ):
+        return False
+    if asked.wants == "duration" and asked.noun in _TIMES and asked.noun not in item.value.lower():
+        return False
+    if not (_is_about(ground, item) if item.other else _is_theirs(ground, item)):
+        return False
+    return item.role != "T" or asked.wants == "date"
+
+
+_CALLED = re.compile(r"\b(?:called|named|name|names)\b", re.I)
+_TIMES = frozenset("second minute hour day week month year".split())
+_FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|we['’]\w+|our|ours|us)\b", re.I)
+
+
+def _is_theirs(ground: Ground, item: Item) -> bool:
+    """Whether a sentence can speak of those asked about: it names them, or they say it themselves."""
+    names = ground.about.names | ground.about.meant
+    if ground.question.you:
+        return role_of(item.speaker) == "assistant"
+    if not names or fold(item.speaker) in names:
+        return True
+    if ground.about.me and role_of(item.speaker) == "assistant":
+        return True
+    spoken = _ADDRESSED.sub(" ", item.sentence)
+    said = _names_in(spoken)
+    if any(set(name.split()) & said for name in names):
+        return True
+    if _FIRST_PERSON.search(spoken) and any(_is_person(ground, name) for name in names):
+        return False
+    return _named(ground, item) > 0
+
+
+def _is_person(ground: Ground, name: str) -> bool:
+    return name.split()[0] in listed_words("given_names.txt") or name in ground.speakers.values()
+
+
+_ADDRESSED = re.compile(
+    r"(?:,\s*[A-Z]\w+(?=[!?.,]|$))|(?:^[A-Z]\w+[,!]\s)|(?:\b(?:Hey|Hi|Thanks|Wow|Congrats|Yeah|Oh),?\s[A-Z]\w+[,!.])"
+)
+"""A name that somebody is called by is not one that is spoken of."""
+
+
+def _says(value: str, own: Sequence[str]) -> bool:
+    """Whether a value that is gone says the same as one in its turn."""
+    gone = set(value.split())
+    return gone <= set(own) or set(own) <= gone
+
+
+def _is_about(ground: Ground, item: Item) -> bool:
+    """Never answers about Ana with what is Ben's: the other end is asked about, or is nobody else."""
+    about, other = ground.about, fold(item.other)
+    if not about.names:
+        return True
+    if _means(other, about.names | about.meant):
+        return True
+    said = _names_in(item.sentence)
+    if any(set(name.split()) <= said for name in about.names | about.meant):
+        return not _is_somebody(item.other) or item.role == "S"
+    return fold(item.speaker) in about.names and not _is_somebody(item.other)
+
+
+@lru_cache(maxsize=1024)
+def _names_in(text: str) -> frozenset[str]:
+    """The words of a text as names are compared: "Tom's" says Tom."""
+    return frozenset(fold(_POSSESSIVE.sub("", text)).split())
+
+
+_POSSESSIVE = re.compile(r"['’]s?(?![\w])")
+
+
+def _means(other: str, names: Collection[str]) -> bool:
+    """One of these, by the whole name, a part of it, or as the owner ("ana s sister")."""
+    parts = set(other.split())
+    return any(
+        other == n or (n and set(n.split()) <= parts) or (len(other) > 2 and parts <= set(n.split()))
+        for n in names
+    )
+
+
+def _is_somebody(name: str) -> bool:
+    first = name.split()[0].lower().rstrip(".") if name else ""
+    return name[:1].isupper() and (first in listed_words("given_names.txt") or first in _TITLES)
+
+
+_TITLES = frozenset("mr mrs ms dr prof frau herr".split())
+
+
+def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
+    asked = ground.question
+    ask = _asked(asked, item)
+    own = _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
+    around = own | _stems(item.sentence) | _stems(ground.texts.get(item.turn, ""))
+    explained = ask.explains if ask is not None else frozenset()
+    met = _met(ground, asked.words, own, explained)
+    wide = _met(ground, asked.words, around, explained)
+    rank = ground.ranks.get(item.turn)
+    about = _about(ground, item)
+    family = ask.strength if ask is not None else 0.0
+    full, noun = all(m >= 0.5 for m in met), _noun(asked, item, own)
+    fresh = item.start >= field.newest.get(slot_of(item), 0) if item.slot else item.said_at >= field.latest
+    return {
+        "bias": 1.0,
+        "covered": sum(met) / len(met) if met else 0.5,
+        "full": float(full),
+        "missing": float(sum(1 for m in wide if m < 0.5)),
+        "fits": FITS[asked.wants][item.kind],
+        "family_about": family * about,
+        "named": _named(ground, item),
+        "rank": 1 / (1 + rank) if rank is not None else 0.0,
+        "fact": float(bool(item.fact)),
+        "behind": float(item.role == "B"),
+        "noun": noun,
+        "gap": _gap(asked, item),
+        "newest": float(fresh),
+        "near": _nearness(asked, item),
+        "alone": float(field.kinds.get((item.turn, item.kind), 0) <= 1),
+        "long": max(0.0, len(words(item.value)) - 3) / 3,
+        "asks": float(item.asks),
+        "only_one": family * about if _holds_one(item) else 0.0,
+        "family_full": family * full,
+        "overtaken": overtaken(ground, item),
+        "crowd": len(ground.ranks) / 8,
+        "to_machine": float(asked.you or role_of(item.speaker) == "assistant"),
+        "of_name": float(asked.wants in ("name", "place")),
+        "of_thing": float(asked.wants == "thing"),
+        "of_number": float(asked.wants in _NUMBERS),
+    }
+
+
+def _asked(asked: Question, item: Item) -> Asks | None:
+    """The family that the question asks for with this end open, if the fact is one of it."""
+    return next((a for a in asked.asks if a.family.name == item.family and a.role == item.role), None)
+
+
+def _holds_one(item: Item) -> bool:
+    family = families().all.get(item.family)
+    return family is not None and family.holds != "many"
+
+
+def overtaken(ground: Ground, item: Item) -> float:
+    """Whether a later turn of the evidence speaks of a change, and how much of the question it meets."""
+    if ground.question.mode == "former" or not item.said_at:
+        return 0.0
+    best = 0.0
+    for turn, said_at in ground.changes.items():
+        if said_at > item.said_at and turn != item.turn and _concerns(ground, turn):
+            met = _met(ground, ground.question.words, _stems(ground.texts[turn]), ())
+            best = max(best, 0.3 + 0.7 * (sum(met) / len(met) if met else 0.5))
+    return best
+
+
+def _concerns(ground: Ground, turn: int) -> bool:
+    """Whether a turn speaks of those asked about: it names one of them, or one of them says it."""
+    names = ground.about.names | ground.about.meant
+    if not names or ground.speakers.get(turn) in names:
+        return True
+    said = _names_in(ground.texts[turn])
+    return any((set(name.split()) - stop()) & said for name in names)
+
+
+def _met(
+    ground: Ground, wanted: Sequence[str], said: Collection[str], explained: Collection[str]
+) -> list[float]:
+    """How well each word of the question is met."""
+    return [_one_met(ground, word, said, explained) for word in wanted]
+
+
+def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collection[str]) -> float:
+    if word in explained or word in said:
+        return 1.0
+    filled = ground.about.roles.get(word)
+    if filled and any(set(words(name)) <= set(said) for name in filled):
+        return 1.0
+    return max((_near(word, other) for other in said), default=0.0)
+
+
+@lru_cache(maxsize=100_000)
+def _near(a: str, b: str) -> float:
+    """How near two stems are in meaning, as far as spelling, groups and families tell."""
+    if a == b:
+        return 1.0
+    short, long = sorted((a, b), key=len)
+    if len(short) >= 4 and long.startswith(short):
+        return 0.9
+    common = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
+    if common >= 5 and common >= len(long) - 4:
+        return 0.8
+    if same_idea(a, b) or not _groups().get(a, _NO).isdisjoint(_groups().get(b, _NO)):
+        return 0.7
+    if not _ideas().get(a, _NONE).isdisjoint(_ideas().get(b, _NONE)):
+        return 0.6
+    return 0.6 if set(asked_kinds(a)) & set(tags_of([b])) else 0.0
+
+
+_NO: frozenset[int] = frozenset()
+
+
+@cache
+def _groups() -> dict[str, frozenset[int]]:
+    """Stems and the groups of near words that they stand in."""
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(lines("near_words.txt")):
+        for word in line.split():
+            found.setdefault(stem(word), set()).add(number)
+    return {word: frozenset(groups) for word, groups in found.items()}
+
+
+_NONE: frozenset[str] = frozenset()
+FEW = 6
+"""A word that speaks of more families than this means none of them."""
+
+
+@cache
+def _ideas() -> dict[str, frozenset[str]]:
+    """Stems and the families that they speak of."""
+    found: dict[str, set[str]] = {}
+    for family in families().all.values():
+        for said in (*family.states, *family.begins, *family.nouns, *family.asks, *family.kinds):
+            for word in said.lower().split():
+                if len(word) > 2 and stem(word) not in stop():
+                    found.setdefault(stem(word), set()).add(family.name)
+    return {word: frozenset(names) for word, names in found.items() if len(names) <= FEW}
+
+
+@lru_cache(maxsize=4096)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(words(text)) - stop()
+
+
+def _about(ground: Ground, item: Item) -> float:
+    """Whether the other end is the one who is meant."""
+    about = ground.about
+    if not about.names or not item.other:
+        return 0.0
+    other = fold(item.other)
+    if other in about.meant or _means(other, about.meant):
+        return 1.0
+    return 0.5 if _means(other, about.names) else 0.0
+
+
+def _named(ground: Ground, item: Item) -> float:
+    """Whether the sentence, or whoever says it, is one of those asked about."""
+    names = ground.about.names | ground.about.meant
+    if not names:
+        return 0.0
+    said = _names_in(item.sentence)
+    if any(set(n.split()) & said for n in names):
+        return 1.0
+    if any(fold(item.speaker) == n for n in names):
+        return 0.8
+    whole = _names_in(ground.texts.get(item.turn, ""))
+    return 0.5 if any(set(n.split()) & whole for n in names) else 0.0
+
+
+def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
+    """Whether the value is what the question calls it: "two rooms" for "how many rooms"."""
+    if not asked.noun:
+        return 0.0
+    own = _stems(item.value)
+    noun = stem(asked.noun)
+    if noun in own or any(_near(noun, w) >= 0.8 for w in own):
+        return 1.0
+    family = families().all.get(item.family)
+    if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):
+        return 1.0
+    if set(asked_kinds(noun)) & set(tags_of(own)):
+        return 0.8
+    return 0.4 if noun in said else 0.0
+
+
+def _gap(asked: Question, item: Item) -> float:
+    """Whether the value is the end of the fact that the question leaves open."""
+    if not item.fact or item.role not in ("S", "O"):
+        return 0.0
+    return 1.0 if (item.role == "S") == (asked.gap == "subject") else -1.0
+
+
+def _nearness(asked: Question, item: Item) -> float:
+    """How close the value stands to the words that were asked about."""
+    low = item.sentence.lower()
+    places = [m.start() for m in re.finditer(r"[^\W_]+", low) if stem(m.group()) in asked.words]
+    if not places:
+        return 0.0
+    return 1 / (1 + min(abs(p - item.at) for p in places) / 20)
