@@ -15,9 +15,10 @@ VERBS = {
     "consolidate", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes", "equivalence_class",
     "explain", "export",
     "export_identity", "fact", "feedback", "flush", "get", "hash", "history", "import_", "link", "list",
-    "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "recall", "reembed", "register",
-    "reject_merge", "remember", "resume", "retire", "scoped", "score_with", "shared_with", "split", "stats",
-    "timeline", "undo", "undo_merge", "unpin", "verify", "walk", "walk_answer", "why", "worlds",
+    "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "readers", "recall", "reembed",
+    "register", "reject_merge", "remember", "reread", "resume", "retire", "scoped", "score_with",
+    "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "unpin", "verify", "walk", "walk_answer",
+    "why", "worlds",
 }  # fmt: skip
 QUERY_VERBS = {
     "at", "during", "explain", "follow", "include_superseded", "limit", "prefer_summaries", "run", "seeds", "text",

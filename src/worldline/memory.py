@@ -41,7 +41,6 @@ from worldline.model import (
     Predicate,
     Receipt,
     Scope,
-    Verification,
     Version,
     Why,
 )
@@ -50,27 +49,30 @@ from worldline.plugins.rerankers import open_reranker
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
+from worldline.reading.given import fact_of
 from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.sleeping import Sleeping
-from worldline.store import migrate, registry, verify
+from worldline.store import registry
 from worldline.store.lookup import missing
-from worldline.store.sqlite import SqliteStore, make_folder, translated
+from worldline.store.sqlite import SqliteStore, make_folder
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
+from worldline.tending import Tending
 from worldline.write import change, put, undo
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
 from worldline.write.embed import embed_new
 from worldline.write.ends import ends
+from worldline.write.given import believe
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder, Reranker
 
 
-class Memory(Recalling, Merging, Sleeping, Exchanging):
+class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
     """A handle on one tenant's memory."""
 
     def __init__(self, handle: Handle) -> None:
@@ -183,15 +185,18 @@ class Memory(Recalling, Merging, Sleeping, Exchanging):
         speaker: str = "",
         session: str | None = None,
         metadata: Metadata | None = None,
-        facts: Sequence[Fact] = (),
+        facts: Sequence[Fact | Mapping[str, Any]] = (),
         external_id: str | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores what was said, verbatim, then believes the facts given with it.
 
-        The words are durable before any fact is looked at; a failure after that leaves the event
-        pending, and `resume` continues it.
+        A fact is a `Fact`, or a dict of subject, relation and object, with since, until and ended if
+        need be. The words are durable before any fact is looked at; a failure after that leaves the
+        event pending, and `resume` continues it.
         """
+        if messages is not None and facts:
+            raise InvalidInput("facts go with one text; give them with the message that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
             return remembering.remember_all(self._h, events, dry_run=dry_run)
@@ -204,18 +209,18 @@ class Memory(Recalling, Merging, Sleeping, Exchanging):
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        return remembering.remember(self._h, text, facts, dry_run=dry_run)
+        return remembering.remember(self._h, text, [fact_of(fact) for fact in facts], dry_run=dry_run)
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
         return remembering.resume(self._h)
 
-    def fact(self, fact: Fact, *, dry_run: bool = False) -> Receipt:
-        """Believes one fact given directly."""
+    def fact(self, fact: Fact | Mapping[str, Any], *, dry_run: bool = False) -> Receipt:
+        """Believes one fact given directly: a `Fact`, or a dict as `remember` takes it."""
 
         def work(tx: Tx, place: Place) -> Done:
-            key, changed = remembering.believe(tx, fact, place, self._h)
-            return tx.id_of(key), changed
+            key, changed = believe(tx, fact_of(fact), place, self._h)
+            return tx.id_of(key) if key else None, changed
 
         return self._h.write("fact", work, dry_run=dry_run)
 
@@ -229,9 +234,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging):
         valid_to: When | None = None,
         dated: When | None = None,
         metadata: Metadata | None = None,
+        facts: Sequence[Fact | Mapping[str, Any]] = (),
         dry_run: bool = False,
     ) -> Receipt:
-        """Stores a note of one of the agent-facing types (or one that this world's operator added)."""
+        """Stores a note of one of the agent-facing types (or one that this world's operator added).
+
+        Facts given with it, as in `remember`, are believed as well, and rest on the note.
+        """
+        given = [fact_of(fact) for fact in facts]
 
         def work(tx: Tx, place: Place) -> Done:
             allowed = registry.node_types(tx, place.world, agent=self._h.agent)
@@ -241,7 +251,9 @@ class Memory(Recalling, Merging, Sleeping, Exchanging):
                 None if dated is None else instant(dated),
             )  # fmt: skip
             key, new = put.note(tx, draft, place, self._h.config.max_text, metadata)
-            return tx.id_of(key), new
+            told = put.Told(key, draft.valid.start)
+            changed = [believe(tx, fact, place, self._h, told)[1] for fact in given]
+            return tx.id_of(key), new or any(changed)
 
         return self._h.write("note", work, dry_run=dry_run)
 
@@ -269,7 +281,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging):
                     tx.id_of(source.line).hex(), predicate or "", tx.id_of(target.line).hex(),
                     valid_from=valid_from, valid_to=valid_to,
                 )  # fmt: skip
-                key, changed = remembering.believe(tx, given, place, self._h)
+                key, changed = believe(tx, given, place, self._h)
                 return tx.id_of(key), changed
             joined = ends(tx, type, source, target)
             if type == "contains" and valid_to is not None:
@@ -557,25 +569,6 @@ class Memory(Recalling, Merging, Sleeping, Exchanging):
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
         return self._h.read(listing.worlds)
-
-    # Care --------------------------------------------------------------------------------------
-
-    def verify(self, progress: verify.Progress | None = None) -> Verification:
-        """Recomputes every hash and looks at every logged row; names whatever is damaged."""
-        with self._h.store.reading():
-            return verify.verify(self._h.store, self._h.tenant_row(), progress)
-
-    def stats(self) -> dict[str, Any]:
-        """How much is stored, and where."""
-        return self._h.read(lambda view: listing.stats(view, self._h.store))
-
-    def backup(self, path: str | Path) -> None:
-        """A whole copy of the store in another file, taken while others go on writing."""
-        target = Path(path).expanduser()
-        if target.resolve() == Path(self._h.store.path).resolve():
-            raise Refused(f"{target} is the store itself; back it up into another file")
-        with translated():
-            migrate.backup(self._h.store.connection(), str(target))
 
 
 def _revision(

@@ -90,6 +90,52 @@ def test_words_facts_and_why(db: str) -> None:
     assert "Acme is on gold now." in run(db, "why", fact).stdout
 
 
+def test_doctor_and_reread(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor says who reads and who has read; reading again brings the facts up to date."""
+    run(db, "add", "I live in Berlin.", "--user", "ana", WORLDLINE_UNDERSTAND="off")
+    told = run(db, "doctor").stdout
+    assert "1 read by nobody yet" in told
+    assert "worldline reread" in told
+    assert ask(db, "reread", "--dry-run")["dry_run"]
+    assert ask(db, "list", "--type", "Fact")["items"] == []
+    assert "1 events read again by" in run(db, "reread").stdout
+    assert [item["content"] for item in ask(db, "list", "--type", "Fact")["items"]] == ["ana lives in Berlin"]
+    assert run(db, "reread").stdout == "nothing to read again\n"
+    assert ask(db, "reread", "--all")["changed"] == 0
+    assert "worldline reread" not in run(db, "doctor").stdout
+    assert "understand" in run(db, "reread", code=1, WORLDLINE_UNDERSTAND="off").stderr
+
+
+def test_a_damaged_parser_is_told_and_breaks_nothing(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor names the remedy; words are stored and recalled, and records are read."""
+    from worldline.reading import parser
+
+    def damaged() -> None:
+        raise parser.ParserDamaged(
+            "the parser's file x is missing or changed; install it again: pip install …"
+        )
+
+    monkeypatch.setattr(parser, "_loaded", damaged)
+    monkeypatch.setattr(parser, "_TROUBLE", [])
+    parser._pipeline.cache_clear()
+    try:
+        run(db, "add", "I live in Berlin.")
+        assert "I live in Berlin." in run(db, "recall", "Where do I live?").stdout
+        told = run(db, "doctor", code=1).stdout
+        assert "install it again" in told
+        assert "1 read by records only" in told
+    finally:
+        parser._pipeline.cache_clear()
+
+
+def test_days_are_days_wherever_they_were_said(db: str) -> None:
+    """A date is shown as the speaker's day, not as the UTC instant of the day before."""
+    run(db, "add", "Since May 3rd I work at Acme.", "--user", "ana", "--when", "2026-06-05T10:00+09:00")
+
+    assert "ana works at Acme  [since 2026-05-03]" in run(db, "list", "--type", "Fact").stdout
+    assert "[since 2026-05-03]" in run(db, "profile", "ana", "--user", "ana").stdout
+
+
 def test_correct_retire_and_back(db: str) -> None:
     """Retiring hides, correcting with an open end brings back, correcting with nothing withdraws."""
     id_ = ask(db, "note", "learning", "tea", "green", "--valid-from", "2026-01-01")["id"]

@@ -222,7 +222,7 @@ def test_server_memory(memory: Memory, tmp_path: Path) -> None:
 
     assert report.format == "server-memory"
     assert [node.content for node in memory.list("context").items] == ["likes tea"]
-    assert {n.content for n in memory.list("Fact").items} == {"Ana lives_in Porto", "Ana is a person"}
+    assert {n.content for n in memory.list("Fact").items} == {"Ana lives in Porto", "Ana is a person"}
     assert [bad.position for bad in report.skipped] == [
         "memory.jsonl, line 1, observation 2", "memory.jsonl, line 3",
     ]  # fmt: skip
@@ -527,7 +527,7 @@ def test_pins_and_stages_are_exported_and_come_back(tmp_path):
         for day in ("mon", "tue", "wed"):
             memory.remember(f"Tea, {day}", session=day, speaker="ana", facts=[Fact("Ana", "likes", "tea")])
         memory.consolidate()
-        fact = memory.list("Fact").items[0].id
+        fact = next(n.id for n in memory.list("Fact").items if n.content == "Ana likes tea")
         told = [version.change for version in memory.history(fact)]
         memory.export(tmp_path / "a.jsonl")
     with Memory.open(tmp_path / "b.db") as copy:

@@ -92,6 +92,24 @@ def test_contract_story(api: Any) -> None:
     assert api.get("memories", include_superseded="true")["items"]
 
 
+def test_facts_in_your_own_words(api: Any) -> None:
+    """A relation meets what was read, on every route that takes facts."""
+    api.post("remember", {"text": "I live in Berlin.", "said_at": "2026-01-01"})
+    (read,) = (fact["content"] for fact in api.get("memories", type="Fact")["items"])
+    me = read.removesuffix(" lives in Berlin")
+    lives = {"subject": "I", "relation": "home", "object": "Porto", "since": "2026-03"}
+    done = api.post("remember", {"text": "hello", "facts": [lives]})
+    assert f"{me} lives in Porto: given; ends “{read}”" in done["changes"]
+    wife = {"subject": "user", "relation": "wife", "object": "Rosa"}
+    api.post("notes", {"type": "user", "name": "n", "facts": [wife]})
+    api.post("facts", {"fact": {"subject": "me", "relation": "speaks", "object": "French"}})
+    facts = {fact["content"] for fact in api.get("memories", type="Fact")["items"]}
+    assert facts == {f"{me} lives in Porto", f"{me} is married to Rosa", f"{me} speaks French"}
+    assert api.post("facts", {"fact": {"subject": "Ana", "relation": "likes"}}, 400)["title"]
+    assert sum(api.get("readers").values()) >= 2
+    assert api.post("reread", {"everything": True})["changed"] == 0
+
+
 def test_words_facts_recall_and_why(api: Any) -> None:
     """What was said is recalled word for word with its reasons, and facts lead back to it."""
     fact = {"subject": "Acme", "predicate": "tier", "object": "gold"}
@@ -457,7 +475,7 @@ def test_sleep_and_what_it_finds(api: Any) -> None:
     assert api.get("people/Maria")["name"] == "Maria"
     assert api.get("people/Nobody", 404)["title"]
     assert [episode["turns"] for episode in api.get("episodes")] == [1]
-    assert [(found["entity"], found["predicate"]) for found in api.get("conflicts")] == [("Dana", "lives_in")]
+    assert [(found["entity"], found["predicate"]) for found in api.get("conflicts")] == [("Dana", "lives in")]
     assert said["id"] in [item["node"]["id"] for item in api.get("timeline", topic="Ana")]
     assert api.get("density", topic="Ana")["topic"] == "Ana"
     assert (

@@ -103,6 +103,50 @@ def test_nine_tools_with_annotations_and_schemas(db: str) -> None:
     session(stdio(db), work)
 
 
+def test_facts_given_with_words_and_notes(db: str) -> None:
+    """What an agent understood is believed under the bound user's name, ends what was so, and is told."""
+
+    async def work(call: Tools) -> None:
+        lives = {"subject": "user", "relation": "lives in", "object": "Berlin", "since": "2024"}
+        first = await call("write", type="said", content="Hi!", said_at="2026-01-01", facts=[lives])
+        assert first["changes"] == ["ana lives in Berlin: given"]
+        moved = [
+            {"subject": "I", "relation": "moved_to", "object": "Porto", "since": "2026-03-05"},
+            {"subject": "I", "relation": "allergy", "object": "peanuts"},
+            {"subject": "the user", "relation": "age", "object": 41},
+        ]
+        note = await call("write", content="Ana is in Porto now", facts=moved)
+        assert "ana lives in Porto: given; ends “ana lives in Berlin”" in note["changes"]
+        facts = {item["text"]: item for item in (await call("list", type="Fact"))["items"]}
+        assert set(facts) == {"ana lives in Porto", "ana is allergic to peanuts", "ana is aged 41"}
+        assert facts["ana lives in Porto"]["valid_from"] == "2026-03-05"
+        read = await call("read", id=facts["ana lives in Porto"]["id"], explain=True)
+        assert [item["text"] for item in read["evidence"]] == ["Ana is in Porto now"]
+        over = {"subject": "I", "relation": "is allergic to", "object": "Peanuts", "ended": True}
+        gone = await call("write", content="no allergy any more", facts=[over])
+        assert "ana is allergic to peanuts: over, as given" in gone["changes"]
+        assert "object" in await call.refused(
+            "write", content="x", facts=[{"subject": "I", "relation": "likes"}]
+        )
+        assert "subject" in await call.refused(
+            "write", content="x", facts=[{"relation": "likes", "object": "y"}]
+        )
+
+    session(stdio(db, "--user", "ana"), work)
+
+
+def test_definitions_stay_small() -> None:
+    """What a client pays for the nine tools before anything is asked."""
+    from worldline.surfaces import schemas
+    from worldline.surfaces.mcp_tools import CORE
+
+    shown = [
+        [t.name, t.description, schemas.of(t.takes, brief=True), schemas.of(t.gives, brief=True)]
+        for t in CORE
+    ]
+    assert estimate_tokens(json.dumps(shown, separators=(",", ":"))) <= 4100
+
+
 def test_a_memory_from_write_to_retire(db: str) -> None:
     """Written, recalled, amended, read with its history, corrected, retired: each step shows."""
 
@@ -342,7 +386,7 @@ def test_several_clients_and_the_shell_on_one_file(db: str) -> None:
 
 
 def test_first_answer_after_a_cold_start(db: str) -> None:
-    """Starting the server and answering the first question takes under 3 s of CPU, embedder included."""
+    """Starting the server and answering the first question takes under 4.2 s of CPU, embedder and parser included."""
     environ = {"WORLDLINE_EMBEDDER": "auto"}
     with Memory.open(db) as memory:
         memory.remember("We moved Acme to the gold tier.", speaker="Ana")
@@ -357,7 +401,7 @@ def test_first_answer_after_a_cold_start(db: str) -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    assert min(first() for _ in range(2)) < 3.0
+    assert min(first() for _ in range(2)) < 4.2
 
 
 def test_budget_counts_both_forms(memory: Memory) -> None:

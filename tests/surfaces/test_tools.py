@@ -36,6 +36,31 @@ def test_schemas_are_well_formed() -> None:
     json.dumps(tools.schemas())
 
 
+def test_anthropic_takes_the_same_tools() -> None:
+    """The other form holds the same names, descriptions and parameters."""
+    pairs = zip(tools.schemas(), tools.schemas("anthropic"), strict=True)
+    for ours, theirs in pairs:
+        function = ours["function"]
+        assert theirs == {
+            "name": function["name"], "description": function["description"],
+            "input_schema": function["parameters"],
+        }  # fmt: skip
+
+
+def test_facts_given_in_calls(memory: Memory) -> None:
+    """Facts come with words and notes; what they did is told, and what is wrong with one too."""
+    fact = {"subject": "I", "relation": "employer", "object": "Acme", "since": "2020-05"}
+    done = call(memory.scoped(user="ana"), "remember", text="hello", facts=[fact])
+    assert done["facts"] == ["ana works at Acme: given"]
+    ended = {"subject": "I", "relation": "works for", "ended": True}
+    done = call(memory.scoped(user="ana"), "note", type="user", name="job", content="left", facts=[ended])
+    assert "ana works at Acme: over, as given" in done["facts"]
+    assert (
+        "relation" in call(memory, "remember", text="hello", facts=[{"subject": "I", "object": "x"}])["error"]
+    )
+    assert "error" in call(memory, "remember", text="hello", facts=["I live in Rome"])
+
+
 def test_a_story_in_calls(memory: Memory) -> None:
     """Note, amend, recall at both moments, history, list, link, retire."""
     made = call(memory, "note", type="context", name="Acme contract", content="tier: silver",

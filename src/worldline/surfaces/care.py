@@ -21,10 +21,10 @@ from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
 from worldline.store.schema import FORMAT
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Verb, tends
+from worldline.surfaces.options import Bound, Verb, tends, thinks
 
 _PATIENCE = 2.0
-_EXTRAS = {"semantic": "onnxruntime", "progress": "rich", "mcp": "mcp", "web": "uvicorn"}
+_EXTRAS = {"semantic": "onnxruntime", "english": "spacy", "progress": "rich", "mcp": "mcp", "web": "uvicorn"}
 
 
 @click.command(cls=Verb)
@@ -125,7 +125,7 @@ def doctor(bound: Bound) -> None:
     Example:
       worldline doctor
     """
-    found = [*_installation(), *_settings(), *_store(bound)]
+    found = [*_installation(), *_reader(), *_settings(), *_store(bound)]
     bound.answer(found, [f"{item.state:<4} {item.about:<9} {item.told}" for item in found])
     if any(item.state == "bad" for item in found):
         click.get_current_context().exit(1)
@@ -141,6 +141,19 @@ def _installation() -> Iterator[Finding]:
         there = find_spec(module) is not None
         told = "installed" if there else f"not installed (optional: pip install 'worldline[{extra}]')"
         yield Finding("ok" if there else "note", extra, told)
+
+
+def _reader() -> Iterator[Finding]:
+    """Who reads here."""
+    from worldline.reading import parser
+    from worldline.reading.read import reader
+
+    if (wrong := parser.trouble()) is not None:
+        yield Finding("bad", "reader", f"{wrong} (until then: records and names only)")
+    elif parser.active() is None:
+        yield Finding("note", "reader", f"records and names only: {parser.REMEDY}")
+    else:
+        yield Finding("ok", "reader", reader())
 
 
 def _settings() -> Iterator[Finding]:
@@ -162,16 +175,57 @@ def _store(bound: Bound) -> Iterator[Finding]:
         yield Finding("bad", "store", f"{path} or its folder is not writable")
     try:
         with Memory.open(path, tenant=bound.tenant) as memory:
-            found = memory.stats()
+            found, readers = memory.stats(), memory.readers()
     except WorldlineError as error:
         yield Finding("bad", "store", str(error))
         return
     yield Finding("ok", "store", f"{path}, format {FORMAT}, {found['bytes']:,} bytes")
     yield Finding("ok", "contents", f"{found['versions']:,} versions in {found['changesets']:,} changesets")
+    yield from _read(readers)
     if found["pending_events"]:
         yield Finding("note", "pending", f"{found['pending_events']:,} events wait for Memory.resume()")
     if found["pending_merges"]:
         yield Finding("note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges")
+
+
+def _read(readers: dict[str, int]) -> Iterator[Finding]:
+    """How many events each reader has read, and whether it is time to read them again."""
+    from worldline.reading.read import reader
+    from worldline.write.reread import is_stale
+
+    for name, count in readers.items():
+        by = f"read by {name}" if name else "read by nobody yet"
+        yield Finding("note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}")
+    if any(is_stale(name, reader()) for name in readers):
+        yield Finding(
+            "note", "reread", "another reader reads here now; worldline reread brings the facts up to date"
+        )
+
+
+@click.command(cls=Verb)
+@click.option("--all", "everything", is_flag=True, help="Also what this reader has read.")
+@thinks
+def reread(bound: Bound, everything: bool) -> None:
+    """Read everything again, with the reader of today.
+
+    After an upgrade, or with a parser where there was none: what is no longer drawn from the words is
+    withdrawn, what is new is believed. Facts that were given, confirmed or corrected by hand stay as they
+    are. It can be broken off and goes on where it stopped; a second run changes nothing.
+
+    \b
+    Example:
+      worldline reread --dry-run
+      worldline reread
+    """
+    with bound.memory() as memory, Waiting() as progress:
+        done = memory.reread(everything=everything, progress=progress, dry_run=bound.dry_run)
+    would = "would be " if done.dry_run else ""
+    lines = [
+        f"{done.events:,} events {would}read again by {done.reader}",
+        f"{done.believed:,} beliefs {would}new, {done.withdrawn:,} {would}withdrawn, in {done.changed:,} events",
+    ]
+    left = [f"{done.left:,} wait to be understood for the first time: Memory.resume()"] if done.left else []
+    bound.answer(done, [*(lines if done.events else ["nothing to read again"]), *left])
 
 
 class Waiting:

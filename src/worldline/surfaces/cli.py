@@ -67,6 +67,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "stats": ("care:stats", "How much is stored."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
+        "reread": ("care:reread", "Read everything again, with the reader of today."),
         "flush": ("recalling:flush", "Embed what has no vector yet."),
         "reembed": ("recalling:reembed", "Make every vector anew, with the embedder that is configured now."),
         "bench": ("benching:bench", "Measure on public files, beside the baselines."),

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from worldline.clock import EARLIEST, LATEST, Instant, show
+from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
 from worldline.surfaces import mcp_values as v
+from worldline.surfaces import render
 from worldline.surfaces.budget import fitted, size, trimmed
 
 Payload = dict[str, Any]
@@ -77,13 +78,15 @@ class Tool(NamedTuple):
 
 def write(desk: Desk, asked: v.Write) -> Payload:
     """Remember something: a note of a type, or (type `said`) words that somebody said, verbatim. The same
-    note twice is stored once. If something changed, use memory_amend on the old memory instead."""
+    note twice is stored once. If something changed, use memory_amend on the old memory instead. Give the
+    facts that it states: later questions are answered from them."""
     memory = desk.shared(asked)
+    facts = [msgspec.to_builtins(fact) for fact in asked.facts]
     if asked.type == "said":
         if asked.valid_from or asked.valid_to or asked.name:
             raise InvalidInput("words have no name and no validity; give said_at, speaker and session")
         done = memory.scoped(session=asked.session).remember(
-            asked.content, said_at=asked.said_at, speaker=asked.speaker, metadata=asked.metadata
+            asked.content, said_at=asked.said_at, speaker=asked.speaker, metadata=asked.metadata, facts=facts
         )
         return _written(done, "remembered")
     if asked.said_at or asked.speaker:
@@ -95,6 +98,7 @@ def write(desk: Desk, asked: v.Write) -> Payload:
         valid_from=asked.valid_from,
         valid_to=asked.valid_to,
         metadata=asked.metadata or None,
+        facts=facts,
     )
     return _written(done, "stored")
 
@@ -248,7 +252,7 @@ def walk(desk: Desk, asked: v.Walk) -> Payload:
     found = desk.bound(asked).walk(asked.id, *asked.types, way=asked.way, depth=asked.depth)
     ids = {node.lineage: node.id[:_DIGITS] for node in found.nodes}
     joined = [
-        v.Joined(src=ids[e.src], type=e.metadata.get("predicate") or e.type, dst=ids[e.dst])
+        v.Joined(src=ids[e.src], type=render.relation(e), dst=ids[e.dst])
         for e in found.edges
         if e.src in ids and e.dst in ids
     ]
@@ -333,7 +337,8 @@ def _written(done: Receipt, verb: str) -> Payload:
     state = verb if done.changed else "was so already; nothing changed"
     told = [f"merge proposal {id_}: somebody should decide it" for id_ in value.proposals]
     hidden = [f"redacted: {', '.join(value.redacted)}"] if value.redacted else []
-    return _payload([f"{state}: {value.id}" if value.id else state, *told, *hidden], value)
+    facts = [f"  {change}" for change in value.changes if ": " in change]
+    return _payload([f"{state}: {value.id}" if value.id else state, *facts, *told, *hidden], value)
 
 
 def _retired(
@@ -379,8 +384,8 @@ def _item(node: Node, *, known: bool = False) -> v.Item:
         name="" if spoken or node.type == "Fact" else node.name,
         speaker=node.name if spoken else "",
         text=node.content,
-        valid_from=_iso(node.valid.start),
-        valid_to=_iso(node.valid.end),
+        valid_from=_iso(node.valid.start, node.precision),
+        valid_to=_iso(node.valid.end, render.of_end(node.valid, node.precision)),
         known_from=_iso(node.known.start) if known else None,
         known_to=_iso(node.known.end) if known else None,
         status=node.status,
@@ -444,8 +449,10 @@ def _title(content: str) -> str:
     return first if len(first) <= _NAME else first[: _NAME - 2].rstrip() + " …"
 
 
-def _iso(at: Instant) -> str | None:
-    return None if at >= LATEST or at <= EARLIEST else show(at)
+def _iso(at: Instant, precision: str | None = None) -> str | None:
+    if at >= LATEST or at <= EARLIEST:
+        return None
+    return calendar(at, precision) if precision and precision not in EXACT else show(at)
 
 
 CORE = (

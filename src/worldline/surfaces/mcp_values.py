@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
+from worldline.reading.given import HINT
+
 Ref: TypeAlias = Annotated[str, Meta(description="Id of a memory (8 or more digits).")]
 Time: TypeAlias = Annotated[str, Meta(description="ISO time, e.g. 2026-03-05 or 2026-03-05T14:30+01:00.")]
 Tokens: TypeAlias = Annotated[int, Meta(ge=60, description="Budget for the whole result, all of it counted.")]
@@ -41,6 +43,17 @@ class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
     run: str | None = None
 
 
+class Understood(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A fact that an agent has understood."""
+
+    subject: Annotated[str, Meta(min_length=1, description="Who or what; `user` for the user.")]
+    relation: Annotated[str, Meta(min_length=1, description=f"Such as: {HINT}. Or your own words.")]
+    object: Annotated[str | int | float | bool, Meta(description="One name or value.")] | None = None
+    since: Annotated[str, Meta(description="ISO date, month or year.")] | None = None
+    until: str | None = None
+    ended: Annotated[bool, Meta(description="No longer so.")] = False
+
+
 # What the tools take -----------------------------------------------------------------------------
 
 
@@ -64,6 +77,10 @@ class Write(Given, kw_only=True):
     metadata: Annotated[dict[str, Any], Meta(description="Labels to filter by later.")] = field(
         default_factory=dict
     )
+    facts: Annotated[
+        list[Understood],
+        Meta(description="What this says, as you understand it; a fact ends what it replaces."),
+    ] = field(default_factory=list)
     scopes: Annotated[
         list[ScopeOf], Meta(description="Instead of user/agent/app/run: the scopes that share this memory.")
     ] = field(default_factory=list)

@@ -62,7 +62,7 @@ def _some(title: str, lines: list[str], most: int | None) -> Iterator[str]:
 
 def _attribute(one: Attribute) -> str:
     stage = f"  ({one.stage})" if one.stage == "crystal" else ""
-    return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{render.span(one.valid)}]{stage}"
+    return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{render.span(one.valid, one.precision)}]{stage}"
 
 
 def _chain(one: Link) -> str:

@@ -92,7 +92,10 @@ def timeline(
 def _dated(item: Dated) -> str:
     flag = f"  * {item.landmark}" if item.landmark else ""
     because = "".join(f"\n{'':<21}{render.one_line(told, 100)}" for told in item.causes)
-    return f"{render.date(item.at):<19}  {render.line(item.node)}{flag}{because}"
+    named = None if item.at in (item.said_at, item.node.valid.start) else "day"
+    return (
+        f"{render.date(item.at, named or item.node.precision):<19}  {render.line(item.node)}{flag}{because}"
+    )
 
 
 @click.command(cls=Verb)

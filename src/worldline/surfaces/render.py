@@ -13,7 +13,7 @@ import click
 import orjson
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, LATEST, Instant, Interval, show
+from worldline.clock import EARLIEST, EXACT, LATEST, Instant, Interval, calendar, show
 from worldline.model import (
     Change,
     Contradiction,
@@ -28,9 +28,11 @@ from worldline.model import (
     Version,
     Why,
 )
+from worldline.rules.wording import label
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
 TIMES = frozenset("known_at also dated said_at since first_at last_at happened began ended".split())
+_HOUR = 3_600_000_000
 STAGES = frozenset({"trace", "unit", "crystal"})
 
 
@@ -79,23 +81,35 @@ def short(id_: str) -> str:
     return click.style(id_[:12], fg="yellow")
 
 
-def date(at: Instant) -> str:
-    """A date, with the time (UTC) where it is not midnight."""
+def date(at: Instant, precision: str | None = None) -> str:
+    """A date, with the time (UTC) where it is not midnight; a day, month or year as the calendar has it."""
     if at >= LATEST:
         return "forever"
     if at <= EARLIEST:
         return "always"
+    if precision and precision not in EXACT:
+        return calendar(at, precision)
     day, _, clock = show(at).removesuffix("Z").partition("T")
     return day if clock == "00:00:00" else f"{day} {clock[:8]}"
 
 
-def span(interval: Interval) -> str:
+def span(interval: Interval, precision: str | None = None) -> str:
     """`[from, to)` in words."""
     if interval.start <= EARLIEST and interval.end >= LATEST:
         return "always"
     if interval.end >= LATEST:
-        return f"since {date(interval.start)}"
-    return f"{date(interval.start)} → {date(interval.end)}"
+        return f"since {date(interval.start, precision)}"
+    if interval.end == interval.start + 1:
+        return f"until {date(interval.end, of_end(interval, 'day'))}"
+    return f"{date(interval.start, precision)} → {date(interval.end, of_end(interval, precision))}"
+
+
+def of_end(interval: Interval, precision: str | None) -> str | None:
+    """An end is a day where the start is one, and it lies whole days later (give or take an hour of summer)."""
+    if not precision or precision in EXACT:
+        return None
+    off = (interval.end - interval.start + _HOUR) % (24 * _HOUR)
+    return "day" if off <= 2 * _HOUR else None
 
 
 def title(node: Node) -> str:
@@ -113,13 +127,15 @@ def line(node: Node) -> str:
     """A memory on one line."""
     status = f"  ({node.status})" if node.status != "believed" else ""
     notes = "".join("  ! " + click.style(printable(note), fg="red") for note in node.notes)
-    return f"{short(node.id)}  {node.type:<9} {title(node)}  [{span(node.valid)}]{status}{notes}"
+    return (
+        f"{short(node.id)}  {node.type:<9} {title(node)}  [{span(node.valid, node.precision)}]{status}{notes}"
+    )
 
 
 def whole(node: Node) -> Iterable[str]:
     """A memory with everything that is known about it."""
     yield line(node) if node.type not in ("Turn", "Fact") else f"{short(node.id)}  {node.type} {node.name}"
-    yield f"  valid {span(node.valid)}; known {span(node.known)}"
+    yield f"  valid {span(node.valid, node.precision)}; known {span(node.known)}"
     if node.lineage != node.id:
         yield f"  a later version of {node.lineage[:12]}"
     if node.world:
@@ -134,11 +150,15 @@ def whole(node: Node) -> Iterable[str]:
         yield printable(node.content)
 
 
+def relation(edge: Edge) -> str:
+    """What an edge says, in words."""
+    return label(str(edge.metadata.get("predicate") or "")) or edge.type
+
+
 def edge_line(edge: Edge, names: dict[str, str]) -> str:
     """An edge on one line, ends by name where they are known."""
-    label = edge.metadata.get("predicate") or edge.type
     ends = [printable(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
-    return f"  {ends[0]} —{label}→ {ends[1]}  [{span(edge.valid)}]{_inferred(edge, names)}"
+    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}  [{span(edge.valid)}]{_inferred(edge, names)}"
 
 
 def _inferred(edge: Edge, names: dict[str, str]) -> str:
@@ -171,7 +191,7 @@ def history(versions: Iterable[Version]) -> Iterable[str]:
         if version.change in STAGES:
             yield f"{'':<19}  because {printable(node.reason or '')}; {span(node.known)}"
         else:
-            yield f"{'':<19}  held {span(node.valid)}; believed {span(node.known)}{by}"
+            yield f"{'':<19}  held {span(node.valid, node.precision)}; believed {span(node.known)}{by}"
         yield from (f"{'':<19}  {origin(item)}" for item in version.origins)
 
 
@@ -216,7 +236,7 @@ def subgraph(found: Subgraph) -> Iterable[str]:
 def conflicts(found: Iterable[Contradiction]) -> Iterable[str]:
     """Both sides of each conflict, with dates and sources."""
     for item in found:
-        about = f"{item.entity} · {item.predicate}" if item.entity else "two notes"
+        about = f"{item.entity} · {label(item.predicate or '')}" if item.entity else "two notes"
         by = "noticed in sleep" if item.inferred else "stated"
         yield f"{click.style(printable(about), bold=True)}  {by} {date(item.since)}"
         for side in item.sides:

@@ -7,7 +7,7 @@ and when (scope, world, moment) is bound before the function is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -26,6 +26,7 @@ from worldline.surfaces import rest_nights as nights
 from worldline.surfaces.budget import fitted, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.surfaces.rest_values import (
+    Again,
     Ask,
     Asked,
     Between,
@@ -38,6 +39,7 @@ from worldline.surfaces.rest_values import (
     EndEdge,
     FollowStep,
     Get,
+    GivenFact,
     Hash,
     HashOf,
     Link,
@@ -65,6 +67,7 @@ from worldline.surfaces.rest_values import (
 )
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
+from worldline.write.reread import Reread
 
 ALL = 1_000_000_000
 
@@ -174,7 +177,7 @@ def remember(memory: Memory, asked: Remember) -> Receipt:
         raise InvalidInput("give either `text` or `messages`")
     return memory.remember(
         asked.text, messages=asked.messages, said_at=_when(asked.said_at), speaker=asked.speaker,
-        session=asked.session, metadata=asked.metadata, facts=asked.facts, external_id=asked.external_id,
+        session=asked.session, metadata=asked.metadata, facts=_facts(asked.facts), external_id=asked.external_id,
         dry_run=asked.dry_run,
     )  # fmt: skip
 
@@ -186,7 +189,7 @@ def resume(memory: Memory, asked: Asked) -> Any:
 
 def fact(memory: Memory, asked: OneFact) -> Receipt:
     """Believes one fact given directly."""
-    return memory.fact(asked.fact, dry_run=asked.dry_run)
+    return memory.fact(_facts([asked.fact])[0], dry_run=asked.dry_run)
 
 
 def note(memory: Memory, asked: Note) -> Receipt:
@@ -194,8 +197,13 @@ def note(memory: Memory, asked: Note) -> Receipt:
     return memory.note(
         asked.type, asked.name, asked.content, valid_from=_when(asked.valid_from),
         valid_to=_when(asked.valid_to), dated=_when(asked.dated), metadata=asked.metadata or None,
-        dry_run=asked.dry_run,
+        facts=_facts(asked.facts), dry_run=asked.dry_run,
     )  # fmt: skip
+
+
+def _facts(given: Sequence[GivenFact]) -> list[Mapping[str, Any]]:
+    """Facts as `remember` takes them."""
+    return [msgspec.to_builtins(fact) for fact in given]
 
 
 def load(memory: Memory, asked: Load) -> Receipt:
@@ -428,6 +436,16 @@ def stats(memory: Memory, asked: Asked) -> dict[str, Any]:
     return memory.stats()
 
 
+def readers(memory: Memory, asked: Asked) -> dict[str, int]:
+    """Who has read the events, and how many each; the empty name stands for nobody."""
+    return memory.readers()
+
+
+def reread(memory: Memory, asked: Again) -> Reread:
+    """Reads again what another reader read, and brings the facts up to date."""
+    return memory.reread(everything=asked.everything, dry_run=asked.dry_run)
+
+
 def flush(memory: Memory, asked: Asked) -> Done:
     """Embeds everything that has no vector yet."""
     return Done(memory.flush())
@@ -472,6 +490,8 @@ ROUTES = (
     Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
     Route("GET", "/v1/span", span_),
     Route("GET", "/v1/stats", stats),
+    Route("GET", "/v1/readers", readers, gives=dict[str, int]),
+    Route("POST", "/v1/reread", reread, Again, Reread),
     Route("GET", "/v1/verify", verify, gives=Verification),
     Route("GET", "/v1/timeline", nights.timeline, nights.Timeline, list[Dated]),
     Route("GET", "/v1/density", nights.density, nights.Topic, Density),

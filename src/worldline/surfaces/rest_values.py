@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from worldline.model import Fact, Metadata, Node, Proposal
+from worldline.model import Evidence, Metadata, Node, Proposal
+from worldline.reading.given import HINT
 
 Way = Literal["out", "in", "both"]
 Given = Annotated[
@@ -17,6 +18,29 @@ Ref = Annotated[str, Meta(description="An id, its first 8 or more digits, or a h
 
 class Asked(Struct, kw_only=True, forbid_unknown_fields=True):
     """What a route takes; nothing, here."""
+
+
+class GivenFact(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A fact: a relation in your own words, or a predicate that you keep exactly as it is written."""
+
+    subject: Annotated[str, Meta(description="Who or what; `I` or `user` for the bound user.")]
+    relation: Annotated[str, Meta(description=f"Such as: {HINT}. Or your own words.")] | None = None
+    object: Annotated[str | int | float | bool, Meta(description="A name or a value.")] | None = None
+    since: Annotated[str, Meta(description="ISO date, month or year [when it was said].")] | None = None
+    until: Annotated[str, Meta(description="No longer so from then on.")] | None = None
+    ended: Annotated[bool, Meta(description="It is over.")] = False
+    predicate: Annotated[str, Meta(description="Instead of `relation`.")] | None = None
+    literal: (
+        Annotated[str | int | bool, Meta(description="Instead of `object`: a value, not a name.")] | None
+    ) = None
+    valid_from: Annotated[str | int, Meta(description="As `since`.")] | None = None
+    valid_to: Annotated[str | int, Meta(description="As `until`.")] | None = None
+    precision: str | None = None
+    confidence: float = 1.0
+    reason: str | None = None
+    functional: Annotated[bool, Meta(description="Whether it replaces the old object.")] | None = None
+    correction: Annotated[bool, Meta(description="The old one was wrong.")] = False
+    evidence: list[Evidence] = field(default_factory=list)
 
 
 # What the routes take ----------------------------------------------------------------------------
@@ -52,7 +76,9 @@ class Remember(Asked):
     speaker: str = ""
     session: str | None = None
     metadata: Metadata = field(default_factory=dict)
-    facts: list[Fact] = field(default_factory=list)
+    facts: Annotated[list[GivenFact], Meta(description="What it says, as you understand it.")] = field(
+        default_factory=list
+    )
     external_id: str | None = None
     dry_run: bool = False
 
@@ -60,7 +86,7 @@ class Remember(Asked):
 class OneFact(Asked):
     """A fact given directly."""
 
-    fact: Fact
+    fact: GivenFact
     dry_run: bool = False
 
 
@@ -74,6 +100,7 @@ class Note(Asked):
     valid_to: Given | None = None
     dated: Given | None = None
     metadata: Metadata = field(default_factory=dict)
+    facts: list[GivenFact] = field(default_factory=list)
     dry_run: bool = False
 
 
@@ -277,6 +304,13 @@ class HashOf(Asked):
     """A world, or everything."""
 
     ref: Ref | None = None
+
+
+class Again(Asked):
+    """What to read again."""
+
+    everything: Annotated[bool, Meta(description="Also what this reader has read.")] = False
+    dry_run: bool = False
 
 
 class Undo(Asked):

@@ -10,13 +10,14 @@ goes wrong comes back as `{"error": …}`, because the model that made the call 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Receipt
+from worldline.reading.given import HINT
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 from worldline.surfaces.render import plain
 
@@ -26,6 +27,23 @@ _REF = {"type": "string", "description": "The id of a memory, or its first 8 or 
 _AT = {
     "valid_at": {**_TIME, "description": "What held then (ISO time); now if left out."},
     "known_at": {**_TIME, "description": "What was believed then (ISO time); now if left out."},
+}
+_FACTS = {
+    "type": "array",
+    "description": "What it states, as you understand it; a fact ends what it replaces.",
+    "items": {
+        "type": "object",
+        "properties": {
+            "subject": {"type": "string", "description": "Who or what; `user` for the user."},
+            "relation": {"type": "string", "description": f"Such as: {HINT}. Or your own words."},
+            "object": {"type": "string", "description": "One name or value."},
+            "since": {"type": "string", "description": "ISO date, month or year."},
+            "until": {"type": "string", "description": "ISO date, month or year."},
+            "ended": {"type": "boolean", "description": "No longer so."},
+        },
+        "required": ["subject", "relation"],
+        "additionalProperties": False,
+    },
 }
 _MOST = 200
 
@@ -49,6 +67,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         speaker={**_TEXT, "description": "Who said it."},
         said_at=_TIME,
         session={**_TEXT, "description": "The conversation it belongs to."},
+        facts=_FACTS,
     ),
     "recall": _tool(
         "Find what is remembered about a question: dated, verbatim evidence, or why there is none.",
@@ -63,6 +82,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         name={**_TEXT, "description": "What it is about, in a few words."},
         content=_TEXT,
         valid_from={**_TIME, "description": "Since when it is true (ISO time); now if left out."},
+        facts=_FACTS,
     ),
     "amend": _tool(
         "It changed: a new version holds from now (or valid_from) on; the old one stays true of its time.",
@@ -94,8 +114,13 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def schemas() -> list[dict[str, Any]]:
-    """The tools, in the form that chat completions take."""
+def schemas(style: Literal["openai", "anthropic"] = "openai") -> list[dict[str, Any]]:
+    """The tools, in the form that chat completions take, or that Anthropic's messages do."""
+    if style == "anthropic":
+        return [
+            {"name": name, "description": tool["description"], "input_schema": tool["parameters"]}
+            for name, tool in _SCHEMAS.items()
+        ]
     return [{"type": "function", "function": {"name": name, **tool}} for name, tool in _SCHEMAS.items()]
 
 
@@ -135,7 +160,9 @@ def _at(memory: Memory, given: dict[str, Any]) -> Memory:
 
 
 def _done(receipt: Receipt) -> dict[str, Any]:
-    return {"id": receipt.id, "changed": receipt.changed, "known_at": receipt.known_at}
+    done = {"id": receipt.id, "changed": receipt.changed, "known_at": receipt.known_at}
+    facts = [change for change in receipt.changes if ": " in change]
+    return {**done, "facts": facts} if facts else done
 
 
 def _recall(memory: Memory, given: dict[str, Any]) -> Any:

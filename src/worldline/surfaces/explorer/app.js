@@ -31,8 +31,13 @@ function day(iso, exact = false) {
   const text = iso.replace("T", " ").replace(/(:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/, (_, s, f, z) => (exact ? s + (f || "") : "") + (z === "Z" ? "" : " " + z));
   return text.replace(/ 00:00$/, "");
 }
-function held(interval) {
-  const from = day(interval.from), to = day(interval.to);
+/** A day, month or year is one wherever it was said, not the UTC instant of the day before. */
+const calendar = (iso, precision) => new Date(Date.parse(iso) + 432e5).toISOString().slice(0, { year: 4, decade: 4, month: 7 }[precision] || 10);
+function held(interval, precision) {
+  const whole = precision && !["hour", "minute", "second"].includes(precision);
+  const apart = whole && interval.to ? (Date.parse(interval.to) - Date.parse(interval.from) + 36e5) % 864e5 : 864e5;
+  const from = whole && interval.from ? calendar(interval.from, precision) : day(interval.from);
+  const to = whole && interval.to && apart <= 72e5 ? calendar(interval.to, "day") : day(interval.to);
   return to ? `${from || "always"} → ${to}` : from ? `since ${from}` : "always";
 }
 const isOver = (node, at = Date.now()) => Boolean(node.valid.to && Date.parse(node.valid.to) <= at) || isGivenUp(node);
@@ -148,7 +153,7 @@ function card(node, { who = "", when = null, below = [], className = "" } = {}) 
       h("span", { className: "badge" }, spoken ? "said" : node.type), isOver(node, state.valid ?? Date.now()) && h("span", { className: "badge over" }, "over"),
       node.status !== "believed" && h("span", { className: `badge ${node.status === "quarantined" ? "bad" : ""}` }, node.status),
       h("button", { className: "name", type: "button", onclick: () => choose(node.lineage) }, name),
-      h("span", { className: "when" }, when ? day(when) : held(node.valid))),
+      h("span", { className: "when" }, when ? day(when) : held(node.valid, node.precision))),
     node.type !== "Fact" && node.content ? h("blockquote", {}, node.content) : null,
     node.notes.map((note) => h("div", { className: "note" }, `⚠ ${note}`)), below);
 }
@@ -187,7 +192,7 @@ async function timeline() {
     cursor.style.left = `${where(now)}%`;
     const bars = versions.map((node) => {
       const begin = where(Date.parse(node.valid.from)), end = node.valid.to ? where(Date.parse(node.valid.to)) : 100, point = node.type === "Turn";
-      const bar = h("span", { className: `tl-bar ${point ? "point" : node.valid.to ? "over" : "open"}`, title: `${titled(node)}: ${node.type === "Turn" ? "" : node.content}\n${held(node.valid)}` });
+      const bar = h("span", { className: `tl-bar ${point ? "point" : node.valid.to ? "over" : "open"}`, title: `${titled(node)}: ${node.type === "Turn" ? "" : node.content}\n${held(node.valid, node.precision)}` });
       bar.style.left = `${point ? Math.min(begin, 97) : begin}%`;
       if (!point) bar.style.width = `${Math.max(0.6, end - begin)}%`;
       return bar;
@@ -255,12 +260,12 @@ function detail(node, history, why) {
     const last = history.at(-1)?.node;
     return [h("div", { className: "card" }, h("div", { className: "head" }, h("span", { className: "badge over" }, "not there"), h("b", {}, last ? titled(last) : "")), h("p", { className: "soft" }, "At the moment that you look at, this did not hold or was not known. Its history tells why.")), historyCard(history)];
   }
-  const rows = [["Held", held(node.valid)], ["Known", held(node.known)], ["Id", node.id.slice(0, 16)]];
+  const rows = [["Held", held(node.valid, node.precision)], ["Known", held(node.known)], ["Id", node.id.slice(0, 16)]];
   if (node.confidence !== null) rows.push(["Confidence", String(node.confidence)]);
   if (node.reason) rows.push(["Because", node.reason]);
   if (node.world) rows.push(["In world", node.world.slice(0, 16)]);
   if (Object.keys(node.metadata).length) rows.push(["Metadata", JSON.stringify(node.metadata)]);
-  const words = why.reasons.filter((reason) => reason.node.content).slice(0, 8).map((reason) => h("div", {}, h("div", { className: "soft" }, `${reason.node.type === "Turn" ? reason.node.name || "somebody" : titled(reason.node)}, ${held(reason.node.valid).replace("since ", "")}`), quoted(reason)));
+  const words = why.reasons.filter((reason) => reason.node.content).slice(0, 8).map((reason) => h("div", {}, h("div", { className: "soft" }, `${reason.node.type === "Turn" ? reason.node.name || "somebody" : titled(reason.node)}, ${held(reason.node.valid, reason.node.precision).replace("since ", "")}`), quoted(reason)));
   return [h("div", { className: "card" }, h("div", { className: "head" }, h("span", { className: "badge" }, node.type), h("b", {}, titled(node))), node.content && node.content !== titled(node) ? h("blockquote", {}, node.content) : null, node.notes.map((note) => h("div", { className: "note" }, `⚠ ${note}`)), h("dl", { className: "facts" }, rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])), words.length ? [h("h3", {}, "The words that it rests on"), ...words] : null), historyCard(history)];
 }
 function quoted(reason) {
@@ -270,7 +275,7 @@ function quoted(reason) {
   return h("blockquote", {}, letters.slice(0, from).join(""), h("mark", {}, letters.slice(from, to).join("")), letters.slice(to).join(""));
 }
 function historyCard(history) {
-  return h("div", { className: "card" }, h("h3", {}, "Every belief held in it"), h("ol", { className: "history" }, history.map(({ node, change }) => h("li", { className: node.known.to ? "" : "held" }, h("b", {}, change), ` · ${node.type === "Turn" || node.type === "Fact" ? node.content : node.content || node.name}`, h("div", { className: "soft" }, `held ${held(node.valid)} · believed ${held(node.known)}`)))));
+  return h("div", { className: "card" }, h("h3", {}, "Every belief held in it"), h("ol", { className: "history" }, history.map(({ node, change }) => h("li", { className: node.known.to ? "" : "held" }, h("b", {}, change), ` · ${node.type === "Turn" || node.type === "Fact" ? node.content : node.content || node.name}`, h("div", { className: "soft" }, `held ${held(node.valid, node.precision)} · believed ${held(node.known)}`)))));
 }
 
 function draw(node, history, around) {
