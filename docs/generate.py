@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from blake3 import blake3
 
 import worldline
 from worldline import Config, Memory, Query, hashing
+from worldline.reading.families import Family, families
 from worldline.store import ledger
 from worldline.store.schema import COVERED
 from worldline.surfaces import rest, schemas
@@ -234,6 +235,50 @@ def rest_page() -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
 
 
+# Relation families ---------------------------------------------------------------------------------
+
+_FAMILIES_INTRO = """\
+What people say in many ways is kept in one slot for each relation: "moved to Lisbon", "is based in Lisbon" and
+"has a flat in Lisbon" all speak of where somebody lives. A family says how a fact of it reads, from both ends; whether
+it holds one value at a time, many, or a series of readings; what kind of thing its object is; and which wordings say
+that it holds or begins, and that it ends. `S` is whom it is about, `O` the object, `X` anybody else. The whole table,
+with all wordings, is `src/worldline/lexicon/families.toml`.
+
+Facts that are given (`remember(facts=…)`, `memory_write`, REST) are matched onto the same families by name, reading,
+noun or wording, so that they meet what is read. A relation that no family knows stays as it is written.
+"""
+_SHOWN = 4
+
+
+def families_page() -> str:
+    """Every family on a line."""
+    every = list(families().all.values())
+    parts = [_NOTE, "", "# Relation families", "", _FAMILIES_INTRO, f"{len(every)} families.", ""]
+    parts += ["| name | reads; from the other end | holds | object | nouns | holds or begins | ends |"]
+    parts += ["|---|---|---|---|---|---|---|", *map(_family, every)]
+    return "\n".join(parts) + "\n"
+
+
+def _family(family: Family) -> str:
+    reads = f"{family.reads}; {family.inverse}" if family.inverse else family.reads
+    holds = family.holds if family.changes else f"{family.holds}, never changes"
+    begins = [*family.states[:2], *family.begins[:2]] or [f"S be {word}" for word in family.words[:3]]
+    columns = (
+        f"`{family.name}`",
+        reads,
+        holds,
+        family.object,
+        _some(family.nouns),
+        _some(begins),
+        _some(family.ends),
+    )
+    return f"| {' | '.join(column.replace('|', '/') for column in columns)} |"
+
+
+def _some(all_: Sequence[str]) -> str:
+    return ", ".join(all_[:_SHOWN]) + (", …" if len(all_) > _SHOWN else "")
+
+
 # Bytes -------------------------------------------------------------------------------------------
 
 
@@ -300,6 +345,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "mcp.md": mcp_page(),
         DOCS / "reference" / "rest.md": rest_page(),
         DOCS / "reference" / "python.md": python_page(),
+        DOCS / "reference" / "families.md": families_page(),
         layout: format_page(layout.read_text("utf-8")),
     }
 
