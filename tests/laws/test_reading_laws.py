@@ -97,19 +97,9 @@ HOSTILE = {
     "capitals": "Ana Lopes ", "hyphens": "a-", "dots": "a.", "slashes": "/a", "emoji": "🙂",
     "spaces": "x" + " " * 300, "openers": "well, ok, so, ",
 }  # fmt: skip
-TOO_SLOW = {"of", "owners", "brackets", "emoji"}
-"""Those that take longer today. Take names off when they are fixed; never add one."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=[pytest.mark.xfail(run=False, reason="takes seconds or minutes")] * (name in TOO_SLOW)
-        )
-        for name in sorted(HOSTILE)
-    ],
-)
+@pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_no_text_takes_long(name: str) -> None:
     """Whatever is repeated to 200,000 characters, it is read in less than two seconds."""
     read("I live in Porto.", "Ana", said_at=SAID)  # loads the parser
