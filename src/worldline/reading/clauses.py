@@ -431,6 +431,10 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         return True
     if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
         return True
+    if low & {"will", "'ll", "wo"} and (
+        _has_condition(tree, at) or tree.tokens[0].low in ("maybe", "perhaps")
+    ):
+        return True
     if low & _IMAGINED and not ("'d" in low and tree.tokens[at].tag == "VBN"):
         return True
     place = at
@@ -465,6 +469,15 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _has_condition(tree: Tree, at: int) -> bool:
+    """ "… if the job works out"."""
+    return any(
+        tree.tokens[i].low in _CONDITION
+        for c in tree.kids(at, "advcl")
+        for i in tree.kids(c, "mark", "advmod")
+    )
 
 
 def _asks(tree: Tree, at: int) -> bool:
