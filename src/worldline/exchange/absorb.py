@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from worldline.clock import Instant
 from worldline.errors import NotFound, Refused
-from worldline.exchange import joining, jsonl, restore
+from worldline.exchange import exact, joining, jsonl, restore
 from worldline.exchange.records import Bad, Record, Report
 from worldline.exchange.restore import Copy, guarded
 from worldline.exchange.union import require_handlers, require_types
@@ -115,11 +115,22 @@ def put_back(
 ) -> Report:
     """An exported memory: restored as it was in an empty store, absorbed where other memories are."""
     restore.require_whole(handle)
-    copy = restore.gathered(records)
+    rest = iter(records)
+    head = next(rest, None)
+    if isinstance(head, Record) and exact.fits(head):
+        rows = exact.gathered(head, rest)
+        if restore.is_empty(handle) and (done := exact.restore(handle, rows, dry_run=dry_run)):
+            return done
+        with exact.aside(handle, rows) as origin:
+            copy = origin.read(
+                lambda view: restore.gathered((*_records(jsonl.lines(view), progress), *rows.others))
+            )
+    else:
+        copy = restore.gathered(rest if head is None else (head, *rest))
     if restore.is_empty(handle):
         return restore.restore(handle, copy, dry_run=dry_run)
-    done = _join(handle, copy, dry_run, progress)
-    return Report("worldline", done.memories, done.same, done.skipped, dry_run)
+    joined = _join(handle, copy, dry_run, progress)
+    return Report("worldline", joined.memories, joined.same, joined.skipped, dry_run)
 
 
 # The other memory ----------------------------------------------------------------------------------

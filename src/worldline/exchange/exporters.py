@@ -10,13 +10,14 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import orjson
 
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
-from worldline.exchange import jsonl
+from worldline.exchange import exact, jsonl
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
@@ -39,7 +40,7 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
-            count = handle.read(lambda view: _written(FORMATS[format](view), file.write))
+            count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
@@ -54,8 +55,19 @@ def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> 
     return total
 
 
+def _pieces(handle: Handle, view: SqlView, format: str) -> Iterator[tuple[str, int]]:
+    """What is written; a whole memory is told row by row, so that a copy of it is exact."""
+    if format == "jsonl" and not (view.scope.bound() or view.world):
+        return _dumped(exact.lines(view, handle.tenant))
+    return FORMATS[format](view)
+
+
 def _jsonl(view: SqlView) -> Iterator[tuple[str, int]]:
-    for line in jsonl.lines(view):
+    return _dumped(jsonl.lines(view))
+
+
+def _dumped(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str, int]]:
+    for line in lines:
         yield orjson.dumps(line).decode() + "\n", 1
 
 

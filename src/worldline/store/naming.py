@@ -134,9 +134,12 @@ def namesakes(tx: Tx, line: int, scope: int) -> list[int]:
 
 def beside(view: SqlView, lines: Collection[int], most: int) -> list[int]:
     """The other ends of the facts of these; whoever has very many is nobody's neighbour."""
+    first, second = (
+        f"SELECT * FROM ({_FACT_ENDS} {end} IN {LISTED} ORDER BY {end}, predicate, node LIMIT :most) x"
+        for end in ("subject", "object")
+    )
     rows = view.query(
-        f"SELECT subject, object FROM (SELECT * FROM ({_FACT_ENDS} subject IN {LISTED} ORDER BY node LIMIT :most) x"
-        f" UNION SELECT * FROM ({_FACT_ENDS} object IN {LISTED} ORDER BY node LIMIT :most) y) z ORDER BY 1, 2",
+        f"SELECT subject, object FROM ({first} UNION {second}) z ORDER BY 1, 2",
         among=listed(lines),
         most=most,
     )
