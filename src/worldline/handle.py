@@ -19,6 +19,7 @@ from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
+from worldline.store.beginning import begun
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -99,6 +100,19 @@ class Handle(Struct, frozen=True):
         with self.store.reading():
             return look(self.view())
 
+    def read_after(self, tx: Tx, look: Callable[[SqlView], T]) -> T:
+        """One snapshot after a changeset, whose tenant and time need no look-up."""
+        with self.store.reading():
+            return look(
+                SqlView(
+                    self.store,
+                    tx.tenant,
+                    valid=max(self.clock(), tx.stamp),
+                    scope=self.scope,
+                    world=self.world,
+                )
+            )
+
     def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
         """One changeset: everything that `work` does, or nothing."""
         with self.changeset(verb, keep=not dry_run) as (tx, place):
@@ -121,6 +135,7 @@ class Handle(Struct, frozen=True):
         with self.store.writing(keep=keep):
             tx = self._begin(fresh and not self.store.query("SELECT 1 FROM nodes LIMIT 1"))
             tx.scope_id = registry.scope_set(tx, self.scopes)
+            tx.belongs(tx.scope_id, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
@@ -134,13 +149,15 @@ class Handle(Struct, frozen=True):
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
     def _begin(self, fresh: bool) -> Tx:
-        tenant = self.tenant_row()
-        if not tenant[0]:
-            tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
+        found = begun(self.store, self.tenant)
+        if found is None:
+            registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
+            found = begun(self.store, self.tenant)
+        assert found is not None
         return Tx(
             self.store,
-            tenant,
-            known=max(self.clock(), tenant[3] + 1),
+            found,
+            known=max(self.clock(), found.tenant[3] + 1),
             scope=self.scope,
             types=self.types,
             language=self.config.language,

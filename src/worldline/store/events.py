@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from worldline.clock import Instant
+from worldline.clock import LATEST, Instant
 from worldline.model import Scope
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -82,6 +82,39 @@ def stored_event(view: SqlView, event: str) -> Stored:
     return Stored(*rows[0])
 
 
+def to_settle(tx: Tx, event: str) -> Stored:
+    """The same, for a changeset that will tie what it says to it: what hangs on it already is known then."""
+    id_ = bytes.fromhex(event)
+    rows = tx.query(
+        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading,"
+        " n.line, (SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = n.line AND c.type = 'contains'"
+        " AND c.vt > :latest AND c.kt = :forever ORDER BY c.vt DESC, c.id LIMIT 1),"
+        " EXISTS (SELECT 1 FROM edges r WHERE r.tenant = :t AND r.src = n.id AND r.type = 'refers_to'),"
+        " EXISTS (SELECT 1 FROM edges d WHERE d.tenant = :t AND d.dst = n.id AND d.type = 'derived_from')"
+        " FROM nodes n CROSS JOIN events e ON e.tenant = :t AND e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
+        hash=id_,
+        latest=LATEST,
+    )
+    node, _, sender, *_, line, parent, mentions, grounds = rows[0]
+    tx.recollect(node, (id_, sender, line), parent)
+    tx.bare(
+        node, *[type_ for type_, some in (("refers_to", mentions), ("derived_from", grounds)) if not some]
+    )
+    return Stored(*rows[0][:8])
+
+
+def is_unheard(tx: Tx, key: bytes, id_: bytes) -> bool:
+    """Whether neither an event of this key nor a memory of this id is stored; then the changeset knows that."""
+    rows = tx.query(
+        "SELECT 1 FROM events WHERE tenant = :t AND key = :key"
+        " UNION ALL SELECT 1 FROM nodes WHERE tenant = :t AND hash = :id",
+        key=key,
+        id=id_,
+    )
+    tx.absent(*([] if rows else [id_]))
+    return not rows
+
+
 def same_event(tx: Tx, key: bytes) -> Same | None:
     """The event that is stored under a key."""
     rows = tx.query(
@@ -118,7 +151,7 @@ def signals_of(tx: Tx, node: int) -> str | None:
 
 def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
     """What is still to be done with an event (nothing: its state), and what the gate found."""
-    tx.query(
+    (tx if tx.is_new(node) else tx.peek()).query(
         "UPDATE events SET state = :state, draft = :draft, signals = coalesce(signals, :signals)"
         " WHERE tenant = :t AND node = :node",
         state="pending" if draft else state, draft=draft, signals=signals, node=node,

@@ -14,6 +14,7 @@ from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.rules import ontology
+from worldline.store.beginning import Begun, last_rows
 from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.tx import Tx
 
@@ -27,8 +28,10 @@ def new_tenant(store: SqliteStore, name: str, now: Instant, types: Mapping[str, 
     row = store.query("SELECT id, name, 0, last_known, sequence, head FROM tenants WHERE name = ?", (name,))[
         0
     ]
-    root = store.query("SELECT coalesce(max(id), 0) + 1 FROM nodes")[0][0]
-    tx = Tx(store, (*row[:2], root, *row[3:]), known=now + 1, types=types)
+    last = last_rows(store)
+    root = last["nodes"] + 1
+    begun = Begun((*row[:2], root, *row[3:]), last, None, None, merged=False, typed=False)
+    tx = Tx(store, begun, known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
     store.execute("UPDATE tenants SET root = ? WHERE id = ?", (key, row[0]))
     tx.finish("open")
@@ -126,6 +129,8 @@ def _kind(item: Any) -> str:
 
 def _registered(tx: Tx, kind: str, name: str | None) -> list[Row]:
     """(row, world, version, spec, name) of what is registered now."""
+    if not tx.typed:
+        return []
     chosen = "1" if name is None else "name = :name"
     return tx.query(
         "SELECT id, world, version, spec, name FROM ontology WHERE tenant = :t AND kind = :kind"

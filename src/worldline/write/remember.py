@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import Interval, When, moment
+from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.store import events
-from worldline.store.events import stored_event
+from worldline.store.events import stored_event, to_settle
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -37,6 +37,7 @@ _NEAREST = 5
 _GATED = 8000
 _COMMON = 60
 """Above so many texts a word does not help to find the nearest ones."""
+MINUTE = 60_000_000
 ECHO = "it repeats what this memory has handed out"
 
 
@@ -62,13 +63,31 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
     made = _made(handle, event, left)
+    words = Words()
     stored = handle.write(
-        "remember", lambda tx, place: _append(tx, event, place, handle, left, made), dry_run=dry_run
-    )
+        "remember", lambda tx, place: words.kept(tx, event, _append(tx, event, place, handle, left, made)),
+        dry_run=dry_run,
+    )  # fmt: skip
     stored = replace(stored, redacted=secrets)
     if left is None or dry_run or stored.id is None or not (stored.changed or given):
         return stored
-    return understand(handle, stored, left)
+    return understand(handle, stored, left, words)
+
+
+class Words(Struct):
+    """What the first changeset has stored, so that the gate need not look it up."""
+
+    tx: Tx | None = None
+    said: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Row and text by id."""
+
+    def kept(self, tx: Tx, event: Event, done: Done) -> Done:
+        """Notes an event that was stored just now."""
+        self.tx = tx
+        found = tx.find(done[0]) if done[0] is not None else None
+        if done[0] is not None and found is not None:
+            self.said[done[0].hex()] = (found[0], event.text)
+        return done
 
 
 def _checked(event: Event, handle: Handle) -> Event:
@@ -94,19 +113,19 @@ class Made(Struct, frozen=True):
 
     reading: bytes | None = None
     described: bytes | None = None
+    said_at: Instant = 0
+    """The moment that both were worked out for."""
 
 
 def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     """What an event says, and how recall will see it."""
-    if event.said_at is None:
-        described = None  # its moment is known only when it is stored
-    else:
-        draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(moment(event.said_at)[0]))
-        draft.metadata = clean_metadata(event.metadata)
-        described = msgspec.msgpack.encode(described_draft(draft))
+    said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
+    draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
+    draft.metadata = clean_metadata(event.metadata)
+    described = msgspec.msgpack.encode(described_draft(draft))
     if left is None or not left.extract:
-        return Made(None, described)
-    return Made(ENCODER.encode(read_event(event, handle.scope.user, handle.clock())), described)
+        return Made(None, described, said_at)
+    return Made(ENCODER.encode(read_event(event, handle.scope.user, said_at)), described, said_at)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
@@ -116,12 +135,13 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
     made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
     fresh: list[str] = []
+    words = Words()
 
     def work(tx: Tx, place: Place) -> Done:
         last = None
         for number, (event, _) in enumerate(cleaned):
             undated = tx.stamp - (len(cleaned) - 1 - number)
-            last, new = _append(tx, event, place, handle, left, made[number], undated)
+            last, new = words.kept(tx, event, _append(tx, event, place, handle, left, made[number], undated))
             ids.append(last.hex() if last else "")
             fresh.extend(ids[-1:] if new else [])
         return last, bool(fresh)
@@ -130,7 +150,7 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
     stored = replace(stored, ids=tuple(ids), redacted=tuple(name for _, found in cleaned for name in found))
     if left is None or dry_run or not fresh:
         return stored
-    return replace(_understand_all(handle, stored, fresh, left), ids=tuple(ids))
+    return replace(_understand_all(handle, stored, fresh, left, words), ids=tuple(ids))
 
 
 def _redacted(event: Event, handle: Handle) -> tuple[Event, tuple[str, ...]]:
@@ -155,32 +175,40 @@ def _append(
     undated: int | None = None,
 ) -> Done:  # fmt: skip
     draft = None if left is None else _drafted([left])
+    described = (
+        made.described if event.said_at is not None or _is_close(undated or tx.stamp, made.said_at) else None
+    )
     key, new = put.append_event(
-        tx, event, place, handle.config.max_text, undated, draft, made.reading, made.described
+        tx, event, place, handle.config.max_text, undated, draft, made.reading, described
     )
     if left is not None and not tx.is_new(key) and (new or left.facts):
         events.leave(tx, key, _drafted([*_others(events.draft_of(tx, key), left), left]))
     return tx.id_of(key), new
 
 
+def _is_close(one: Instant, other: Instant) -> bool:
+    """Whether two moments are the same as far as words that speak of time can tell."""
+    return one // MINUTE == other // MINUTE
+
+
 # Understanding ------------------------------------------------------------------------------------
 
 
-def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
+def understand(handle: Handle, stored: Receipt, left: Pending, words: Words = Words()) -> Receipt:
     """The second changeset: claims and facts through their handlers, and the event is settled."""
-    return _understand_all(handle, stored, [stored.id or ""], left)
+    return _understand_all(handle, stored, [stored.id or ""], left, words)
 
 
-def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending) -> Receipt:
-    born: list[int] = []
-    scope = 0
-    verdicts = _verdicts(handle, ids) if left.extract and handle.config.gate != "off" else {}
+def _understand_all(
+    handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending, words: Words = Words()
+) -> Receipt:
+    done_by: Tx | None = None
+    verdicts = _verdicts(handle, ids, words) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
-        nonlocal scope
+        nonlocal done_by
+        done_by = tx
         changed = [_understand_one(tx, id_, place, handle, left, verdicts.get(id_)) for id_ in ids]
-        born.extend(tx.born("Entity"))
-        scope = place.scope
         return bytes.fromhex(stored.id or ""), any(changed)
 
     try:
@@ -189,7 +217,7 @@ def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: P
         handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
     done = with_model.joined(stored, receipt)
-    done = with_model.joined(done, recluster(handle, born, scope))
+    done = with_model.joined(done, recluster(handle, done_by))
     if left.model:
         done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
@@ -200,22 +228,26 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
+def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
-    heard = handle.read(
-        lambda view: {
-            id_: (event.text, _nearest(view, event.text, event.key))
-            for id_ in ids
-            for event in [stored_event(view, id_)]
-        }
-    )
+
+    def look(view: SqlView) -> dict[str, tuple[str, list[str]]]:
+        said = {id_: words.said.get(id_) or _row_and_text(view, id_) for id_ in ids}
+        return {id_: (text, _nearest(view, text, row)) for id_, (row, text) in said.items()}
+
+    heard = handle.read_after(words.tx, look) if words.tx is not None else handle.read(look)
     return {id_: _judge(handle, text, nearest) for id_, (text, nearest) in heard.items()}
+
+
+def _row_and_text(view: SqlView, id_: str) -> tuple[int, str]:
+    event = stored_event(view, id_)
+    return event.key, event.text
 
 
 def _understand_one(
     tx: Tx, id_: str, place: Place, handle: Handle, left: Pending, signals: Signals | None
 ) -> bool:
-    event = stored_event(tx, id_)
+    event = to_settle(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
     if left.extract and (signals is None or _is_worth_reading(signals)):
@@ -259,7 +291,7 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | No
 
 def _nearest(view: SqlView, text: str, own: int = 0) -> list[str]:
     found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST)]
-    contents = view.contents(found)
+    contents = view.contents(found) if found else {}
     return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
 
 
