@@ -13,8 +13,8 @@ from worldline.clock import Interval
 from worldline.consolidate.changes import MADE, Arrow, Change, New, Plan, Rows
 from worldline.consolidate.night import Night
 from worldline.model import Belief, Close
-from worldline.read.turns import Spoken, not_yet, spoken
 from worldline.rules.causes import Cause, causes, happening, strength
+from worldline.store.turns import Spoken, not_yet, spoken
 from worldline.store.view import LISTED, SqlView, listed
 
 CAUSE = "cause"

@@ -15,11 +15,11 @@ from msgspec import Struct
 
 from worldline.consolidate.changes import Change, Plan, Rows
 from worldline.consolidate.night import Night
-from worldline.read.turns import BATCH, SEATED, SEATS, Spoken, not_yet, spoken
 from worldline.reading.voices import role_of
 from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
 from worldline.rules.tally import DECODER, ENCODER, Said, Tally, combined, tally
+from worldline.store.turns import BATCH, SEATED, SEATS, Spoken, not_yet, spoken
 from worldline.store.view import LISTED, SqlView, listed
 from worldline.text import fold
 

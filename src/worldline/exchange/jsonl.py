@@ -15,7 +15,7 @@ import orjson
 from worldline import __version__
 from worldline.clock import FOREVER, Instant
 from worldline.hashing import record_id
-from worldline.read.listing import hash_of
+from worldline.store.listing import hash_of
 from worldline.store.schema import COLUMNS
 from worldline.store.view import SqlView
 
