@@ -76,7 +76,9 @@ class Merging:
                 "representative": members[0].id,
                 "members": [{"id": n.id, "type": n.type, "name": n.name} for n in members],
                 "names": list(dict.fromkeys([*(n.name for n in members), *people.names_of(view, lines)])),
-                "provenance": [{"memory": e.src, "of": e.dst, **e.metadata} for e in mentions_of(view, lines)],
+                "provenance": [
+                    {"memory": e.src, "of": e.dst, **e.metadata} for e in mentions_of(view, lines)
+                ],
                 "merges": [msgspec.to_builtins(p) for p in people.accepted_among(view, lines)],
             }
 

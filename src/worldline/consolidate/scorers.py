@@ -13,7 +13,7 @@ from worldline.consolidate.run import EVERYBODY
 from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Node, Scorer
-from worldline.read.signals import SCORER
+from worldline.store.evidence import SCORER
 from worldline.store.schema import SILENT
 from worldline.store.view import SqlView
 

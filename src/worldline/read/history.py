@@ -162,9 +162,7 @@ def diff(before: SqlView, after: SqlView) -> Diff:
     )
 
 
-def _edge_diff(
-    before: SqlView, after: SqlView, window: Window
-) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
+def _edge_diff(before: SqlView, after: SqlView, window: Window) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
     sources = histories.sources_touched(after, window)
     old = {edge.id: edge for edge in before.edges(sources, None, "out")}
     new = {edge.id: edge for edge in after.edges(sources, None, "out")}
@@ -195,7 +193,9 @@ def why(view: SqlView, node: Node) -> Why:
         for belief, _ in view.history(node.line)
         if (belief.of, belief.valid) == (node.key, node.valid)
     ]
-    origins = {origin: None for found in histories.origins(view, "beliefs", held).values() for origin, _ in found}
+    origins = {
+        origin: None for found in histories.origins(view, "beliefs", held).values() for origin, _ in found
+    }
     return Why(node, tuple(reasons), tuple(origins))
 
 

@@ -51,19 +51,23 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, Told]:
     rows = view.query(
         f"SELECT o.*, {_remarks(view)}, {_doubtful(view)} FROM (SELECT {NODE}, e.sender, e.said_at, e.utc_offset,"
         " (SELECT w.name FROM nodes w WHERE w.tenant = :t AND w.id = e.session), e.reading, e.node AS event,"
-        " n.line AS told_of, b.kt AS until, b.id AS belief FROM json_each(:among) j"
+        " n.line AS told_of, n.id AS version, b.kt AS until, b.id AS belief FROM json_each(:among) j"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
         " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
         f" LEFT JOIN events e ON e.tenant = n.tenant AND e.node = n.id WHERE {view.seen()}) o"
-        " ORDER BY o.until, o.belief",
+        " ORDER BY o.version, o.until, o.belief",
         among=listed(nodes),
     )
-    return {row[0]: _told(row) for row in reversed(rows)}
+    found: dict[int, Told] = {}
+    for row in rows:
+        if row[0] not in found:
+            found[row[0]] = _told(row)
+    return found
 
 
 def _told(row: Any) -> Told:
     sender, said_at, offset, session, reading, event = row[19:25]
-    remarks, doubtful = row[28:]
+    remarks, doubtful = row[29:]
     trusted = event is not None and not doubtful
     return Told(
         node_from(row), sender or "", said_at, offset or 0, session, _worded(remarks),
@@ -133,19 +137,19 @@ def _doubtful(view: SqlView) -> str:
 def signals(view: SqlView, nodes: Collection[int]) -> list[Signal]:
     """Every signal of these texts; how often something was used is of now, and left out at another moment."""
     rows = view.query(
-        "SELECT s.node, s.name, s.value, 0, 0, 0, 0 FROM json_each(:among) j CROSS JOIN scores s"
-        f" ON s.tenant = :t AND s.node = j.value{'' if view.whole else _USED} ORDER BY 1, 2",
+        "SELECT 0 AS used, s.node, s.name, s.value, 0, 0, 0, 0 FROM json_each(:among) j CROSS JOIN scores s"
+        f" ON s.tenant = :t AND s.node = j.value{'' if view.whole else _USED} ORDER BY 1, 2, 3",
         among=listed(nodes),
         strength=STRENGTH,
     )
     return [
-        Signal(node, name, value, Strength(value, *used) if name == STRENGTH else None)
-        for node, name, value, *used in rows
+        Signal(node, name, value, Strength(value, *counts) if used else None)
+        for used, node, name, value, *counts in rows
     ]
 
 
 _USED = (
-    " UNION ALL SELECT n.id, :strength, s.salience, s.reinforced_at, s.uses, s.useful, s.wrong"
+    " UNION ALL SELECT 1, n.id, :strength, s.salience, s.reinforced_at, s.uses, s.useful, s.wrong"
     " FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
     " CROSS JOIN strengths s ON s.tenant = n.tenant AND s.line = n.line AND s.uses + s.useful + s.wrong > 0"
 )

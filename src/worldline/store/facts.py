@@ -101,6 +101,8 @@ def _held(r: Any) -> Held:
 
 def around(view: SqlView, entities: Collection[int], fan_in: int) -> list[Joint]:
     """The facts that leave these entities, then those that reach one of them that few facts reach."""
+    if not entities:
+        return []
     step = (
         "SELECT {inverse} AS inverse, n.id, n.hash, {subject} AS subject, f.predicate, f.phrase, {object} AS object,"
         f" b.id AS belief FROM facts f{_HELD}"

@@ -164,4 +164,3 @@ def beliefs_in(view: SqlView, edge: Edge) -> list[Edge]:
         "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
         id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
     )  # fmt: skip
-

@@ -118,7 +118,9 @@ def newest_of(view: SqlView, speaker: str, after: int, most: int) -> list[int]:
     return [row[0] for row in rows][-most:]
 
 
-def backwards(view: SqlView, within: tuple[Instant, Instant], most: int, batch: int = 1000) -> Iterator[Uttered]:
+def backwards(
+    view: SqlView, within: tuple[Instant, Instant], most: int, batch: int = 1000
+) -> Iterator[Uttered]:
     """What was said within some time, newest first, batch by batch, until `most` were looked at."""
     at, row, seen = within[1], 1 << 62, 0
     while seen < most:
