@@ -129,18 +129,19 @@ def around(view: SqlView, entities: Collection[int], fan_in: int) -> list[Joint]
 
 def ranges(view: SqlView, relations: Collection[str]) -> dict[str, dict[str, float]]:
     """For each relation, the kinds that its objects are called, with their share."""
+    among = "IN (SELECT value FROM json_each(:relations))"
     rows = view.query(
-        "SELECT c.predicate, w.kind, count(DISTINCT f.node), c.facts FROM (SELECT g.predicate, count(*) AS facts"
-        " FROM facts g WHERE g.tenant = :t AND g.object <> 0"
-        " AND g.predicate IN (SELECT value FROM json_each(:relations)) GROUP BY g.predicate) c"
-        " CROSS JOIN facts f ON f.tenant = :t AND f.predicate = c.predicate"
+        f"SELECT g.predicate, NULL, count(*) FROM facts g WHERE g.tenant = :t AND g.object <> 0 AND g.predicate {among}"
+        " GROUP BY g.predicate UNION ALL SELECT f.predicate, w.kind, count(DISTINCT f.node) FROM facts f"
         " CROSS JOIN wordings w ON w.tenant = f.tenant AND w.object = f.object"
-        " GROUP BY c.predicate, w.kind, c.facts ORDER BY c.predicate, w.kind",
+        f" WHERE f.tenant = :t AND f.predicate {among} GROUP BY f.predicate, w.kind",
         relations=orjson.dumps(list(relations)).decode(),
     )
+    facts = {relation: count for relation, kind, count in rows if kind is None}
     found: dict[str, dict[str, float]] = {relation: {} for relation in relations}
-    for relation, kind, count, facts in rows:
-        found[relation][kind] = count / facts
+    for relation, kind, count in rows:
+        if kind is not None:
+            found[relation][kind] = count / facts[relation]
     return found
 
 
@@ -167,8 +168,9 @@ def stages(view: SqlView, line: int) -> list[Stage]:
 def disputed(view: SqlView) -> list[int]:
     """The lineages that an open contradiction leaves from."""
     rows = view.query(
-        "SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t"
-        f" AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')} ORDER BY e.src"
+        "SELECT DISTINCT e.src FROM (SELECT x.id FROM edges x WHERE x.tenant = :t AND x.type = 'contradicts') c"
+        f" CROSS JOIN edges e ON e.tenant = :t AND e.id = c.id WHERE {view.time('e')} AND {view.scoped('e')}"
+        " ORDER BY e.src"
     )
     return [row[0] for row in rows]
 
