@@ -78,8 +78,8 @@ class Sleeping:
         return self._pinned(ref, None, "no longer pinned", dry_run)
 
     def _pinned(self, ref: Any, value: str | None, reason: str, dry_run: bool) -> Receipt:
-        from worldline.consolidate.changes import set_mark
         from worldline.store.cold import wake
+        from worldline.store.nights import set_mark
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, _meant(ref))

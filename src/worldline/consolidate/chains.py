@@ -7,15 +7,15 @@ any more is withdrawn here. What follows from several edges is another pass's wo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
-from worldline.clock import Interval
 from worldline.consolidate.changes import MADE, Arrow, Change, New, Plan, Rows
 from worldline.consolidate.night import Night
-from worldline.model import Belief, Close
+from worldline.model import Close
 from worldline.read.turns import Spoken, not_yet, spoken
 from worldline.rules.causes import Cause, causes, happening, strength
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.stated import causes_drawn, derived_from
+from worldline.store.view import SqlView
 
 CAUSE = "cause"
 MOST = 5
@@ -71,39 +71,13 @@ def _from(turn: Spoken, span: tuple[int, int]) -> Arrow:
 
 def _withdrawn(view: SqlView, closed: Collection[int]) -> Iterator[Close]:
     """The edges that stood on a turn which was given up or changed, and have nothing else to stand on."""
-    edges = _standing_on(view, closed) if closed else []
-    shared = _shared(view, [(src, dst) for _, src, dst, *_ in edges])
-    told = {
-        t.line: {(a, b) for _, a, b in _stated(t)}
-        for t in spoken(view, {x for s in shared.values() for x in s})
-    }
-    for belief, src, dst, cause, effect in edges:
-        if not any((cause, effect) in told.get(line, ()) for line in shared[src, dst]):
-            yield Close(belief, "edges", reason=WHY)
-
-
-def _standing_on(view: SqlView, lines: Collection[int]) -> list[tuple[Belief, int, int, str, str]]:
-    """The causes that sleep drew between happenings of these turns, with the names of both ends."""
-    rows = view.query(
-        "SELECT DISTINCT e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.src, e.dst, c.name, n.name FROM edges d"
-        " CROSS JOIN edges e ON e.tenant = :t AND e.src = d.src AND e.type = 'causes' AND e.kt = :forever"
-        " CROSS JOIN nodes c ON c.id = e.src CROSS JOIN nodes n ON n.id = e.dst"
-        f" WHERE d.tenant = :t AND d.dst IN {LISTED} AND d.type = 'derived_from' AND {view.scoped('e')}"
-        " AND json_extract(e.metadata, '$.made_by') = 'sleep' AND json_extract(e.metadata, '$.inferred') IS NULL"
-        " ORDER BY e.id",
-        among=listed(sorted(lines)),
-    )
-    return [(Belief(r[0], r[0], Interval(r[1], r[2]), Interval(r[3], r[4]), r[5]), *r[6:]) for r in rows]
-
-
-def _shared(view: SqlView, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], set[int]]:
-    """The turns that both ends of an edge were drawn from."""
-    rows = view.query(
-        f"SELECT e.src, e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'derived_from'"
-        f" AND e.kt = :forever AND {view.scoped('e')}",
-        among=listed(sorted({end for pair in pairs for end in pair})),
-    )
-    of: dict[int, set[int]] = {}
-    for src, dst in rows:
-        of.setdefault(src, set()).add(dst)
-    return {(a, b): of.get(a, set()) & of.get(b, set()) for a, b in pairs}
+    edges = causes_drawn(view, closed) if closed else []
+    if not edges:
+        return
+    drawn_from = derived_from(view, {end for edge in edges for end in (edge.src, edge.dst)})
+    shared = [set(drawn_from.get(edge.src, ())) & set(drawn_from.get(edge.dst, ())) for edge in edges]
+    turns = spoken(view, {turn for both in shared for turn in both})
+    told = {turn.line: {(cause, effect) for _, cause, effect in _stated(turn)} for turn in turns}
+    for edge, both in zip(edges, shared, strict=True):
+        if not any((edge.cause, edge.effect) in told.get(line, ()) for line in both):
+            yield Close(edge.belief, "edges", reason=WHY)

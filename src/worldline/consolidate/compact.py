@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from worldline.consolidate.changes import Fold, Plan
 from worldline.consolidate.night import Night
+from worldline.store.nights import segments
 from worldline.store.view import SqlView
 
 TABLES = ("words", "cold_words")
@@ -20,13 +21,4 @@ PAGES = 8000
 
 def compact(view: SqlView, night: Night) -> Plan:
     """Which indexes to fold."""
-    return Plan(tuple(Fold(table, PAGES) for table in TABLES if _segments(view, table) > MANY))
-
-
-def _segments(view: SqlView, table: str) -> int:
-    rows = view.query(
-        f"WITH RECURSIVE s(id) AS (SELECT min(segid) FROM {table}_idx UNION ALL"
-        f" SELECT (SELECT min(segid) FROM {table}_idx WHERE segid > s.id) FROM s WHERE s.id IS NOT NULL)"
-        " SELECT count(id) FROM s"
-    )
-    return int(rows[0][0])
+    return Plan(tuple(Fold(table, PAGES) for table in TABLES if segments(view, table) > MANY))

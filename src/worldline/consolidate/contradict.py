@@ -13,12 +13,21 @@ from itertools import groupby, islice, product
 from typing import Any
 
 from worldline.clock import Interval
-from worldline.consolidate.believed import Identity, Stated, facts, merged_facts, of_subjects
 from worldline.consolidate.changes import Change, Plan
 from worldline.consolidate.night import Night
 from worldline.model import Belief, Edge, EdgeDraft, Metadata
 from worldline.rules.derived import INFERRED, Held, Wanted, is_inferred, overlap, refit
-from worldline.store.view import LISTED, SqlView, as_belief, listed
+from worldline.store.stated import (
+    Identity,
+    Stated,
+    contradicting,
+    facts,
+    facts_about,
+    of_subjects,
+    single_predicates,
+    turns_behind,
+)
+from worldline.store.view import SqlView, as_belief
 from worldline.text import fold
 
 NEAREST = 8
@@ -35,7 +44,7 @@ def contradict(view: SqlView, night: Night) -> Plan:
     touched = {item.line for item in news.of("Fact")} | cited
     who = Identity(view)
     members = {member for line in merged for member in who.all(line)}
-    touched |= set(merged_facts(view, members | set(merged)))
+    touched |= set(facts_about(view, members | set(merged)))
     if not touched:
         return Plan()
     believed = facts(view, who, touched)
@@ -52,12 +61,7 @@ class _Single:
     """Whether a fact's slot holds one value at a time: by its wording, or by its world's ontology."""
 
     def __init__(self, view: SqlView) -> None:
-        self._view = view
-        rows = view.query(
-            "SELECT name, world, json_extract(spec, '$.functional') FROM ontology"
-            " WHERE tenant = :t AND kind = 'predicate' AND kt = :forever ORDER BY id"
-        )
-        self._said = {(name, world): bool(one) for name, world, one in rows}
+        self._view, self._said = view, single_predicates(view)
 
     def __call__(self, fact: Stated) -> bool:
         if fact.one or not self._said:
@@ -110,7 +114,7 @@ class _Sweep:
 
     def __init__(self, view: SqlView, scope: int, touched: Collection[int]) -> None:
         self._view, self._scope, self._touched = view, scope, set(touched)
-        self._held = _edges(view, self._touched)
+        self._held = contradicting(view, self._touched)
         self._wanted: dict[Pair, list[Wanted]] = {}
         self._about: dict[Pair, list[dict[str, Any]]] = {}
         self._spans: dict[Pair, Interval] = {}
@@ -129,7 +133,7 @@ class _Sweep:
             if self._touched & set(pair) and (not doubtful or pair in derived or pair in stated):
                 pairs.setdefault(pair, []).append((a, b))
         others = {line for pair in stated for line in pair} - by_line.keys()
-        for fact in facts(self._view, Identity(self._view), others) if others else ():
+        for fact in facts(self._view, Identity(self._view), others):
             by_line.setdefault(fact.line, []).append(fact)
         for pair, edge in stated.items():
             if pair[0] in by_line and pair[1] in by_line:
@@ -138,7 +142,7 @@ class _Sweep:
         self._want(pairs, stated.keys())
 
     def _want(self, pairs: dict[Pair, list[tuple[Stated, Stated]]], stated: Collection[Pair]) -> None:
-        words = _words(self._view, {line for pair in pairs for line in pair})
+        words = turns_behind(self._view, {line for pair in pairs for line in pair})
         subjects = sorted({a.subject for both in pairs.values() for a, _ in both})
         names = dict(zip(subjects, self._view.ids(subjects), strict=True))
         for pair, (a, b) in [(each, both) for each in sorted(pairs) for both in pairs[each]]:
@@ -186,8 +190,10 @@ class _Sweep:
     def _between_words(self, ids: Collection[str]) -> list[Edge]:
         """The edges between words that the sweep made for these facts, or would make now."""
         lines = {line for pair in self._about for line in pair}
-        lines |= {turn for turns in _words(self._view, self._touched, ever=True).values() for turn in turns}
-        found = [e for e in _edges(self._view, lines) if is_inferred(e.metadata) and _told(e)]
+        lines |= {
+            turn for turns in turns_behind(self._view, self._touched, ever=True).values() for turn in turns
+        }
+        found = [e for e in contradicting(self._view, lines) if is_inferred(e.metadata) and _told(e)]
         return [
             e for e in found
             if _pair(e.src_line, e.dst_line) in self._about
@@ -218,27 +224,3 @@ def _facing(mine: list[int], theirs: list[int]) -> Iterator[Pair]:
     """Each turn of one side against the first of the other, so that all of them show a conflict."""
     pairs = {_pair(a, theirs[0]) for a in mine if theirs} | {_pair(mine[0], b) for b in theirs if mine}
     yield from sorted(pair for pair in pairs if pair[0] != pair[1])
-
-
-def _words(view: SqlView, lines: Collection[int], *, ever: bool = False) -> dict[int, list[int]]:
-    """The turns that these facts rest on, oldest first."""
-    rows = view.query(
-        "SELECT e.src, e.dst FROM json_each(:among) j CROSS JOIN edges e ON e.tenant = :t AND e.src = j.value"
-        " AND e.type = 'derived_from' CROSS JOIN nodes d ON d.id = e.dst AND d.type = 'Turn'"
-        f" WHERE {'1' if ever else 'e.kt = :forever'} AND {view.scoped('e')} ORDER BY e.dst",
-        among=listed(sorted(lines)),
-    )
-    found: dict[int, list[int]] = {}
-    for src, dst in rows:
-        found.setdefault(src, []).append(dst)
-    return found
-
-
-def _edges(view: SqlView, lines: Collection[int]) -> list[Edge]:
-    """The contradictions that these take part in, as they are believed now."""
-    among = listed(sorted(lines))
-    found: dict[int, Edge] = {}
-    for end in ("src", "dst"):
-        where = f"e.{end} IN {LISTED} AND e.type = 'contradicts' AND e.kt = :forever"
-        found.update((edge.key, edge) for edge in view.edge_rows(where, among=among))
-    return [found[key] for key in sorted(found)]

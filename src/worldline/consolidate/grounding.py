@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from worldline.clock import FOREVER
-from worldline.consolidate.believed import Identity, Stated, facts
 from worldline.consolidate.changes import Change, Plan
 from worldline.consolidate.night import Night
 from worldline.consolidate.sources import sources
 from worldline.model import Belief, Close
 from worldline.rules.funnel import independent
 from worldline.rules.grounding import GONE, OUTVOTED, Voice, lost, outvoted, was_ours
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.stated import Identity, Stated, contradicting, facts
+from worldline.store.view import SqlView
 from worldline.write.ground import current_and_former, grounds, hanging, shaken
 
 
@@ -68,7 +68,7 @@ class _Sides:
         self.pairs = _contradictions(view, lines)
         ends = {end for pair in self.pairs for end in pair}
         self.facts: dict[int, list[Stated]] = {}
-        for fact in facts(view, Identity(view), ends) if ends else ():
+        for fact in facts(view, Identity(view), ends):
             self.facts.setdefault(fact.line, []).append(fact)
         counted = sources(view, self.facts.keys(), night.now) if self.facts else {}
         self._count = {line: independent(counted.get(line, ())) for line in self.facts}
@@ -92,14 +92,8 @@ class _Sides:
 
 def _contradictions(view: SqlView, lines: Collection[int]) -> list[tuple[int, int]]:
     """The open contradictions of these, each from both sides."""
-    rows = []
-    for end in ("src", "dst") if lines else ():
-        rows += view.query(
-            f"SELECT e.src, e.dst FROM edges e WHERE e.tenant = :t AND e.{end} IN {LISTED}"
-            f" AND e.type = 'contradicts' AND e.kt = :forever AND {view.scoped('e')}",
-            among=listed(sorted(lines)),
-        )
-    return sorted({pair for a, b in rows for pair in ((a, b), (b, a))})
+    ends = [(edge.src_line, edge.dst_line) for edge in contradicting(view, lines)]
+    return sorted({pair for a, b in ends for pair in ((a, b), (b, a))})
 
 
 # What may go again ---------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from msgspec import Struct
 from worldline.clock import FOREVER, Interval
 from worldline.consolidate.changes import Change, Plan
 from worldline.consolidate.night import Night
-from worldline.model import Belief, EdgeDraft
+from worldline.model import EdgeDraft
 from worldline.rules.derived import INFERRED, Held, Wanted, is_inferred, overlap, refit, without
-from worldline.store.sqlite import Row
-from worldline.store.view import LISTED, SqlView, listed, metadata_from
+from worldline.store.stated import Arc, arcs, holding, with_arcs
+from worldline.store.view import SqlView
 
 TYPES = ("causes", "subtype_of")
 LONGEST = 8
@@ -27,14 +27,6 @@ LONGEST = 8
 MOST = 64
 """Ends that are derived for one memory, nearest first; what leads to everything explains nothing."""
 WHY = "what it follows from no longer leads there"
-
-
-class _Arc(Struct, frozen=True):
-    """A stated edge that is believed now."""
-
-    dst: int
-    valid: Interval
-    scope: int
 
 
 class _Path(Struct, frozen=True):
@@ -51,7 +43,7 @@ class _Graph:
 
     def __init__(self, view: SqlView, type_: str) -> None:
         self._view, self._type = view, type_
-        self.arcs: dict[int, list[_Arc]] = {}
+        self.arcs: dict[int, list[Arc]] = {}
         self.derived: dict[int, dict[int, list[Held]]] = {}
         self.holds: dict[int, Interval] = {}
         """When each memory holds at all; nothing for one that is given up or kept back."""
@@ -61,7 +53,9 @@ class _Graph:
         """These, and everything from which they can be reached."""
         found, frontier = set(lines), set(lines)
         for _ in range(LONGEST - 1):
-            frontier = {row[0] for row in self._rows("dst", frontier) if not _derived(row)} - found
+            frontier = {
+                arc.src for arc in self._around(frontier, into=True) if not is_inferred(arc.metadata)
+            } - found
             found |= frontier
             if not frontier:
                 break
@@ -76,29 +70,21 @@ class _Graph:
                 break
             for line in frontier:
                 self.arcs[line], self.derived[line] = [], {}
-            for row in self._rows("src", frontier):
-                self._add(row)
-            self.holds.update(_holding(self._view, frontier))
+            for arc in self._around(frontier):
+                self._add(arc)
+            self.holds.update(holding(self._view, frontier))
             frontier = {arc.dst for line in frontier for arc in self.arcs[line]}
         last = {arc.dst for arcs in self.arcs.values() for arc in arcs}
-        self.holds.update(_holding(self._view, last - self.holds.keys()))
+        self.holds.update(holding(self._view, last - self.holds.keys()))
 
-    def _add(self, row: Row) -> None:
-        src, dst, number, start, end, scope, metadata, known = row
-        if _derived(row):
-            belief = Belief(number, number, Interval(start, end), Interval(known), scope)
-            self.derived[src].setdefault(dst, []).append(Held(belief, metadata_from(metadata)))
+    def _add(self, arc: Arc) -> None:
+        if is_inferred(arc.metadata):
+            self.derived[arc.src].setdefault(arc.dst, []).append(Held(arc.belief, arc.metadata))
         else:
-            self.arcs[src].append(_Arc(dst, Interval(start, end), scope))
+            self.arcs[arc.src].append(arc)
 
-    def _rows(self, end: str, lines: Collection[int]) -> list[Row]:
-        return self._view.query(
-            "SELECT e.src, e.dst, e.id, e.vf, e.vt, e.scope, e.metadata, e.kf FROM edges e WHERE e.tenant = :t"
-            f" AND e.{end} IN {LISTED} AND e.type = :type AND e.kt = :forever AND {self._view.scoped('e')}"
-            " ORDER BY e.id",
-            among=listed(sorted(lines)),
-            type=self._type,
-        )
+    def _around(self, lines: Collection[int], *, into: bool = False) -> list[Arc]:
+        return arcs(self._view, self._type, lines, into=into)
 
     def above(self, line: int) -> tuple[int, ...]:
         """A memory and the worlds around it, innermost first; 0 is the root."""
@@ -112,19 +98,6 @@ class _Graph:
         around = self.above(path.end)
         smallest = next(world for world in self.above(start) if world in around)
         return all(smallest in self.above(line) for line in path.through)
-
-
-def _derived(row: Row) -> bool:
-    return row[6] is not None and is_inferred(metadata_from(row[6]))
-
-
-def _holding(view: SqlView, lines: Collection[int]) -> dict[int, Interval]:
-    rows = view.query(
-        f"SELECT b.line, min(b.vf), max(b.vt) FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
-        f" AND b.kt = :forever AND b.status IS NOT 'quarantined' AND {view.scoped('b')} GROUP BY b.line",
-        among=listed(sorted(lines)),
-    )
-    return {line: Interval(start, end) for line, start, end in rows}
 
 
 def infer(view: SqlView, night: Night) -> Plan:
@@ -141,13 +114,7 @@ def _starts(view: SqlView, night: Night, type_: str) -> set[int]:
     """Where edges of the type changed, and memories between two of them that changed or moved."""
     news = night.news
     touched = {item.line for item in news.items} | {e.dst for e in news.edges if e.type == "contains"}
-    rows = view.query(
-        f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = :type"
-        f" AND {view.scoped('e')}",
-        among=listed(sorted(touched)),
-        type=type_,
-    )
-    return {edge.src for edge in news.edges if edge.type == type_} | {row[0] for row in rows}
+    return {edge.src for edge in news.edges if edge.type == type_} | with_arcs(view, type_, touched)
 
 
 def _around(
@@ -171,7 +138,7 @@ def _wanted(view: SqlView, graph: _Graph, start: int, scope: int) -> dict[int, l
     """What should be derived for one memory: end → intervals, by the nearest way."""
     stated: dict[int, list[Interval]] = {}
     for arc in graph.arcs[start]:
-        stated.setdefault(arc.dst, []).append(arc.valid)
+        stated.setdefault(arc.dst, []).append(arc.belief.valid)
     wanted: dict[int, list[Wanted]] = {}
     for path in _paths(graph, start):
         taken = [*stated.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
@@ -206,12 +173,12 @@ def _paths(graph: _Graph, start: int) -> Iterable[_Path]:
         level = ahead
 
 
-def _further(graph: _Graph, path: _Path, arc: _Arc, *, first: bool) -> _Path | None:
+def _further(graph: _Graph, path: _Path, arc: Arc, *, first: bool) -> _Path | None:
     """One step on; only as long as what it steps from holds."""
     if first:
-        return _Path(arc.dst, arc.valid, (), frozenset({arc.scope}))
+        return _Path(arc.dst, arc.belief.valid, (), frozenset({arc.belief.scope}))
     holds = graph.holds.get(path.end)
-    valid = None if holds is None else overlap(path.valid, arc.valid, holds)
+    valid = None if holds is None else overlap(path.valid, arc.belief.valid, holds)
     if valid is None:
         return None
-    return _Path(arc.dst, valid, (*path.through, path.end), path.scopes | {arc.scope})
+    return _Path(arc.dst, valid, (*path.through, path.end), path.scopes | {arc.belief.scope})

@@ -15,13 +15,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Interval
-from worldline.consolidate.believed import Identity, Stated, facts, merged_facts, of_objects, of_subjects
 from worldline.consolidate.changes import Change, Plan
 from worldline.consolidate.night import Night
 from worldline.model import Belief, Close, Edge, EdgeDraft, Put
 from worldline.rules.derived import INFERRED, is_inferred
 from worldline.rules.slots import RANKS
-from worldline.store.view import LISTED, SqlView, as_belief, listed
+from worldline.store.stated import (
+    Identity,
+    Stated,
+    contradicting,
+    ever_said,
+    facts,
+    facts_about,
+    of_objects,
+    of_subjects,
+    resting,
+)
+from worldline.store.view import SqlView, as_belief
 from worldline.write.ground import MERGED, current_and_former, grounds
 
 FROM = "from"
@@ -40,7 +50,7 @@ def merge(view: SqlView, night: Night) -> Plan:
     joined = [edge for edge in night.news.edges if edge.type == "same_as"]
     who = Identity(view)
     entities = {member for e in joined for line in (e.src, e.dst) for member in who.all(line)}
-    touched = {item.line for item in night.news.of("Fact")} | set(merged_facts(view, entities))
+    touched = {item.line for item in night.news.of("Fact")} | set(facts_about(view, entities))
     if not touched:
         return Plan()
     parted = _part(view, who, touched) if any(edge.closed for edge in joined) else []
@@ -107,7 +117,7 @@ def _carry_over(view: SqlView, found: list[Redundant], night: Night) -> list[Cha
         for ground in rests_on
         if not ground.stands
     }
-    edges = _edges(view, lines)
+    edges = [*resting(view, lines), *contradicting(view, lines)]
     changes: list[Change] = []
     for each in found:
         fact, stays = each.fact, each.stays
@@ -131,31 +141,14 @@ def _brought(edge: Edge, fact: Stated, stays: int) -> list[Change]:
     return [EdgeDraft(src, edge.type, dst, edge.valid, edge.scope, {**edge.metadata, **origin})]
 
 
-def _edges(view: SqlView, lines: Collection[int]) -> list[Edge]:
-    """What these facts rest on, and the contradictions that they take part in."""
-    among = listed(lines)
-    rests = view.edge_rows(f"e.src IN {LISTED} AND e.type = 'derived_from' AND e.kt = :forever", among=among)
-    for end in ("src", "dst"):
-        where = f"e.{end} IN {LISTED} AND e.type = 'contradicts' AND e.kt = :forever"
-        rests += view.edge_rows(where, among=among)
-    return list({edge.key: edge for edge in rests}.values())
-
-
 # When identities are parted again ---------------------------------------------------------------------
 
 
 def _part(view: SqlView, who: Identity, touched: Collection[int]) -> list[Change]:
     """Facts that were given up for one that no longer says the same are believed again."""
-    merged = [
-        edge
-        for edge in view.edge_rows(
-            f"e.src IN {LISTED} AND e.type = 'derived_from' AND e.kt = :forever",
-            among=listed(sorted(touched)),
-        )
-        if MERGED in edge.metadata
-    ]
+    merged = [edge for edge in resting(view, touched) if MERGED in edge.metadata]
     ends = {end for edge in merged for end in (edge.src_line, edge.dst_line)}
-    said = dict(_ever_said(view, who, ends))
+    said = ever_said(view, who, ends)
     held = current_and_former(view, ends)
     changes: list[Change] = []
     for edge in merged:
@@ -167,22 +160,9 @@ def _part(view: SqlView, who: Identity, touched: Collection[int]) -> list[Change
     return changes
 
 
-def _ever_said(
-    view: SqlView, who: Identity, lines: Collection[int]
-) -> Iterator[tuple[int, tuple[object, ...]]]:
-    rows = view.query(
-        "SELECT f.node, f.subject, f.predicate, f.object, f.literal FROM facts f"
-        f" WHERE f.tenant = :t AND f.node IN {LISTED}",
-        among=listed(sorted(lines)),
-    )
-    for line, subject, predicate, object_, literal in rows:
-        key = predicate.partition("#")[0] if object_ else predicate
-        yield line, (who.first(subject), key, who.first(object_), literal)
-
-
 def _came(view: SqlView, merged: Edge) -> list[Edge]:
     """The edges that the fact which stayed had from the one that was given up."""
-    found = _edges(view, [merged.dst_line])
+    found = [*resting(view, [merged.dst_line]), *contradicting(view, [merged.dst_line])]
     return [edge for edge in found if edge.metadata.get(FROM) == merged.src]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from worldline.clock import FOREVER, Instant
 from worldline.rules.funnel import Source
 from worldline.rules.grounding import Ground
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.stated import Evidence, evidence
+from worldline.store.view import SqlView
 from worldline.write.ground import current_and_former, grounds
 from worldline.write.remember import ECHO
 
@@ -15,7 +16,11 @@ from worldline.write.remember import ECHO
 def sources(view: SqlView, lines: Collection[int], now: Instant) -> dict[int, list[Source]]:
     """What each of these rests on and still stands; what sleep made of them is no source."""
     resting = grounds(view, lines, now, born=False)
-    said = _said(view, {ground.evidence for each in resting.values() for ground in each})
+    said = {
+        one.line: _source(one)
+        for one in evidence(view, {ground.evidence for each in resting.values() for ground in each})
+        if one.made_by != "sleep"
+    }
     ends = {
         line: max((b.valid.end for b in held if b.current), default=FOREVER)
         for line, held in current_and_former(view, resting).items()
@@ -31,17 +36,7 @@ def _counts(ground: Ground, end: Instant) -> bool:
     return ground.stands or (ground.how == "retired" and end <= ground.until)
 
 
-def _said(view: SqlView, lines: Collection[int]) -> dict[int, Source]:
-    rows = view.query(
-        "SELECT n.line, e.sender, e.session, e.said_at, json_extract(e.signals, '$.reason') = :echo,"
-        " json_extract(e.signals, '$.act') = 'decision', json_extract(n.metadata, '$.made_by')"
-        f" FROM nodes n LEFT JOIN events e ON e.node = n.id WHERE n.id IN {LISTED} ORDER BY n.id",
-        among=listed(sorted(lines)),
-        echo=ECHO,
-    )
-    found: dict[int, Source] = {}
-    for line, sender, session, said_at, echo, decision, made_by in rows:
-        if made_by != "sleep":
-            own = line if sender is None else session or 0  # a note speaks for itself
-            found[line] = Source(line, sender or "", own, said_at or 0, bool(echo), bool(decision))
-    return found
+def _source(said: Evidence) -> Source:
+    own = said.line if said.sender is None else said.session or 0  # a note speaks for itself
+    echo, decision = said.reason == ECHO, said.act == "decision"
+    return Source(said.line, said.sender or "", own, said.said_at or 0, echo, decision)

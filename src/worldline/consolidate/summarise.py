@@ -9,7 +9,7 @@ summariser, writes the text from them, and where it does not answer the sentence
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from blake3 import blake3
@@ -25,13 +25,12 @@ from worldline.reading.voices import role_of
 from worldline.rules import coverage
 from worldline.rules.coverage import Sentence, Source
 from worldline.rules.derived import INFERRED
-from worldline.store.search import STRETCH
-from worldline.store.view import LISTED, MADE_APART, SqlView, as_belief, listed
+from worldline.store.gathering import Told, climbed, gathered, summaries_inside, texts_inside, worlds_among
+from worldline.store.view import SqlView, as_belief
 
 FEW = 4
 """A world with fewer texts needs no summary."""
 DAY = 86_400_000_000
-_SILENT = "('Fact', 'Entity', 'Scope')"
 _PROMPT = (
     "Write a summary of what these dated sentences say, in their order. Keep every name and every date, add nothing,"
     " and write plain sentences in the language of the text. Answer with the summary alone."
@@ -64,7 +63,7 @@ def summarise(view: SqlView, night: Night) -> Plan:
     counted: dict[str, int] = {}
     changes: list[Change] = []
     young: list[int] = []
-    for line in _inside_out(view, touched | set(night.waiting)):
+    for line in (line for level in climbed(view, touched | set(night.waiting)) for line in level):
         world = _world(view, line, made)
         if world is None or len(world.sources) < FEW:
             continue
@@ -87,33 +86,17 @@ def _model(night: Night) -> LanguageModel | None:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _inside_out(view: SqlView, worlds: Collection[int]) -> list[int]:
-    """These worlds and all that lie around them, the innermost first."""
-    depth = dict.fromkeys(worlds, 0)
-    frontier, level = set(worlds), 0
-    while frontier:
-        level += 1
-        rows = view.query(
-            "SELECT DISTINCT e.src FROM json_each(:among) j CROSS JOIN edges e ON e.tenant = :t"
-            f" AND e.dst = j.value AND e.type = 'contains' WHERE {view.time('e')}",
-            among=listed(sorted(frontier)),
-        )
-        frontier = {row[0] for row in rows}
-        depth.update(dict.fromkeys(frontier, level))
-    return sorted(depth, key=lambda line: (depth[line], line))
-
-
 def _world(view: SqlView, line: int, made: Mapping[int, Made]) -> World | None:
     """A world that may be seen, with what it is to be summarised from."""
     node = view.one(line)
     if node is None:
         return None
-    inside = _children(view, [line])
+    inside = texts_inside(view, [line])
     held = next((child for child in inside if _is_made(child, "Summary")), None)
     if _is_made(node, "Topic"):
-        return World(node, tuple(_gathered(view, line)), held)
+        return World(node, tuple(_told(turn) for turn in gathered(view, line)), held)
     own = [child for child in inside if child.metadata.get("made_by") != "sleep"]
-    worlds = _worlds_among(view, [child.line for child in own])
+    worlds = worlds_among(view, [child.line for child in own])
     sources = [_source(child) for child in own if child.line not in worlds]
     sources += _from_worlds(view, [child.line for child in own if child.line in worlds], made)
     return World(node, tuple(sorted(sources, key=lambda s: s.at)), held)
@@ -121,26 +104,6 @@ def _world(view: SqlView, line: int, made: Mapping[int, Made]) -> World | None:
 
 def _is_made(node: Node, type_: str) -> bool:
     return node.type == type_ and node.metadata.get("made_by") == "sleep"
-
-
-def _children(view: SqlView, worlds: Sequence[int]) -> list[Node]:
-    nodes = view.nodes(
-        f"b.line IN (SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'contains'"
-        f" AND {view.time('e')}) AND b.type NOT IN {_SILENT}",
-        among=listed(worlds),
-    )
-    newest = {node.line: node for node in sorted(nodes, key=lambda n: (n.valid.start, n.known.start, n.key))}
-    return [newest[line] for line in sorted(newest)]
-
-
-def _worlds_among(view: SqlView, lines: Sequence[int]) -> set[int]:
-    """Those of these that contain something themselves."""
-    rows = view.query(
-        f"SELECT j.value FROM json_each(:among) j WHERE EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t"
-        f" AND e.src = j.value AND e.type = 'contains' AND {view.time('e')})",
-        among=listed(lines),
-    )
-    return {row[0] for row in rows}
 
 
 def _source(node: Node) -> Source:
@@ -165,17 +128,11 @@ def _from_worlds(view: SqlView, worlds: Sequence[int], made: Mapping[int, Made])
     rest = [line for line in worlds if line not in made]
     if not rest:
         return found
-    rows = view.query(
-        "SELECT w.value, b.line FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t AND e.src = w.value"
-        f" AND e.type = 'contains' AND {view.time('e')} CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.dst"
-        f" AND +b.type = 'Summary' AND {view.seen()} CROSS JOIN nodes n ON n.id = b.node AND {MADE_APART}",
-        among=listed(rest),
-    )
-    summaries = dict(rows)
+    summaries = summaries_inside(view, rest)
     for node in view.visible(sorted(summaries.values())):
         found.append(_again(node.line, node.content, node.metadata.get("until", node.valid.start)))
     bare = [line for line in rest if line not in summaries]
-    return found + [_source(child) for child in _children(view, bare)]
+    return found + [_source(child) for child in texts_inside(view, bare)]
 
 
 def _again(line: int, text: str, at: Instant) -> Source:
@@ -183,18 +140,8 @@ def _again(line: int, text: str, at: Instant) -> Source:
     return Source(line, text, at, dated=True)
 
 
-def _gathered(view: SqlView, topic: int) -> Iterable[Source]:
-    """The turns of the stretches that a topic was made of, in the order of time."""
-    rows = view.query(
-        "SELECT n.line, n.content, b.vf, n.name, n.id FROM edges e CROSS JOIN texts o ON o.node = e.dst"
-        f" {STRETCH} CROSS JOIN nodes n ON n.id = t.node CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
-        " AND b.node = n.id WHERE e.tenant = :t AND e.src = :topic AND e.type = 'derived_from'"
-        f" AND {view.time('e')} AND {view.scoped('e')} AND {view.seen()} ORDER BY b.vf, n.id",
-        topic=topic,
-    )
-    told = {row[0]: row for row in rows}
-    for line, text, at, speaker, _ in told.values():
-        yield Source(line, text, at, speaker, role_of(speaker) != "assistant")
+def _told(turn: Told) -> Source:
+    return Source(turn.line, turn.text, turn.at, turn.speaker, role_of(turn.speaker) != "assistant")
 
 
 # Writing ---------------------------------------------------------------------------------------------

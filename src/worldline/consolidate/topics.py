@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, to_datetime
@@ -21,9 +19,9 @@ from worldline.consolidate.changes import MADE, Arrow, New, Plan
 from worldline.model import Node
 from worldline.rules import topics as rules
 from worldline.rules.derived import INFERRED
-from worldline.rules.describe import Described
 from worldline.rules.topics import Stretch, Topic, Turn
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.gathering import Seated, lately_said, made_of, opening, seated, topics_labelled
+from worldline.store.view import SqlView
 from worldline.text import words
 
 if TYPE_CHECKING:
@@ -40,26 +38,15 @@ ABOUT = "about "
 """Metadata by which a topic is looked up: a label for each of its terms, with how it is written and its weight."""
 _HEAD = 4000
 """Characters of a text that are looked at for names."""
-_TURNS = (
-    "SELECT n.line, t.session, t.position, t.role, t.said_at, t.described, substr(n.content, 1, :head)"
-    " FROM json_each(:among) j CROSS JOIN nodes n ON n.id = j.value CROSS JOIN texts t ON t.node = n.id"
-    " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id WHERE +b.type = 'Turn'"
-)
-_DECODER = msgspec.msgpack.Decoder(Described)
-_MARKS = frozenset("(.)")
 
 
 class Said(Struct, frozen=True):
-    """A turn as it was stored: its place, its words, and the names in it."""
+    """A turn as it was stored, and the names in it."""
 
-    line: int
-    session: int
-    position: int
-    role: str
-    at: Instant
-    tokens: tuple[str, ...]
+    turn: Seated
+    own: bool
+    """Of a person: an assistant's words are counted apart, and its names are not names."""
     names: frozenset[str]
-    content: str
 
 
 def topics(view: SqlView, night: Night) -> Plan:
@@ -71,7 +58,7 @@ def topics(view: SqlView, night: Night) -> Plan:
     worth = rules.subjects(*_counts(view, said))
     found = _stretches(said, worth)
     known = _known(view, {term for stretch in found for term in list(stretch.terms)[: rules.BY]})
-    placed = _placed(view, {stretch.opens for stretch in found})
+    placed = opening(view, {stretch.opens for stretch in found})
     fresh = [stretch for stretch in found if stretch.terms and stretch.opens not in placed]
     gathered = rules.gather(fresh, (stored.topic for stored in known.values()))
     grown = [topic for topic in gathered if topic.members and (topic.line or len(topic.members) > 1)]
@@ -88,52 +75,24 @@ def topics(view: SqlView, night: Night) -> Plan:
 
 def _said(view: SqlView, nodes: Sequence[int]) -> list[Said]:
     """These turns, where they may be seen, in the order of their sessions."""
-    rows = view.query(f"{_TURNS} AND {view.seen()}", among=listed(nodes), head=_HEAD) if nodes else []
-    return sorted({row[0]: _turn(row) for row in rows}.values(), key=lambda s: (s.session, s.position))
-
-
-def _turn(row: Sequence[Any]) -> Said:
-    line, session, position, role, at, described, content = row
-    own = role != "assistant"
-    return Said(
-        line,
-        session,
-        position,
-        role,
-        at or 0,
-        _tokens(described),
-        rules.names_in(content) if own else frozenset(),
-        content if own else "",
-    )
-
-
-def _tokens(described: bytes) -> tuple[str, ...]:
-    found = _DECODER.decode(described).words.split()
-    return tuple(dict.fromkeys(token for token in found if token not in _MARKS))
+    found = [(turn, turn.role != "assistant") for turn in seated(view, nodes, _HEAD)]
+    return [Said(turn, own, rules.names_in(turn.content) if own else frozenset()) for turn, own in found]
 
 
 def _counts(view: SqlView, said: Sequence[Said]) -> tuple[Counter[str], int]:
     """In how many turns of people's own each term occurs, and how many turns there are: the sliding window."""
-    rows = view.query(
-        "SELECT t.described FROM (SELECT b.node, b.line, b.scope, b.vf, b.vt, b.kf, b.kt, b.status FROM beliefs b"
-        " WHERE b.tenant = :t AND b.type = 'Turn' ORDER BY b.vf DESC LIMIT :scanned) b"
-        f" CROSS JOIN texts t ON t.node = b.node WHERE t.role != 'assistant' AND {view.seen()}"
-        f" AND b.line NOT IN {LISTED} LIMIT :window",
-        scanned=SCANNED,
-        window=max(WINDOW - len(said), 0),
-        among=listed(one.line for one in said),
-    )
-    own = [one.tokens for one in said if one.role != "assistant"] + [_tokens(row[0]) for row in rows]
+    before = lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
+    own = [one.turn.tokens for one in said if one.own] + before
     return Counter(token for tokens in own for token in tokens), len(own)
 
 
 def _stretches(said: Sequence[Said], worth: Mapping[str, float]) -> list[Stretch]:
     by_session: dict[int, list[Turn]] = {}
     for one in said:
-        own = one.role != "assistant"
-        terms = rules.weighed(one.tokens, worth, one.names, own)
-        turn = Turn(one.line, one.session, one.position, one.at, terms, own)
-        by_session.setdefault(one.session, []).append(turn)
+        at = one.turn
+        terms = rules.weighed(at.tokens, worth, one.names, one.own)
+        turn = Turn(at.line, at.session, at.position, at.at, terms, one.own)
+        by_session.setdefault(at.session, []).append(turn)
     return [stretch for turns in by_session.values() for stretch in rules.stretches(turns)]
 
 
@@ -148,14 +107,7 @@ class Stored(Struct, frozen=True):
 
 def _known(view: SqlView, terms: Collection[str]) -> dict[int, Stored]:
     """The stored topics that hold any of these terms, the latest ones; by lineage."""
-    nodes = view.nodes(
-        "b.line IN (SELECT line FROM nodes WHERE id IN (SELECT DISTINCT l.node FROM json_each(:terms) j"
-        " CROSS JOIN labels l ON l.tenant = :t AND l.label = j.value ORDER BY l.node DESC LIMIT :most))"
-        " AND +b.type = 'Topic'",
-        "ORDER BY b.line",
-        terms=orjson.dumps([ABOUT + term for term in sorted(terms)]).decode(),
-        most=KNOWN,
-    )
+    nodes = topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
     return {node.line: _stored(node) for node in nodes if node.metadata.get("made_by") == "sleep"}
 
 
@@ -168,17 +120,6 @@ def _stored(node: Node) -> Stored:
     return Stored(topic, shown, held["parts"], held["sessions"])
 
 
-def _placed(view: SqlView, turns: Collection[int]) -> set[int]:
-    """The turns that open a stretch of some topic already."""
-    rows = view.query(
-        "SELECT e.dst FROM edges e CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.src"
-        f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND {view.time('e')}"
-        f" AND +b.type = 'Topic' AND {view.scoped('e')} AND {view.seen()}",
-        among=listed(turns),
-    )
-    return {row[0] for row in rows}
-
-
 # Writing ---------------------------------------------------------------------------------------------
 
 
@@ -187,9 +128,9 @@ def _surfaces(said: Iterable[Said], known: Mapping[int, Stored], grown: Iterable
     wanted = {term for topic in grown for term in topic.terms}
     counts: dict[str, Counter[str]] = {}
     for one in said:
-        if wanted.isdisjoint(one.tokens):
+        if not one.own or wanted.isdisjoint(one.turn.tokens):
             continue
-        for raw in one.content.split():
+        for raw in one.turn.content.split():
             written = raw.strip(".,;:!?\"'()[]“”‘’*`")
             token = words(written)
             if len(token) == 1 and token[0] in wanted:
@@ -207,7 +148,7 @@ def _change(
 ) -> New:
     """The topic as a memory: what it is called, why it is one, and what it was made of."""
     joined = {stretch.session for stretch in topic.members}
-    before = _sessions(view, topic.line, joined) if stored else set()
+    before = made_of(view, topic.line, joined) if stored else set()
     parts = len(topic.members) + (stored.parts if stored else 0)
     sessions = len(joined - before) + (stored.sessions if stored else 0)
     written = [shown.get(term, term) for term in topic.terms]
@@ -238,17 +179,6 @@ def _label(topic: Topic) -> str:
 
 def _day(at: Instant) -> str:
     return to_datetime(at).date().isoformat()
-
-
-def _sessions(view: SqlView, line: int, sessions: Collection[int]) -> set[int]:
-    """Those of these sessions that a topic is derived from already."""
-    rows = view.query(
-        f"SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src = :line AND e.type = 'derived_from'"
-        f" AND e.dst IN {LISTED} AND {view.time('e')} AND {view.scoped('e')}",
-        line=line,
-        among=listed(sessions),
-    )
-    return {row[0] for row in rows}
 
 
 def _made_of(topic: Topic, sessions: set[int]) -> list[Arrow]:
@@ -291,5 +221,5 @@ def _way(topic: Topic, other: Topic, shared: list[str]) -> list[Arrow]:
 def _waiting(said: Sequence[Said], alone: Sequence[Stretch]) -> tuple[int, ...]:
     """The turns of the stretches that nothing was like, the latest ones."""
     held = {(s.session, at) for s in alone for at in range(s.start, s.end + 1)}
-    turns = [(one.at, one.line) for one in said if (one.session, one.position) in held]
+    turns = [(one.turn.at, one.turn.line) for one in said if (one.turn.session, one.turn.position) in held]
     return tuple(line for _, line in sorted(sorted(turns)[-WAITING:]))
