@@ -1,4 +1,4 @@
-"""What a pass may answer, and how each answer is carried out: through the same changeset as any write.
+"""What a pass is told, what it may answer, and how that is carried out: through the same changeset as any write.
 
 A pass reads and returns values; only `carry_out` writes, and only by way of `Tx`, so that handlers,
 hashes and the log see a night's work as they see everybody's.
@@ -6,15 +6,21 @@ hashes and the log see a night's work as they see everybody's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, Instant, Interval
+from worldline.config import Config
+from worldline.consolidate.news import News
 from worldline.model import Close, EdgeDraft, Metadata, NodeDraft, Put
 from worldline.store import nights
 from worldline.store.tx import Tx
+from worldline.store.view import SqlView
+
+if TYPE_CHECKING:
+    from worldline.ports import Embedder
 
 MADE = {"made_by": "sleep"}
 """The metadata by which a memory that sleep made is known."""
@@ -84,6 +90,31 @@ class Plan(Struct, frozen=True):
     waiting: tuple[int, ...] = ()
     note: str = ""
     """Why it could do nothing, where that is so."""
+
+
+class Night(Struct, frozen=True):
+    """What a pass is told besides the view."""
+
+    scope: int
+    """The scope set that what it makes belongs to."""
+    now: Instant
+    config: Config
+    news: News
+    waiting: tuple[int, ...] = ()
+    """What it put off the last time."""
+    embedder: Embedder | None = None
+
+
+class Pass(Struct, frozen=True):
+    """A pass: reads through the view, and says what is to change."""
+
+    name: str
+    does: str
+    plan: Callable[[SqlView, Night], Plan]
+    always: bool = False
+    """Time alone gives it something to do, even where nothing is new."""
+    asks: bool = False
+    """It may ask a model, so it is never planned under the write lock."""
 
 
 class Done(Struct):

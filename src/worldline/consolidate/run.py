@@ -16,28 +16,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
-from worldline.consolidate.chains import chain
-from worldline.consolidate.changes import Plan, carry_out
-from worldline.consolidate.compact import compact
-from worldline.consolidate.compose import compose
-from worldline.consolidate.contradict import contradict
-from worldline.consolidate.decay import decay
-from worldline.consolidate.funnel import promote
-from worldline.consolidate.grounding import ground
-from worldline.consolidate.infer import infer
+from worldline.consolidate.changes import Night, Pass, Plan, carry_out
+from worldline.consolidate.facts import chain, contradict, infer, merge
+from worldline.consolidate.lives import profile
 from worldline.consolidate.news import Feed, News
-from worldline.consolidate.night import Night, Pass
-from worldline.consolidate.owners import Owner, home_of, owners
-from worldline.consolidate.profile import profile
-from worldline.consolidate.redundancy import merge
-from worldline.consolidate.summarise import summarise
-from worldline.consolidate.surprise import judge
-from worldline.consolidate.topics import topics
-from worldline.consolidate.uses import fold
+from worldline.consolidate.trust import ground, promote
+from worldline.consolidate.warmth import compact, decay, fold, judge
+from worldline.consolidate.worlds import compose, summarise, topics
 from worldline.errors import Conflict, InvalidInput, ReadOnly, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
-from worldline.store import nights
+from worldline.store import nights, registry
 from worldline.store.view import SqlView
 
 _TRIES = 3
@@ -160,6 +149,48 @@ def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) ->
 
 def _verb(each: Pass) -> str:
     return f"sleep {each.name}"
+
+
+# Whose memories -------------------------------------------------------------------------------------
+
+
+class Owner(Struct, frozen=True):
+    """Scope sets that differ in their runs only."""
+
+    key: str
+    scopes: tuple[int, ...]
+    home: tuple[Scope, ...]
+    """The scopes that what is made of them belongs to."""
+
+
+def owners(view: SqlView) -> list[Owner]:
+    """Everybody whose memories may be seen here, with all their runs; first what nobody in particular owns."""
+    if any((view.scope.user, view.scope.agent, view.scope.app)):
+        view = view.bind(scope=replace(view.scope, run=None))
+    found = nights.members(view) if view.scope.bound() else {0: [], **nights.members(view)}
+    grouped: dict[tuple[Scope, ...], list[int]] = {}
+    for whole, scopes in sorted(found.items()):
+        own = {_without_run(scope) for scope in scopes if scope.bound()}
+        grouped.setdefault(tuple(sorted(own, key=registry.scope_key)), []).append(whole)
+    return [
+        Owner("|".join(map(registry.scope_key, home)), tuple(wholes), home)
+        for home, wholes in grouped.items()
+    ]
+
+
+def _without_run(scope: Scope) -> Scope:
+    return replace(scope, run=None) if scope.user or scope.agent or scope.app else scope
+
+
+def home_of(handle: Handle, owner: Owner) -> int:
+    """The scope set of an owner without its runs, made where nobody has needed it yet."""
+    if not owner.home:
+        return 0
+    home = handle.read(lambda view: nights.scope_set(view, owner.key))
+    if home is not None:
+        return home
+    with handle.changeset("sleep") as (tx, _):
+        return registry.scope_set(tx, owner.home)
 
 
 # One pass for one owner -----------------------------------------------------------------------------

@@ -223,20 +223,20 @@ def gathered(view: SqlView, topic: int) -> list[Told]:
 # Vectors ----------------------------------------------------------------------------------------------
 
 
-class Made(Struct, frozen=True):
+class VectorsMade(Struct, frozen=True):
     """The newest vector of a text, and the count by which readers notice new vectors of worlds."""
 
     newest: int
     made: int
 
 
-def vectors_made(view: SqlView) -> Made:
+def vectors_made(view: SqlView) -> VectorsMade:
     """How far the vectors of texts and of worlds have come."""
     rows = view.query(
         "SELECT (SELECT id FROM embeddings WHERE tenant = :t ORDER BY id DESC LIMIT 1),"
         " (SELECT max(made) FROM composed WHERE tenant = :t)"
     )
-    return Made(rows[0][0] or 0, rows[0][1] or 0)
+    return VectorsMade(rows[0][0] or 0, rows[0][1] or 0)
 
 
 class Seen(Struct, frozen=True):

@@ -95,7 +95,7 @@ def due(view: SqlView, now: Instant, most: int) -> dict[int, Kept]:
     return _kept(rows)
 
 
-def row(view: SqlView, kept: Kept, cold_at: Instant) -> tuple[Any, ...]:
+def strength_row(view: SqlView, kept: Kept, cold_at: Instant) -> tuple[Any, ...]:
     """A row of the derived table `strengths`."""
     return (
         kept.line, view.tenant, kept.scope, kept.salience, kept.reinforced_at, cold_at, kept.uses,

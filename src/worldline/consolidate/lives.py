@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from worldline.consolidate.changes import Change, Plan, Rows
-from worldline.consolidate.night import Night
+from worldline.consolidate.changes import Change, Night, Plan, Rows
 from worldline.read.turns import BATCH, Spoken, not_yet, spoken
 from worldline.reading.voices import role_of
 from worldline.rules.landmarks import landmarks, strength
