@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.config import Config
 from worldline.consolidate.news import News
-from worldline.model import Close, EdgeDraft, Metadata, NodeDraft, Put
+from worldline.model import Close, EdgeDraft, Made, Metadata, NodeDraft, Put
 from worldline.store import nights
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from worldline.ports import Embedder
 
 MADE = {"made_by": "sleep"}
-"""The metadata by which a memory that sleep made is known."""
+"""What a memory that sleep made tells its readers; the engine goes by its mark."""
 
 _SHOWN = 60
 """Characters of a text that a report shows."""
@@ -38,6 +38,7 @@ class Arrow(Struct, frozen=True):
     back: bool = False
     since: Instant = 0
     """When it began to hold; 0: with the night that found it."""
+    made: Made | None = None
 
 
 class New(Struct, frozen=True):
@@ -161,7 +162,8 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
     for arrow in new.edges:
         other = made[arrow.to] if isinstance(arrow.to, str) else arrow.to
         src, dst = (other, line) if arrow.back else (line, other)
-        draft = EdgeDraft(src, arrow.type, dst, Interval(arrow.since or tx.stamp), scope, arrow.metadata)
+        since = Interval(arrow.since or tx.stamp)
+        draft = EdgeDraft(src, arrow.type, dst, since, scope, arrow.metadata, made=arrow.made)
         if tx.link(draft)[1] and not fresh:
             done.lines.append((src, f" {arrow.type} ", dst))
 
@@ -169,7 +171,7 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
 def _draft(tx: Tx, new: New, scope: int) -> NodeDraft:
     return NodeDraft(
         new.type, new.name, new.content, Interval(new.valid_from or tx.stamp), world=new.world, scope=scope,
-        lineage=new.line, metadata=new.metadata, confidence=new.confidence, reason=new.reason,
+        lineage=new.line, metadata=new.metadata, confidence=new.confidence, reason=new.reason, made="sleep",
     )  # fmt: skip
 
 

@@ -143,20 +143,23 @@ def _carry_over(view: SqlView, found: list[Redundant], night: Night) -> list[Cha
             if fact.line in (edge.src_line, edge.dst_line) and (edge.src_line, edge.dst_line) not in gone:
                 changes += _brought(edge, fact, stays.line)
         changes.append(Close(fact.belief, reason=f"the same as {stays.id[:12]}"))
-        link = {**INFERRED, MERGED: True}
         changes.append(
-            EdgeDraft(fact.line, "derived_from", stays.line, Interval(night.now), fact.belief.scope, link)
-        )
+            EdgeDraft(
+                fact.line, "derived_from", stays.line, Interval(night.now), fact.belief.scope,
+                {**INFERRED, MERGED: True}, made="inferred",
+            )
+        )  # fmt: skip
     return changes
 
 
 def _brought(edge: Edge, fact: Stated, stays: int) -> list[Change]:
     """One edge of a redundant fact as the fact that stays should have it."""
     src, dst = (stays if end == fact.line else end for end in (edge.src_line, edge.dst_line))
-    if src == dst or MERGED in edge.metadata or (is_inferred(edge.metadata) and edge.type == "contradicts"):
+    if src == dst or (is_inferred(edge) and (MERGED in edge.metadata or edge.type == "contradicts")):
         return []
     origin = {FROM: fact.id, "made_by": "sleep"}
-    return [EdgeDraft(src, edge.type, dst, edge.valid, edge.scope, {**edge.metadata, **origin})]
+    metadata, made = {**edge.metadata, **origin}, edge.made or "sleep"
+    return [EdgeDraft(src, edge.type, dst, edge.valid, edge.scope, metadata, made=made)]
 
 
 # When identities are parted again ---------------------------------------------------------------------
@@ -164,7 +167,7 @@ def _brought(edge: Edge, fact: Stated, stays: int) -> list[Change]:
 
 def _part(view: SqlView, who: Identity, touched: Collection[int]) -> list[Change]:
     """Facts that were given up for one that no longer says the same are believed again."""
-    merged = [edge for edge in resting(view, touched) if MERGED in edge.metadata]
+    merged = [edge for edge in resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
     ends = {end for edge in merged for end in (edge.src_line, edge.dst_line)}
     said = ever_said(view, who, ends)
     held = current_and_former(view, ends)
@@ -181,7 +184,7 @@ def _part(view: SqlView, who: Identity, touched: Collection[int]) -> list[Change
 def _came(view: SqlView, merged: Edge) -> list[Edge]:
     """The edges that the fact which stayed had from the one that was given up."""
     found = [*resting(view, [merged.dst_line]), *contradicting(view, [merged.dst_line])]
-    return [edge for edge in found if edge.metadata.get(FROM) == merged.src]
+    return [edge for edge in found if edge.made is not None and edge.metadata.get(FROM) == merged.src]
 
 
 def _back(given_up: list[Belief], stayed: list[Belief], merged: Edge) -> list[Change]:
@@ -301,8 +304,8 @@ class _Sweep:
         by_line: dict[int, list[Stated]] = {}
         for fact in mates:
             by_line.setdefault(fact.line, []).append(fact)
-        stated = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e.metadata)}
-        derived = {_pair(e.src_line, e.dst_line) for e in self._held if is_inferred(e.metadata)}
+        stated = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
+        derived = {_pair(e.src_line, e.dst_line) for e in self._held if is_inferred(e)}
         pairs: dict[Pair, list[tuple[Stated, Stated]]] = {}
         for a, b in conflicting(mates, is_single):
             pair = _pair(a.line, b.line)
@@ -341,7 +344,7 @@ class _Sweep:
         puts: list[Change] = []
         held: dict[Pair, list[Edge]] = {}
         for edge in [*self._held, *self._between_words(ids)]:
-            if is_inferred(edge.metadata):
+            if is_inferred(edge):
                 held.setdefault(_pair(edge.src_line, edge.dst_line), []).append(edge)
         for pair, edges in held.items():
             kept = [entry for e in edges for entry in _about_what(e) if not ids & set(entry["facts"])]
@@ -360,7 +363,8 @@ class _Sweep:
             closes, missing = refit(self._wanted.get(pair, ()), [_held(e) for e in held.get(pair, ())], OVER)
             ends += closes
             puts += [
-                EdgeDraft(pair[1], "contradicts", pair[0], w.valid, w.scope, w.metadata) for w in missing
+                EdgeDraft(pair[1], "contradicts", pair[0], w.valid, w.scope, w.metadata, made="inferred")
+                for w in missing
             ]
         return [*ends, *puts]
 
@@ -370,7 +374,7 @@ class _Sweep:
         lines |= {
             turn for turns in turns_behind(self._view, self._touched, ever=True).values() for turn in turns
         }
-        found = [e for e in contradicting(self._view, lines) if is_inferred(e.metadata) and _about_what(e)]
+        found = [e for e in contradicting(self._view, lines) if is_inferred(e) and _about_what(e)]
         return [
             e for e in found
             if _pair(e.src_line, e.dst_line) in self._about
@@ -451,7 +455,7 @@ def _happenings(turn: Spoken, one: Cause, cause: str, effect: str) -> Iterator[N
     )  # fmt: skip
     yield New(
         "Happening", cause, valid_from=turn.said_at, label=cause,
-        edges=(_cut_from(turn, one.cause), Arrow("causes", effect, caused, since=turn.said_at)),
+        edges=(_cut_from(turn, one.cause), Arrow("causes", effect, caused, since=turn.said_at, made="sleep")),
     )  # fmt: skip
 
 
@@ -510,9 +514,7 @@ class _Graph:
         """These, and everything from which they can be reached."""
         found, frontier = set(lines), set(lines)
         for _ in range(LONGEST - 1):
-            frontier = {
-                arc.src for arc in self._arcs_at(frontier, into=True) if not is_inferred(arc.metadata)
-            } - found
+            frontier = {arc.src for arc in self._arcs_at(frontier, into=True) if not is_inferred(arc)} - found
             found |= frontier
             if not frontier:
                 break
@@ -535,7 +537,7 @@ class _Graph:
         self.holds.update(holding(self._view, last - self.holds.keys()))
 
     def _add(self, arc: Arc) -> None:
-        if is_inferred(arc.metadata):
+        if is_inferred(arc):
             self.derived[arc.src].setdefault(arc.dst, []).append(Held(arc.belief, arc.metadata))
         else:
             self.arcs[arc.src].append(arc)
@@ -594,7 +596,9 @@ def _refitted(
         for end in sorted({*wanted, *held}):
             closes, missing = refit(wanted.get(end, ()), held.get(end, ()), NO_WAY)
             ends += closes
-            puts += [EdgeDraft(source, type_, end, w.valid, w.scope, w.metadata) for w in missing]
+            puts += [
+                EdgeDraft(source, type_, end, w.valid, w.scope, w.metadata, made="inferred") for w in missing
+            ]
     return [*ends, *puts]
 
 

@@ -37,7 +37,7 @@ def sources(view: SqlView, lines: Collection[int], now: Instant) -> dict[int, li
     said = {
         one.line: _source(one)
         for one in evidence(view, {ground.evidence for each in resting.values() for ground in each})
-        if one.made_by != "sleep"
+        if one.made is None
     }
     ends = {
         line: max((b.valid.end for b in held if b.current), default=FOREVER)
@@ -186,9 +186,7 @@ def promote(view: SqlView, night: Night) -> Plan:
     lines = {item.line for item in news.items if item.type not in APART}
     lines |= {edge.src for edge in news.edges if edge.type == "derived_from"} | set(hanging(view, closed))
     about = {
-        line: one
-        for line, one in ranked(view, lines).items()
-        if one.type not in APART and one.made_by != "sleep"
+        line: one for line, one in ranked(view, lines).items() if one.type not in APART and one.made is None
     }
     now = stages(view, about, night.scope)
     wanted = _stages(view, night, about)

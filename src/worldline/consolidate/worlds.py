@@ -147,7 +147,7 @@ class StoredTopic(Struct, frozen=True):
 def _known_topics(view: SqlView, terms: Collection[str]) -> dict[int, StoredTopic]:
     """The stored topics that hold any of these terms, the latest ones; by lineage."""
     nodes = topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
-    return {node.line: _stored_topic(node) for node in nodes if node.metadata.get("made_by") == "sleep"}
+    return {node.line: _stored_topic(node) for node in nodes if node.made is not None}
 
 
 def _stored_topic(node: Node) -> StoredTopic:
@@ -225,11 +225,16 @@ def _day(at: Instant) -> str:
 def _cites(topic: Topic, sessions: set[int]) -> list[Arrow]:
     """From the sessions, and from the turns that open its stretches, with the places these reach over."""
     turns = [
-        Arrow("derived_from", stretch.opens, {**INFERRED, "turns": [stretch.start, stretch.end]})
+        Arrow(
+            "derived_from",
+            stretch.opens,
+            {**INFERRED, "turns": [stretch.start, stretch.end]},
+            made="inferred",
+        )
         for stretch in topic.members
     ]
     opened = {stretch.opens for stretch in topic.members}
-    return [*(Arrow("derived_from", s, INFERRED) for s in sorted(sessions - opened)), *turns]
+    return [*(Arrow("derived_from", s, INFERRED, made="inferred") for s in sorted(sessions - opened)), *turns]
 
 
 def _ways(found_topics: Sequence[Topic]) -> dict[str, list[Arrow]]:
@@ -255,11 +260,11 @@ def _ways(found_topics: Sequence[Topic]) -> dict[str, list[Arrow]]:
 def _way(topic: Topic, other: Topic, shared: list[str]) -> list[Arrow]:
     """That they are related, why, and which one comes first where one ends before the other begins."""
     to, why = other.line or _topic_label(other), {**INFERRED, "terms": shared}
-    ways = [Arrow("relates_to", to, why)]
+    ways = [Arrow("relates_to", to, why, made="inferred")]
     if other.last < topic.first:
-        ways.append(Arrow("precedes", to, why, back=True))
+        ways.append(Arrow("precedes", to, why, back=True, made="inferred"))
     elif topic.last < other.first:
-        ways.append(Arrow("precedes", to, why))
+        ways.append(Arrow("precedes", to, why, made="inferred"))
     return ways
 
 
@@ -345,7 +350,7 @@ def _world(view: SqlView, line: int, made: Mapping[int, Made]) -> Material | Non
     held = next((child for child in inside if _is_made(child, "Summary")), None)
     if _is_made(node, "Topic"):
         return Material(node, tuple(_turn_source(turn) for turn in gathered(view, line)), held)
-    own = [child for child in inside if child.metadata.get("made_by") != "sleep"]
+    own = [child for child in inside if child.made is None]
     worlds = worlds_among(view, [child.line for child in own])
     sources = [_text_source(child) for child in own if child.line not in worlds]
     sources += _from_worlds(view, [child.line for child in own if child.line in worlds], made)
@@ -353,7 +358,7 @@ def _world(view: SqlView, line: int, made: Mapping[int, Made]) -> Material | Non
 
 
 def _is_made(node: Node, type_: str) -> bool:
-    return node.type == type_ and node.metadata.get("made_by") == "sleep"
+    return node.type == type_ and node.made is not None
 
 
 def _text_source(node: Node) -> Source:
@@ -480,7 +485,8 @@ def _cited(chosen: Iterable[Sentence]) -> dict[int, list[list[int]]]:
 def _arrow(event: int, spans: list[list[int]]) -> Arrow:
     to: int | str = event if event > 0 else _summary_label(-event)
     more: dict[str, Any] = {"spans": spans} if len(spans) > 1 else {}
-    return Arrow("derived_from", to, {**INFERRED, "start": spans[0][0], "end": spans[0][1], **more})
+    metadata = {**INFERRED, "start": spans[0][0], "end": spans[0][1], **more}
+    return Arrow("derived_from", to, metadata, made="inferred")
 
 
 def _summary_label(world: int) -> str:

@@ -23,9 +23,7 @@ from worldline.store.view import LISTED, MADE_APART, NODE, SqlView, listed, node
 _DECODER = msgspec.msgpack.Decoder(Described)
 _MARKS = frozenset("(.)")
 _NO_TEXTS = "('Fact', 'Entity', 'Scope')"
-_SILENT = (
-    "n.type IN ('Scope', 'Session', 'Entity', 'Fact') OR coalesce(n.metadata ->> 'made_by', '') = 'sleep'"
-)
+_SILENT = "n.type IN ('Scope', 'Session', 'Entity', 'Fact') OR n.made IS NOT NULL"
 """What never has a vector of its own: structure, and what sleep made of texts that have theirs."""
 _VERSION = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 

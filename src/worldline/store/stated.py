@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, Interval
-from worldline.model import Belief, Edge, Metadata
+from worldline.model import Belief, Edge, Made, Metadata
 from worldline.store.view import (
     BELIEF,
     EDGE,
@@ -218,18 +218,20 @@ class Arc(Struct, frozen=True):
     dst: int
     belief: Belief
     metadata: Metadata
+    made: Made | None
 
 
 def arcs(view: SqlView, type_: str, lines: Collection[int], *, into: bool = False) -> list[Arc]:
     """The edges of a type that leave (or reach) these, as they are believed now."""
     end = "dst" if into else "src"
     rows = view.query(
-        "SELECT e.src, e.dst, e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata FROM edges e WHERE e.tenant = :t"
-        f" AND e.{end} IN {LISTED} AND e.type = :type AND e.kt = :forever AND {view.scoped('e')} ORDER BY e.id",
+        "SELECT e.src, e.dst, e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.made FROM edges e"
+        f" WHERE e.tenant = :t AND e.{end} IN {LISTED} AND e.type = :type AND e.kt = :forever"
+        f" AND {view.scoped('e')} ORDER BY e.id",
         among=listed(sorted(lines)),
         type=type_,
     )
-    return [Arc(r[0], r[1], _belief(r[2:8]), metadata_from(r[8])) for r in rows]
+    return [Arc(r[0], r[1], _belief(r[2:8]), metadata_from(r[8]), r[9]) for r in rows]
 
 
 def _belief(row: tuple[Any, ...]) -> Belief:
@@ -278,7 +280,7 @@ def causes_drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
         " CROSS JOIN edges e ON e.tenant = :t AND e.src = d.src AND e.type = 'causes' AND e.kt = :forever"
         " CROSS JOIN nodes c ON c.tenant = :t AND c.id = e.src CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.dst"
         f" WHERE d.tenant = :t AND d.dst IN {LISTED} AND d.type = 'derived_from' AND {view.scoped('e')}"
-        " AND e.metadata ->> 'made_by' = 'sleep' AND e.metadata ->> 'inferred' IS NULL ORDER BY e.id",
+        " AND e.made = 'sleep' ORDER BY e.id",
         among=listed(sorted(turns)),
     )
     return [Drawn(_belief(r[:6]), *r[6:]) for r in rows]
@@ -306,14 +308,14 @@ class Evidence(Struct, frozen=True):
     said_at: Instant | None
     reason: str | None
     act: str | None
-    made_by: str | None
+    made: Made | None
 
 
 def evidence(view: SqlView, lines: Collection[int]) -> list[Evidence]:
     """These memories as witnesses; a note has no sender."""
     rows = view.query(
         "SELECT n.line, e.sender, e.session, e.said_at, e.signals ->> 'reason', e.signals ->> 'act',"
-        " n.metadata ->> 'made_by' FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+        " n.made FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = n.id ORDER BY n.id",
         among=listed(sorted(lines)),
     )
@@ -325,7 +327,7 @@ class Ranked(Struct, frozen=True):
 
     type: str
     rank: str | None
-    made_by: str | None
+    made: Made | None
 
 
 def ranked(view: SqlView, lines: Collection[int]) -> dict[int, Ranked]:
@@ -333,7 +335,7 @@ def ranked(view: SqlView, lines: Collection[int]) -> dict[int, Ranked]:
     if not lines:
         return {}
     rows = view.query(
-        "SELECT n.id, n.type, f.rank, n.metadata ->> 'made_by' FROM json_each(:among) j"
+        "SELECT n.id, n.type, f.rank, n.made FROM json_each(:among) j"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
         " LEFT JOIN facts f ON f.tenant = :t AND f.node = n.id ORDER BY n.id",
         among=listed(sorted(lines)),
