@@ -66,8 +66,8 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, Told]:
 
 
 def _told(row: Any) -> Told:
-    sender, said_at, offset, session, reading, event = row[19:25]
-    remarks, doubtful = row[29:]
+    sender, said_at, offset, session, reading, event = row[20:26]
+    remarks, doubtful = row[30:]
     trusted = event is not None and not doubtful
     return Told(
         node_from(row), sender or "", said_at, offset or 0, session, _worded(remarks),

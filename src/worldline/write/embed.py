@@ -23,10 +23,7 @@ _BATCH = 64
 SWEEP = 32
 """So many left-over texts are embedded with the first write of a process; flush does the rest."""
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
-_STATED = (
-    "NOT (n.type IN ('Happening', 'Topic', 'Summary') AND n.metadata IS NOT NULL"
-    " AND json_extract(n.metadata, '$.made_by') IS 'sleep')"
-)
+_STATED = "n.made IS NULL"
 """Not something that sleep made of texts which have vectors themselves."""
 _ARCHIVED = "SELECT j.value FROM json_each(?) j CROSS JOIN cold_words_docsize c ON c.id = j.value"
 """Passages whose words are archived: their vectors belong there too."""
