@@ -19,6 +19,7 @@ from worldline.store.sqlite import USED
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write.check import clean_name
+from worldline.write.redact import redacting
 
 if TYPE_CHECKING:
     from worldline.consolidate.run import Progress, Report
@@ -69,6 +70,7 @@ class Sleeping:
 
         return self._h.write("feedback", work)
 
+    @redacting
     def pin(self, ref: Any, reason: str = "pinned by the user", *, dry_run: bool = False) -> Receipt:
         """Keeps it from going cold, and brings it back if it has."""
         return self._pinned(ref, "pinned", reason, dry_run)

@@ -102,7 +102,9 @@ def absorb(
         raise Refused("agents cannot absorb a memory; an operator does")
     with _opened(handle, other, tenant) as origin:
         _require_another(handle, origin)
-        copy = origin.read(lambda view: restore.gathered(_records(jsonl.lines(view), progress)))
+        copy = origin.read(
+            lambda view: restore.gathered(_records(jsonl.lines(view), progress), plain=handle.config.redact)
+        )
     return _join(handle, copy, dry_run, progress)
 
 
@@ -115,7 +117,7 @@ def put_back(
 ) -> Report:
     """An exported memory: restored as it was in an empty store, absorbed where other memories are."""
     restore.require_whole(handle)
-    copy = restore.gathered(records)
+    copy = restore.gathered(records, plain=handle.config.redact)
     if restore.is_empty(handle):
         return restore.restore(handle, copy, dry_run=dry_run)
     done = _join(handle, copy, dry_run, progress)
