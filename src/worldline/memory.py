@@ -152,9 +152,10 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def _named(self, scope: Scope) -> Scope:
         """A scope whose ids can be stored: usable text, and no secret."""
-        for kind, name in scope.bound().items() if self._h.config.redact else ():
+        named = clean_scope(scope)
+        for kind, name in named.bound().items() if self._h.config.redact else ():
             require_plain(name, f"{kind} id")
-        return clean_scope(scope)
+        return named
 
     def shared_with(self, *scopes: Scope) -> Memory:
         """A handle whose writes belong to these scopes as well; its reads stay as they are."""
