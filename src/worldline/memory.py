@@ -150,9 +150,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
             session = screened(session)[0]
         return self._bind(scopes=scopes, session=session or self._h.session)
 
+    def confined(self, scope: Scope) -> Memory:
+        """A handle in this scope that cannot be left: whatever is made from it stays inside."""
+        inside = self.scoped(**scope.bound())
+        return inside._bind(confined=inside._h.scope if scope.bound() else self._h.confined)
+
     def _named(self, scope: Scope) -> Scope:
         """A scope whose ids can be stored: usable text, and no secret."""
-        named = clean_scope(scope)
+        named = self._h.within(clean_scope(scope))
         for kind, name in named.bound().items() if self._h.config.redact else ():
             require_plain(name, f"{kind} id")
         return named

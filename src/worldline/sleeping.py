@@ -50,6 +50,7 @@ class Sleeping:
         """
         from worldline.consolidate.run import consolidate
 
+        self._h.require_free("consolidated")
         if self._h.scorers and passes is None and not dry_run:
             from worldline.consolidate.scorers import catch_up
 
@@ -121,6 +122,7 @@ class Sleeping:
         """The handle without scope, session and world; agents may not have it."""
         if self._h.agent:
             raise Refused(f"a memory is {verb} by its operator, not by an agent")
+        self._h.require_free(verb)
         return replace(self._h, scopes=(), session=None, world=0)
 
     # Who is who ------------------------------------------------------------------------------------
