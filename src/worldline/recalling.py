@@ -141,11 +141,13 @@ class Recalling:
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""
+        self._h.require_free("embedded")
         embedder = self._h.embedder()
         return 0 if embedder is None else embed_pending(self._h, embedder, progress)
 
     def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes every vector anew with the embedder that is configured now."""
+        self._h.require_free("embedded")
         forget_vectors(self._h)
         return self.flush(progress)
 
