@@ -6,13 +6,13 @@ calls a model (the question's embedding, a reranker) happens outside the store's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.model import Dated, Density, Explanation, Metadata, Recall
+from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
 from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
@@ -147,6 +147,16 @@ class Recalling:
         """Makes every vector anew with the embedder that is configured now."""
         forget_vectors(self._h)
         return self.flush(progress)
+
+    def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
+        """For each turn the minutes from UTC to the place where it was said."""
+        from worldline.store import search
+
+        turns = {node.key: node.id for node in nodes if node.type == "Turn"}
+        if not turns:
+            return {}
+        found = self._h.read(lambda view: search.told(view.bind(closed=True, quarantined=True), list(turns)))
+        return {turns[key]: said[2] or 0 for key, (_, said) in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
         from worldline.read.recall import Wish

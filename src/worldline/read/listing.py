@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
+
+import orjson
 
 from worldline.errors import InvalidInput
 from worldline.hashing import node_id, world_hash
@@ -17,17 +20,25 @@ _HIDDEN = "('Scope', 'Session', 'Turn', 'Fact')"
 
 
 def listing(
-    view: SqlView, ask: Ask, type_: str | None, metadata: Metadata, limit: int, page: str | None
+    view: SqlView,
+    ask: Ask,
+    type_: str | Sequence[str] | None,
+    metadata: Metadata,
+    limit: int,
+    page: str | None,
 ) -> Page:
     """Visible memories, newest first, and the mark of the next page."""
-    if not isinstance(type_, str | None) or not isinstance(page, str | None):
+    types = [type_] if isinstance(type_, str) else type_
+    if not all(isinstance(one, str) for one in types or ()) or not isinstance(page, str | None):
         raise InvalidInput("the type and the page mark of a list are text")
     if not isinstance(metadata, dict) or not all(isinstance(label, str) for label in metadata):
         raise InvalidInput("metadata to look for is a dict whose keys are text")
     if type(limit) is not int or not 1 <= limit <= 1000:
         raise InvalidInput(f"a page has 1 to 1000 items, not {limit}")
-    where = [f"b.type NOT IN {_HIDDEN}" if type_ is None else "b.type = :type"]
-    args: dict[str, Any] = {"type": type_}
+    where = [
+        f"b.type NOT IN {_HIDDEN}" if types is None else "b.type IN (SELECT value FROM json_each(:types))"
+    ]
+    args: dict[str, Any] = {"types": None if types is None else orjson.dumps(list(types)).decode()}
     if page is not None:
         args["page_vf"], args["page_id"] = _mark(page)
         where.append("(b.vf, n.id) < (:page_vf, :page_id)")
