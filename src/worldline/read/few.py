@@ -6,7 +6,7 @@ brings them all.
 
 >>> few([8.4, 4.7, 1.4, -1.4], answered=True), few([8.5, 1.4, 0.3], several=True)
 (1, 1)
->>> few([6.1, 5.8, 5.5, 5.2, 0.2]), few([]), few([3.0, 2.9, 2.8, 2.7, 2.6], doubted=True)
+>>> few([7.1, 5.8, 5.5, 5.2, 0.2]), few([]), few([3.0, 2.9, 2.8, 2.7, 2.6], doubted=True)
 (4, 0, 3)
 """
 
@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-BEHIND = 4.0
-"""So far behind the best a hit still counts: nine in ten of the questions that ten hits answer keep their evidence."""
+BEHIND = 5.0
+"""So far behind the best a hit still counts: of the questions that ten hits answer, all but one or two in a hundred
+keep their evidence, with a quarter fewer hits; in a small memory one or two are left of six."""
 CLEARLY = 2.5
 MOST = 3
 """So many at most where the answer is known, or where it is doubted that there is one."""

@@ -35,6 +35,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Read": {
         "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
         "recall": ("recalling:recall", "Find what is remembered about a question (also: search)."),
+        "context": ("people:context", "What an agent should know before a session begins."),
         "timeline": ("recalling:timeline", "What happened about a topic, in order."),
         "density": ("recalling:density", "What is already covered around a topic."),
         "profile": ("people:profile", "What is known of a person."),
