@@ -206,7 +206,9 @@ class _Reader(Nouns):
             subjects = subjects[:1]
         for noun, name in subjects:
             if self._may_be_subject(noun, name, clause):
+                self.doing = name
                 made += self._about(clause, noun, name)
+                self.doing = ""
             elif not name and noun.text.lower() in _ANYBODY:
                 made += self._in_families(clause, noun, "")
         for claim in made:
@@ -270,7 +272,7 @@ class _Reader(Nouns):
             and clause.verb not in ("be called", "be named")
         ):
             told = self._being(clause, noun, name)
-            if told is not None:
+            if told or (told is not None and clause.lemma in _LINKING):
                 return told
         if clause.verb in ("be called", "be named", "go"):
             told = self._called(clause, noun, name)
@@ -356,7 +358,8 @@ class _Reader(Nouns):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            return [replace(claim, predicate=f"{{O}} {clause.reads} {{S}}'s {attr_role}")]
+            said = f"{{S}}'s {attr_role}" if what.owner else f"{attr_role} of {{S}}"
+            return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
         if (
             noun.pronoun
@@ -448,7 +451,8 @@ class _Reader(Nouns):
     def _open(self, clause: Clause, name: str) -> list[Claim]:
         """Verb and object as they are said, where both are worth keeping."""
         verb = clause.verb.removeprefix("be ").split()[0] if clause.verb != "be" else "be"
-        if verb in words("idle_verbs.txt") or clause.verb in words("idle_verbs.txt"):
+        idle = words("idle_verbs.txt")
+        if verb in idle or clause.verb in idle or (clause.verb.startswith("be ") and clause.lemma in idle):
             return []
         part = self._main(clause, name)
         if part is None:
@@ -505,7 +509,7 @@ class _Reader(Nouns):
             ],
             [p for p in clause.parts if not p.prep and not p.dated and p.kind in ("measure", "place")],
             [p for p in clause.parts if p.prep and not p.dated and p.prep not in _LOOSE],
-            [p for p in clause.parts if p.dated and p.prep not in ("since", "for", "as of")],
+            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of")],
         )
         worth = [p for parts in order for p in parts if p.nouns and self._value(p.nouns[0], p, name)[0]]
         return worth[0] if worth else None
@@ -566,6 +570,7 @@ _BETWEEN = {
     "break up": "with", "divorce": "", "separate": "from", "get divorced": "from", "be divorced": "from",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
+_LINKING = frozenset("be become remain go turn stay".split())
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())

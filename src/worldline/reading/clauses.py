@@ -198,7 +198,7 @@ def _framed(
     passive = bool(tree.kids(end, "auxpass", "nsubjpass")) or (
         head.dep == "acl" and end == at and verb_token.tag == "VBN"
     )
-    subjects = _subjects(tree, at, days, before)
+    subjects = _but_one(tree, own, days) or _subjects(tree, at, days, before)
     verb, word = _with_particle(tree, end), ""
     if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
         verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
@@ -275,6 +275,16 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
             if above in before:
                 kept = before[above]
                 return kept.subjects if token.dep != "ccomp" else ()
+    return ()
+
+
+def _but_one(tree: Tree, own: frozenset[int], days: frozenset[int]) -> tuple[Noun, ...]:
+    """ "Nobody speaks Dutch except Wietske": she does."""
+    nobody = any(tree.tokens[i].low in ("nobody", "none", "no-one") for i in own)
+    for i in own if nobody else ():
+        inner = tree.kid(i, "pobj") if tree.tokens[i].low in ("except", "but") else None
+        if inner is not None:
+            return _nouns(tree, inner, days)
     return ()
 
 
@@ -395,6 +405,8 @@ def _is_over(tree: Tree, seen: Sequence[int], adverbs: set[str]) -> bool:
 
 def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects: Sequence[Noun]) -> bool:
     if any(tree.kids(place, "neg") for place in seen):
+        return True
+    if any(tree.tokens[i].low in ("neither", "nor") for n in subjects for i in tree.kids(n.at)):
         return True
     if any(tree.tokens[i].low == "never" for place in seen for i in tree.kids(place, "advmod")):
         return True

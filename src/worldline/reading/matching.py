@@ -24,8 +24,11 @@ STATES = {
     "works_at": frozenset({"join", "start", "begin"}),
 }
 """Beginnings that are told as the state that they bring about."""
+_VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 _HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
+_CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
+"""Letters right in front of figures: a code and no amount."""
 AMOUNTS = frozenset({"amount", "count", "duration"})
 
 
@@ -47,9 +50,14 @@ class Matching(Whom):
                     if self.families.by_verb(f"{clause.verb} {prep}") or self.families.by_verb(whole):
                         extra.append(Part(prep, tuple(self.tree.noun(j, self.days) for j in self.tree.members(inner)),
                                           False, "split"))  # fmt: skip
-                nouns.append(self.tree.short(noun) if extra and not part.dated else noun)
+                cut = extra and not part.dated and not self._has_role(clause, noun)
+                nouns.append(self.tree.short(noun) if cut else noun)
             parts += [replace(part, nouns=tuple(nouns)), *extra]
         return replace(clause, parts=tuple(parts))
+
+    def _has_role(self, clause: Clause, noun: Noun) -> bool:
+        """ "is our head of sales", "is the captain of the team": what stands behind "of" belongs to the role."""
+        return clause.verb == "be" and noun.of is not None and bool(noun.owner or noun.article == "the")
 
     def _in_families(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """The claims of every family that the clause falls into; the first one wins its object."""
@@ -142,7 +150,7 @@ class Matching(Whom):
         return [
             Claim(
                 name,
-                family.reads,
+                clause.reads,
                 family.name,
                 "",
                 family=family.name,
@@ -163,6 +171,8 @@ class Matching(Whom):
         if o is told[0]:
             object_, kind = told[1], "entity"
         if not subject or not object_ or not self._fits(family, o, part, object_):
+            return None
+        if pattern.verb in _VAGUE and not self._is_named(family, o):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None
@@ -188,6 +198,11 @@ class Matching(Whom):
             event=effect == "ends" and not clause.over and not pattern.verb.endswith("from"),
             switches=clause.lemma in words("switching_verbs.txt"),
         )
+
+    def _is_named(self, family: Family, noun: Noun) -> bool:
+        """ "is on the Basic plan", "is with Siemens": without a name or the family's own noun it may be anything."""
+        counted = family.object in AMOUNTS or family.object in ("date", "time")
+        return counted or noun.proper or noun.lemma in family.nouns or noun.lemma in family.kinds
 
     def _given_up(self, clause: Clause, subject: str) -> str:
         """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""
@@ -286,7 +301,7 @@ class Matching(Whom):
             return False
         number = bool(NUMBER.search(said))
         if wants in AMOUNTS:
-            return number or noun.pos == "NUM"
+            return (number and not _CODED.search(said)) or noun.pos == "NUM"
         if number and wants in (
             "person",
             "place",

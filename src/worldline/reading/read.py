@@ -21,6 +21,7 @@ from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
 from worldline.reading.cues import Cues, cues
 from worldline.reading.fields import claims_of_fields
+from worldline.reading.mending import mended
 from worldline.reading.relations import relation
 from worldline.reading.tree import Tree
 from worldline.reading.voices import role_of
@@ -223,7 +224,7 @@ def _talk(text: str, speaker: str, addressee: str, said_at: datetime | None, sta
             if not tokens or len(tokens) > LONGEST_SENTENCE:
                 continue
             start, end = tokens[0].begin, tokens[-1].end
-            tree = Tree(tokens, piece[start:end])
+            tree = Tree(mended(tokens), piece[start:end])
             found += claims_of(Said(tree, begin, said_at), talk, stated)
     return found
 
