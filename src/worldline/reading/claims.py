@@ -307,7 +307,8 @@ class _Reader(Nouns):
         if not owner or not role or not self.families.by_noun(role):
             return []
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
-        return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {{S}}'s {role}")]
+        said = f"{{S}}'s {role}" if part.nouns[0].of is None else f"{role} of {{S}}"
+        return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {said}")]
 
     def _has_place(self, clause: Clause) -> bool:
         """Whether a name stands behind "in" or "at", beside the date."""
@@ -358,7 +359,7 @@ class _Reader(Nouns):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            said = f"{{S}}'s {attr_role}" if what.owner else f"{attr_role} of {{S}}"
+            said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} of {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
         if (

@@ -38,6 +38,8 @@ _PLANS = frozenset(
     "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
 )
 _NOW = frozenset("now currently nowadays finally just already recently instead".split())
+_OPINIONS = frozenset("think claim believe reckon guess suspect assume insist bet fear argue".split())
+"""What somebody else only thinks is not so by that."""
 _OUGHT = frozenset({"have", "need", "must"})
 
 
@@ -463,6 +465,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
             return True
+        if token.dep == "ccomp" and above.lemma in _OPINIONS and not _is_mine(tree, token.head):
+            return True
         if (
             token.dep == "ccomp"
             and tree.kids(token.head, "neg")
@@ -481,6 +485,12 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _is_mine(tree: Tree, at: int) -> bool:
+    """Whether the one who speaks is the one who thinks so."""
+    who = tree.kid(at, "nsubj")
+    return who is None or tree.tokens[who].low in ("i", "we", "you")
 
 
 def _has_condition(tree: Tree, at: int) -> bool:
