@@ -50,6 +50,7 @@ class _Reader(Nouns):
 
     def read(self) -> list[Claim]:
         self._roles()
+        self._first_days()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._clause(clause)
@@ -100,6 +101,34 @@ class _Reader(Nouns):
         for at, token in enumerate(self.tree.tokens):
             if token.pos in ("NOUN", "PROPN") and at not in self.days:
                 self._apposition(at, self.tree.noun(at, self.days))
+
+    def _first_days(self) -> None:
+        """ "First day at Verlaine Optics", "Arne's last week as tech lead", "first night in the new house"."""
+        for at, token in enumerate(self.tree.tokens):
+            which = {self.tree.tokens[i].low for i in self.tree.kids(at, "amod")} & {"first", "last"}
+            if token.low not in _STRETCHES or len(which) != 1:
+                continue
+            noun = self.tree.noun(at, self.days)
+            who = self._owner(noun.owner) if noun.owner else self.talk.speaker
+            for i in self.tree.kids(at, "prep"):
+                inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
+                name = _STATIONS.get((token.low, prep)) or _STATIONS.get(("", prep))
+                if inner is None or inner in self.days or name is None or not who:
+                    continue
+                where = self.tree.noun(inner, self.days)
+                family = self.families.all[name]
+                if family.object == "organisation" and not where.proper:
+                    continue
+                value, kind = self._value(where, None, who, family)
+                claim = replace(
+                    self._claim(who, family.reads, family.name, value, kind, None), family=family.name,
+                    effect="begins" if "first" in which else "ends", cue="" if "first" in which else "ends",
+                    holds=family.holds, matter=where.lemma, others=_SCHOOLS if name == "works_at" else (),
+                )  # fmt: skip
+                span = next(iter(self.days.values()), None)
+                if span is not None and value:
+                    claim = replace(claim, valid_from=span.start, precision=span.precision, begins=True)
+                self._keep(claim if value else None, noun)
 
     def _role_at(self, at: int) -> None:
         """A role right in front of a name or of several: "my two dogs, Rex and Luna" are two."""
@@ -202,6 +231,8 @@ class _Reader(Nouns):
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
         if len(subjects) == 2 and (prep := _BETWEEN.get(clause.verb)) is not None:
+            if subjects[1][1] == self.talk.speaker:
+                subjects.reverse()
             clause = replace(clause, parts=(*clause.parts, Part(prep, (subjects[1][0],), False, "prep")))
             subjects = subjects[:1]
         for noun, name in subjects:
@@ -255,7 +286,7 @@ class _Reader(Nouns):
             and clause.dep not in ("relcl", "acl")
         ):
             return False
-        return noun.pos != "NUM"
+        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift")
 
     def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """What a clause says of one of its subjects."""
@@ -566,6 +597,13 @@ class _Reader(Nouns):
         return claim
 
 
+_STRETCHES = frozenset("day week night shift month morning term semester".split())
+_STATIONS = {
+    ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
+    ("night", "at"): "lives_in",
+}  # fmt: skip
+"""What a first day somewhere begins, by the word and the preposition."""
+_SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
     "break up": "with", "divorce": "", "separate": "from", "get divorced": "from", "be divorced": "from",

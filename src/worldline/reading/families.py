@@ -93,6 +93,8 @@ class Families(Struct, frozen=True):
     patterns: dict[str, tuple[Pattern, ...]]
     nouns: dict[str, tuple[Family, ...]]
     words: dict[str, tuple[Family, ...]]
+    verbs: frozenset[str] = frozenset()
+    """The verbs of all patterns, without particles and prepositions."""
 
     def by_verb(self, verb: str) -> tuple[Pattern, ...]:
         """The patterns of a verb in base form, with its particle or participle."""
@@ -190,6 +192,7 @@ def build(table: Mapping[str, Mapping[str, Any]]) -> Families:
         {verb: tuple(all_) for verb, all_ in found_by.items()},
         {noun: tuple(all_) for noun, all_ in nouns.items()},
         {word: tuple(all_) for word, all_ in words.items()},
+        frozenset(verb.split()[0] for verb in found_by),
     )
 
 

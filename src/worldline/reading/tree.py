@@ -185,6 +185,8 @@ class Tree:
             found.pop()
         while found and self.tokens[found[0]].pos in ("PUNCT", "ADP", "CCONJ", "DET") and found[0] != at:
             found.pop(0)
+        while found and found[0] != at and self.tokens[found[0]].tag == "PRP$":
+            found.pop(0)
         return found if len(found) <= _LONGEST else [at]
 
     def _is_left_out(self, i: int) -> bool:
