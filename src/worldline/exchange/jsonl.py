@@ -15,8 +15,8 @@ import orjson
 from worldline import __version__
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.hashing import record_id
-from worldline.read.listing import hash_of
 from worldline.store import copying
+from worldline.store.listing import hash_of
 from worldline.store.view import SqlView
 
 FORMAT = 1
@@ -27,7 +27,7 @@ def lines(view: SqlView) -> Iterator[dict[str, Any]]:
     root = copying.root_of(view)
     yield _full(
         "worldline", format=FORMAT, version=__version__,
-        root=hash_of(view, root).hex() if root is not None else None,
+        root=hash_of(view, root).hex() if root is not None else None, marked=True,
     )  # fmt: skip
     kept = _kept(view)
     for number, scopes in copying.scope_parts(view).items():
@@ -92,7 +92,7 @@ def _nodes(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             yield _full(
                 "node", id=_hex(row.id), lineage=_hex(row.lineage), type=row.type, name=row.name,
                 content=row.content, dated=row.dated, world=_hex(row.world_id), metadata=_json(row.metadata),
-                scope=row.scope or None,
+                scope=row.scope or None, made=row.made,
             )  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def _edges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
                 "edge", row=row.row, id=_hex(row.id), src=_hex(row.src_id), type=row.type,
                 dst=_hex(row.dst_id), world=_hex(row.world_id if row.world in kept else None),
                 valid=_span(row.valid), known=_span(row.known), scope=row.scope or None,
-                metadata=_json(row.metadata), origin=origins.get(row.row),
+                metadata=_json(row.metadata), origin=origins.get(row.row), made=row.made,
             )  # fmt: skip
 
 

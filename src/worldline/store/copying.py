@@ -52,6 +52,7 @@ class NodeRow(NamedTuple):
     world_id: bytes | None
     metadata: str | None
     scope: int | None
+    made: str | None
 
 
 class EventRow(NamedTuple):
@@ -144,6 +145,7 @@ class EdgeRow(NamedTuple):
     src: int
     dst: int
     world: int
+    made: str | None
 
 
 class MergeRow(NamedTuple):
@@ -247,7 +249,7 @@ def nodes(view: SqlView) -> Iterator[NodeRow]:
     rows = view.query(
         f"SELECT n.id, n.hash, {_ID.format('n.line')}, n.type, n.name, n.content, n.dated,"
         f" {_ID.format('n.world')}, CASE WHEN {view.scoped('n')} THEN n.metadata END,"
-        f" CASE WHEN {view.scoped('n')} THEN n.scope END"
+        f" CASE WHEN {view.scoped('n')} THEN n.scope END, n.made"
         " FROM nodes n WHERE n.tenant = :t ORDER BY n.id"
     )
     return (NodeRow(*row) for row in rows)
@@ -338,7 +340,7 @@ def edges(view: SqlView) -> Iterator[EdgeRow]:
     """Every edge of this scope."""
     rows = view.query(
         f"SELECT e.id, e.hash, {_ID.format('e.src')}, e.type, {_ID.format('e.dst')},"
-        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.src, e.dst, e.world"
+        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.src, e.dst, e.world, e.made"
         f" FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} ORDER BY e.id"
     )
     return (EdgeRow._make((*r[:6], Interval(r[6], r[7]), Interval(r[8], r[9]), *r[10:])) for r in rows)

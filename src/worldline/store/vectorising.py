@@ -13,9 +13,7 @@ from worldline.store.sqlite import SqliteStore
 from worldline.store.view import LISTED, SqlView, listed, metadata_from
 
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
-_STATED = (
-    "(n.type NOT IN ('Happening', 'Topic', 'Summary') OR n.metadata ->> 'made_by' IS DISTINCT FROM 'sleep')"
-)
+_STATED = "n.made IS NULL"
 """Not something that sleep made of texts which have vectors themselves."""
 
 

@@ -132,12 +132,12 @@ def put_rows(
 def index_words(tx: Tx) -> list[int]:
     """Makes every text findable by its words, and moves what is archived aside; the nodes that have words."""
     nodes = tx.query(
-        "SELECT id, type, name, content, metadata, scope FROM nodes WHERE tenant = :t ORDER BY id"
+        "SELECT id, type, name, content, metadata, scope, made FROM nodes WHERE tenant = :t ORDER BY id"
     )
     found = []
-    for key, type_, name, content, metadata, scope in nodes:
+    for key, type_, name, content, metadata, scope, made in nodes:
         draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), scope=scope)
-        if not is_silent(type_, draft.metadata):
+        if not is_silent(type_, made):
             tx._owners[-1] = tx.owner_of(key) or tx._owner(scope)
             tx._index(key, draft, -1)
             found.append(key)

@@ -26,7 +26,7 @@ from worldline.rules.slots import NOT, Decision, Held, corrects, decide, oriente
 from worldline.rules.wording import sentence
 from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
-from worldline.store.gathering import Gathering
+from worldline.store.settling import Gathering
 from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write.check import clean_name
@@ -158,9 +158,10 @@ def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, 
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
     start = tx.stamp if start is None else start
     verb = decision.verb if decision.verb != "ends" or decision.closes or not claim.object else "opens"
-    tx.changes.append(
-        f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
-    )
+    if claim.object or decision.closes:  # that something unknown is over is no news
+        tx.changes.append(
+            f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
+        )
     if decision.verb == "ends":
         return _end(tx, claim, decision, (subject, start), told, place, handle, held)
     return _believe(tx, claim, decision, (subject, start), told, place, handle, held)
