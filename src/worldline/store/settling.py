@@ -21,6 +21,10 @@ from worldline.store.tx import Tx
 from worldline.store.view import BELIEF, LISTED, fact_from, listed
 
 _KEYS = "(SELECT value FROM json_each(:keys))"
+_PARENT = (
+    "coalesce((SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = n.id AND c.type = 'contains'"
+    " AND c.vt > :latest AND c.kt = :forever ORDER BY c.vt DESC, c.id LIMIT 1), 0)"
+)
 _IDS = 16
 """So many ids are asked for at once, so that the statement stays the same."""
 
@@ -61,11 +65,10 @@ class Gathering:
         rows = tx.query(
             "SELECT a.id, a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
             " AND b.line = a.line AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v),"
-            " n.hash, n.name, n.line, coalesce((SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = a.line"
-            " AND c.type = 'contains' AND c.vt > :latest AND c.kt = :forever ORDER BY c.vt DESC, c.id LIMIT 1), 0)"
+            f" n.hash, n.name, n.line, {_PARENT}"
             " FROM aliases a CROSS JOIN nodes n ON n.tenant = :t AND n.id = a.line"
             f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope"
-            " UNION ALL SELECT 0, '', '', n.id, FALSE, n.hash, n.name, n.line, -1 FROM nodes n"
+            f" UNION ALL SELECT 0, '', '', n.id, FALSE, n.hash, n.name, n.line, {_PARENT} FROM nodes n"
             f" WHERE n.tenant = :t AND n.hash IN ({', '.join(f':{name}' for name in bound)}) ORDER BY 1, 4",
             keys=texts(keys), scope=self._scope, latest=LATEST, **bound,
         )  # fmt: skip
@@ -73,9 +76,7 @@ class Gathering:
         for number, key, name, line, believed, id_, called, its, parent in rows:
             if number:
                 self._names[key].append(Called(key, name, line, bool(believed)))
-                tx.recollect(line, (id_, called, its), parent or None)
-            else:
-                tx.recollect(line, (id_, called, its))
+            tx.recollect(line, (id_, called, its), (parent or None) if line == its else False)
         tx.absent(*(set(asked) - {row[5] for row in rows}))
 
     def look_up_facts(self, lines: Collection[int]) -> None:

@@ -28,6 +28,7 @@ from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
 from worldline.store.settling import Gathering
 from worldline.store.tx import Tx
+from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.facts import Settled, cite, grounding, put_fact
@@ -98,15 +99,24 @@ def settle(
     handle: Handle,
     by: tuple[tuple[str, str], ...] = (),
     said: Reading = Reading(""),
+    near: Sequence[int] | None = None,
 ) -> bool:
-    """Believes every claim, in the order of the text; whether anything changed."""
+    """Believes every claim, in the order of the text; whether anything changed.
+
+    `near` is what shares words with the text, where somebody has looked for it already.
+    """
     told = Told(event.key, event.said_at, by)
     sound = [
         c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
     ]
     _look_up(tx, sound, event, place)
     before = (
-        _lately_held(tx, said, place, who_speaks(event.speaker, handle.scope.user))
+        _lately_held(
+            tx,
+            sharing_words(tx, said) if near is None else near,
+            place,
+            who_speaks(event.speaker, handle.scope.user),
+        )
         if said.cues.change and not any(c.record for c in sound)
         else []
     )
@@ -137,7 +147,7 @@ def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> No
     ]  # fmt: skip
     found.look_up_names({key for name in names.values() for key in name_keys(name)}, [*ids.values(), *facts])
     tx.gathering = found
-    subjects = [c.subject for c in claims] + [c.object for c in claims if c.active and c.kind == "entity"]
+    subjects = [part for c in claims for part in (c.subject, c.object if c.active else "") if part in names]
     found.look_up_facts([line for part in subjects if (line := _line_of(tx, names[part], place))])
 
 
@@ -317,9 +327,13 @@ def _end(
 # What is overtaken without its slot being named ---------------------------------------------------------
 
 
-def _lately_held(tx: Tx, said: Reading, place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
-    """The open facts that share words with a message which speaks of a change; not those learned just now."""
-    nodes = [node for node, _ in tx.matching(list(said.cues.stems)[:24], NEAR)]
+def sharing_words(view: SqlView, said: Reading) -> list[int]:
+    """What shares words with a message which speaks of a change."""
+    return [node for node, _ in view.matching(list(said.cues.stems)[:24], NEAR)]
+
+
+def _lately_held(tx: Tx, nodes: Sequence[int], place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
+    """The open facts among what shares words with a message; not those learned just now."""
     return [
         (around(held, name, speaker), row)
         for held, row, name in _held_among(tx, nodes, place)

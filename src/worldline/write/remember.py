@@ -19,6 +19,7 @@ from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.reading.read import Reading
 from worldline.store import events
 from worldline.store.events import stored_event, to_settle
 from worldline.store.indexing import described_draft
@@ -29,7 +30,7 @@ from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle
+from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
 from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
@@ -66,7 +67,7 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
     made = _made(handle, event, left)
     words = Words()
     stored = handle.write(
-        "remember", lambda tx, place: words.kept(tx, event, _append(tx, event, place, handle, left, made)),
+        "remember", lambda tx, place: words.kept(tx, event, made, _append(tx, event, place, handle, left, made)),
         dry_run=dry_run,
     )  # fmt: skip
     stored = replace(stored, redacted=secrets)
@@ -81,13 +82,19 @@ class Words(Struct):
     tx: Tx | None = None
     said: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Row and text by id."""
+    readings: dict[str, Reading] = field(default_factory=dict)
+    """Those of events that speak of a change."""
+    near: dict[str, list[int]] = field(default_factory=dict)
+    """What shares words with an event that speaks of a change, by its id."""
 
-    def kept(self, tx: Tx, event: Event, done: Done) -> Done:
+    def kept(self, tx: Tx, event: Event, made: Made, done: Done) -> Done:
         """Notes an event that was stored just now."""
         self.tx = tx
         found = tx.find(done[0]) if done[0] is not None else None
         if done[0] is not None and found is not None:
             self.said[done[0].hex()] = (found[0], event.text)
+            if made.said is not None and made.said.cues.change:
+                self.readings[done[0].hex()] = made.said
         return done
 
 
@@ -114,8 +121,9 @@ class Made(Struct, frozen=True):
 
     reading: bytes | None = None
     described: bytes | None = None
+    said: Reading | None = None
     said_at: Instant = 0
-    """The moment that both were worked out for."""
+    """The moment that all of it was worked out for."""
 
 
 def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
@@ -125,8 +133,9 @@ def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     draft.metadata = clean_metadata(event.metadata)
     described = msgspec.msgpack.encode(described_draft(draft))
     if left is None or not left.extract:
-        return Made(None, described, said_at)
-    return Made(ENCODER.encode(read_event(event, handle.scope.user, said_at)), described, said_at)
+        return Made(None, described, None, said_at)
+    said = read_event(event, handle.scope.user, said_at)
+    return Made(ENCODER.encode(said), described, said, said_at)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
@@ -142,7 +151,8 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
         last = None
         for number, (event, _) in enumerate(cleaned):
             undated = tx.stamp - (len(cleaned) - 1 - number)
-            last, new = words.kept(tx, event, _append(tx, event, place, handle, left, made[number], undated))
+            done = _append(tx, event, place, handle, left, made[number], undated)
+            last, new = words.kept(tx, event, made[number], done)
             ids.append(last.hex() if last else "")
             fresh.extend(ids[-1:] if new else [])
         return last, bool(fresh)
@@ -206,7 +216,10 @@ def _understand_all(
     def work(tx: Tx, place: Place) -> Done:
         nonlocal done_by
         done_by = tx
-        changed = [_understand_one(tx, id_, place, handle, left, verdicts.get(id_)) for id_ in ids]
+        changed = [
+            _understand_one(tx, id_, place, handle, left, verdicts.get(id_), words.near.get(id_))
+            for id_ in ids
+        ]
         return bytes.fromhex(stored.id or ""), any(changed)
 
     try:
@@ -231,6 +244,7 @@ def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Sig
 
     def look(view: SqlView) -> dict[str, tuple[str, list[str]]]:
         said = {id_: words.said.get(id_) or _row_and_text(view, id_) for id_ in ids}
+        words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
         return {id_: (text, _nearest(view, text, row)) for id_, (row, text) in said.items()}
 
     heard = handle.read_after(words.tx, look) if words.tx is not None else handle.read(look)
@@ -243,7 +257,13 @@ def _row_and_text(view: SqlView, id_: str) -> tuple[int, str]:
 
 
 def _understand_one(
-    tx: Tx, id_: str, place: Place, handle: Handle, left: Pending, signals: Signals | None
+    tx: Tx,
+    id_: str,
+    place: Place,
+    handle: Handle,
+    left: Pending,
+    signals: Signals | None,
+    near: list[int] | None,
 ) -> bool:
     event = to_settle(tx, id_)
     told = put.Told(event.key, event.said_at)
@@ -251,7 +271,7 @@ def _understand_one(
     if left.extract and (signals is None or _is_worth_reading(signals)):
         said = reading_of(event, handle.scope.user)
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
-        changed.append(settle(tx, claims, event, place, handle, said=said))
+        changed.append(settle(tx, claims, event, place, handle, said=said, near=near))
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
