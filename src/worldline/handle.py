@@ -144,8 +144,8 @@ class Handle(Struct, frozen=True):
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.store.writing(keep=keep):
             tx = self._begin(fresh and listing.is_empty(self.store))
-            tx.scope_id = registry.scope_set(tx, self.scopes)
-            tx.belongs(tx.scope_id, self.scopes)
+            tx.scope_id = tx.scope_id or registry.scope_set(tx, self.scopes)
+            tx.belongs(tx.scope_id, registry.set_key(self.scopes), self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
@@ -159,7 +159,7 @@ class Handle(Struct, frozen=True):
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
     def _begin(self, fresh: bool) -> Tx:
-        found = begun(self.store, self.tenant)
+        found = begun(self.store, self.tenant, registry.set_key(self.scopes))
         if found is None:
             registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
             found = begun(self.store, self.tenant)

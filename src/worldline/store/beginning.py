@@ -28,6 +28,8 @@ class Begun(NamedTuple):
     """Whether any merge was ever accepted."""
     typed: bool
     """Whether any type or predicate is registered."""
+    scope: int = 0
+    """The number of the scope set that was asked for; 0 where it is not made yet."""
 
 
 def last_row(store: SqliteStore, table: str) -> int:
@@ -40,16 +42,17 @@ def last_rows(store: SqliteStore) -> dict[str, int]:
     return dict(zip(NUMBERED, store.query(f"SELECT {_LAST}")[0], strict=True))
 
 
-def begun(store: SqliteStore, name: str) -> Begun | None:
-    """Where the memory of a tenant stands; None for a tenant without one."""
+def begun(store: SqliteStore, name: str, scope: str = "") -> Begun | None:
+    """Where the memory of a tenant stands, for a changeset in this scope set; None for a tenant without one."""
     rows = store.query(
         f"SELECT t.id, t.name, t.root, t.last_known, t.sequence, t.head, {_LAST}, r.hash, r.name, r.line,"
         " w.head, w.hash, w.digest,"
         " EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = t.id AND p.status = 'accepted'),"
-        " EXISTS (SELECT 1 FROM ontology o WHERE o.tenant = t.id AND o.kt = :forever)"
+        " EXISTS (SELECT 1 FROM ontology o WHERE o.tenant = t.id AND o.kt = :forever),"
+        " coalesce((SELECT s.id FROM scopes s WHERE s.tenant = t.id AND s.key = :scope), 0)"
         " FROM tenants t LEFT JOIN nodes r ON r.tenant = t.id AND r.id = t.root"
         " LEFT JOIN worlds w ON w.tenant = t.id AND w.line = t.root WHERE t.name = :name",
-        {"name": name, "forever": FOREVER},
+        {"name": name, "forever": FOREVER, "scope": scope},
     )
     if not rows:
         return None
@@ -63,4 +66,5 @@ def begun(store: SqliteStore, name: str) -> Begun | None:
         world,
         bool(row[at + 6]),
         bool(row[at + 7]),
+        int(row[at + 8]),
     )

@@ -68,7 +68,7 @@ class Tx(Indexing):
         self.name, self.root, self.stamp = tenant[1], tenant[2], known
         self.sequence, self.head = tenant[4], tenant[5]
         self.types, self.language, self.fresh = types, language, fresh
-        self.scope_id = 0
+        self.scope_id = begun.scope
         """The scope set that this handle writes to."""
         self.changes: list[str] = []
         self.proposed: list[str] = []
@@ -97,6 +97,12 @@ class Tx(Indexing):
         self._begun: set[int] = set()
         """Those of them that are believed already."""
         self._stored: dict[int, Row] = {self.root: begun.root} if begun.root else {}
+        self.heard: set[bytes] = set()
+        """The keys of the events that this changeset has put."""
+        self._sat: set[int] = set()
+        """The sessions that they were said in."""
+        self.scope_keys: dict[int, str] = {}
+        """The canonical texts of scope sets."""
         self._absent: set[bytes] = set()
         """Ids that are known not to be stored."""
         self._bare: set[tuple[int, str]] = set()
@@ -134,6 +140,18 @@ class Tx(Indexing):
         """Types of edges that a look-up has not found at a node, neither out of it nor into it."""
         self._bare.update((key, type_) for type_ in types)
 
+    def seated(self, world: int, state: tuple[int, bytes, bytes] | None, last: int | None = None) -> None:
+        """What a look-up has brought of a world: (newest version, hash, digest), and the last place in its talk."""
+        if state is not None:
+            self.held_worlds.setdefault(world, state)
+        if last is not None:
+            self._seats.setdefault(world, last)
+
+    def sitting_in(self, id_: bytes) -> int:
+        """The session of an id in which this changeset has put something already; 0 for none."""
+        key = self._keys.get(id_, (0, 0))[0]
+        return key if key in self._sat else 0
+
     def as_view(self, **changes: Any) -> SqlView:
         """A plain view of the store as this changeset has left it."""
         self.flush()
@@ -159,8 +177,9 @@ class Tx(Indexing):
         """Whether a lineage that began in this changeset is believed already."""
         return line in self._begun
 
-    def belongs(self, scope: int, scopes: Sequence[Scope]) -> None:
-        """What a scope set is made of, for whoever indexes words in it."""
+    def belongs(self, scope: int, key: str, scopes: Sequence[Scope]) -> None:
+        """What a scope set is called and made of, for whoever indexes words or opens a session in it."""
+        self.scope_keys[scope] = key
         bound = [pair for each in scopes for pair in each.bound().items()]
         self._owners[scope] = " ".join([f"t{self.tenant}", *(owner_token(*pair) for pair in bound)])
 
@@ -558,6 +577,9 @@ class Tx(Indexing):
 
     def add(self, table: str, *values: Any) -> int:
         """A row of one of the side tables (events, facts, aliases, scopes, ontology, …)."""
+        if table == "events":
+            self.heard.add(values[1])
+            self._sat.add(values[6])
         self.typed |= table == "ontology"
         if table in UNNUMBERED:
             self._add(table, (self.tenant, *values))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
-from worldline.hashing import event_id, record_id
+from worldline.hashing import event_id, node_id, record_id
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
 from worldline.store import events, naming
 from worldline.store.tx import Tx
@@ -34,8 +34,10 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
         "Session", clean_name(name, "session"), events.scope_key(tx, place.scope),
         valid=Interval(EARLIEST), world=place.world, scope=place.scope,
     )  # fmt: skip
-    key, _ = tx.put(draft)
-    return key
+    draft.id = node_id(
+        draft.type, draft.name, draft.content, None, tx.id_of(place.world) if place.world else None
+    )
+    return events.session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
 
 
 def append_event(
