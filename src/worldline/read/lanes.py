@@ -62,10 +62,6 @@ class Look(Struct, frozen=True):
 # Words -----------------------------------------------------------------------------------------------
 
 
-def _by_words(look: Look) -> list[int]:
-    return words(look.view, look.asked, look.ground, look.frequency)
-
-
 def words(
     view: SqlView, asked: Asked, ground: Ground, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
@@ -104,20 +100,14 @@ def _any(tokens: Sequence[str]) -> str:
     return " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
 
 
-def _standing(look: Look) -> list[int] | None:
+def standing(view: SqlView, asked: Asked, ground: Ground) -> list[int]:
     """What somebody said is to hold from then on: it may bear on any request for help."""
-    if not look.asked.advice:
-        return None
-    return search.search_words(look.view, f'kinds : ("{STANDING}")', look.ground.owners, INSTRUCTIONS)
+    if not asked.advice:
+        return []
+    return search.search_words(view, f'kinds : ("{STANDING}")', ground.owners, INSTRUCTIONS)
 
 
 # Meaning ---------------------------------------------------------------------------------------------
-
-
-def _by_vectors(look: Look) -> list[int] | None:
-    if look.semantic is None:
-        return None
-    return list(vectors(look.view, look.semantic.index, look.semantic.query, look.ground))
 
 
 def vectors(
@@ -215,10 +205,23 @@ def _by_profiles(look: Look) -> list[int] | None:
     return people.landmarks_of(look.view, asked.people, kinds, 2 * LANDMARKS)[:LANDMARKS] if kinds else []
 
 
+def _by_words(look: Look) -> list[int]:
+    return words(look.view, look.asked, look.ground, look.frequency)
+
+
+def _by_vectors(look: Look) -> list[int] | None:
+    meant = look.semantic
+    return None if meant is None else list(vectors(look.view, meant.index, meant.query, look.ground))
+
+
+def _by_standing(look: Look) -> list[int] | None:
+    return standing(look.view, look.asked, look.ground) if look.asked.advice else None
+
+
 LANES: Mapping[str, Callable[[Look], list[int] | None]] = {
     "words": _by_words,
     "vectors": _by_vectors,
-    "standing": _standing,
+    "standing": _by_standing,
     "worlds": _by_worlds,
     "profile": _by_profiles,
 }

@@ -193,8 +193,8 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    if "words" in found and ground.texts <= WHOLE:
-        first += _in_other_words(view, asked, first)
+    read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
+    first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
     around, within = _around(view, first, wish, found)
     replaced = {} if "facts" in wish.without else outdated(asked, search.drawn(view, first[:NEAR]))
     later = [node for nodes in replaced.values() for node in nodes]
@@ -206,7 +206,7 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
     cosines = semantic.index.cosines(semantic.query, nodes) if semantic else None
-    turns = _turns(view, nodes, cosines)
+    turns = _turns(view, nodes, cosines, read)
     next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
@@ -216,10 +216,14 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
-def _in_other_words(view: SqlView, asked: Asked, first: Sequence[int]) -> list[int]:
+def _whole(view: SqlView) -> dict[int, Turn]:
+    """Every text of a small memory."""
+    return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
+
+
+def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
-    rest = _turns(view, [node for node in search.every_text(view, WHOLE) if node not in first], None)
-    wanted = needs(asked, NOTHING_STORED)
+    wanted = needs(asked, NOTHING_STORED) if rest else []
     return [turn.key for turn in rest if max(degrees(wanted, turn.described.words), default=0.0) >= FAMILY]
 
 
@@ -250,24 +254,28 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
     }
 
 
-def _turns(view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None) -> list[Turn]:
-    """The pool's texts as scoring sees them; a text that was loaded in bulk is described now."""
-    by_key = {row[0]: _turn(row, cosines) for row in search.described(view, nodes)}
-    return [by_key[node] for node in nodes if node in by_key]
+def _turns(
+    view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
+) -> list[Turn]:
+    """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
+    rest = [node for node in nodes if node not in read]
+    by_key = {**read, **{row[0]: _turn(row) for row in (search.described(view, rest) if rest else ())}}
+    found = [by_key[node] for node in nodes if node in by_key]
+    return found if cosines is None else [replace(turn, cosine=cosines.get(turn.key, 0.0)) for turn in found]
 
 
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
-def _turn(row: Sequence[Any], cosines: Mapping[int, float] | None) -> Turn:
+def _turn(row: Sequence[Any]) -> Turn:
+    """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
         fresh = described_draft(NodeDraft(type_, name, content))
         session, position, speaker, role, value = key, -2 * key, "", "people", fresh
     else:
         value = _DECODER.decode(described)
-    cosine = None if cosines is None else cosines.get(key, 0.0)
-    return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
+    return Turn(key, str(session), position, value, speaker, role, said_at)
 
 
 # After the score -----------------------------------------------------------------------------------
