@@ -13,8 +13,8 @@ from worldline.consolidate.run import EVERYBODY
 from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Node, Scorer
-from worldline.store.evidence import SCORER
 from worldline.store.schema import SILENT
+from worldline.store.shown import SCORER
 from worldline.store.view import SqlView
 
 Progress = Callable[[int, int], None]

@@ -28,8 +28,9 @@ from worldline.read.recency import in_time, outdated
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
 from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
-from worldline.store import evidence, search
+from worldline.store import search
 from worldline.store.indexing import described_draft
+from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectors import require_identity
 from worldline.store.view import SqlView, annotate
 from worldline.text import estimate_tokens
@@ -107,7 +108,7 @@ def recall(
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
-    told = evidence.told(view, [scored.key for scored in chosen])
+    told = verbatim(view, [scored.key for scored in chosen])
     hits = hits_of(told, chosen, pool)
     reason = None if verdict.enough else _why_not(pool, verdict)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
@@ -281,7 +282,7 @@ def _turn(row: Sequence[Any]) -> Turn:
 # After the score -----------------------------------------------------------------------------------
 
 
-def hits_of(told: Mapping[int, evidence.Told], chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
+def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
     """The chosen ones, verbatim, with who said them when, and what to know about them."""
     hits = []
     for scored in chosen:

@@ -25,7 +25,7 @@ class Tenant(NamedTuple):
     head: bytes = GENESIS
 
 
-class Counts(Struct, frozen=True):
+class Amounts(Struct, frozen=True):
     """How much a tenant holds: what is visible by type, and every row that was ever written."""
 
     visible: dict[str, int]
@@ -139,10 +139,10 @@ def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
     )
 
 
-# Counts ------------------------------------------------------------------------------------------
+# Amounts ------------------------------------------------------------------------------------------
 
 
-def counts(view: SqlView) -> Counts:
+def amounts(view: SqlView) -> Amounts:
     """How much this tenant holds, as far as scope and world reach."""
     nodes = view.query(
         f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
@@ -161,7 +161,7 @@ def counts(view: SqlView) -> Counts:
         f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
     merges = len(view.proposals("p.status = 'pending'"))
-    return Counts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
+    return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
 
 
 def span(view: SqlView) -> dict[str, Interval | None]:

@@ -31,7 +31,7 @@ _USED = (
 )
 
 
-class Told(Struct, frozen=True):
+class Verbatim(Struct, frozen=True):
     """A text, verbatim, with what was said when where it is an event."""
 
     node: Node
@@ -54,7 +54,7 @@ class Signal(Struct, frozen=True):
     strength: Strength | None = None
 
 
-def told(view: SqlView, nodes: Collection[int]) -> dict[int, Told]:
+def verbatim(view: SqlView, nodes: Collection[int]) -> dict[int, Verbatim]:
     """These texts as an answer shows them, where they may be seen."""
     rows = view.query(
         f"SELECT {_remarks(view)}, {_doubtful(view)}, o.* FROM (SELECT e.sender, e.said_at, e.utc_offset,"
@@ -66,17 +66,19 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, Told]:
         " ORDER BY o.version, o.until, o.belief",
         among=listed(nodes),
     )
-    found: dict[int, Told] = {}
+    found: dict[int, Verbatim] = {}
     for row in rows:
-        told_ = _told(row)
-        found.setdefault(told_.node.key, told_)
+        one = _verbatim(row)
+        found.setdefault(one.node.key, one)
     return found
 
 
-def _told(row: Any) -> Told:
+def _verbatim(row: Any) -> Verbatim:
     remarks, doubtful, sender, said_at, offset, session, reading, event = row[:8]
     trusted = (reading or b"") if event is not None and not doubtful else None
-    return Told(node_from(row[12:]), sender or "", said_at, offset or 0, session, _worded(remarks), trusted)
+    return Verbatim(
+        node_from(row[12:]), sender or "", said_at, offset or 0, session, _worded(remarks), trusted
+    )
 
 
 def _worded(remarks: str) -> tuple[str, ...]:
