@@ -100,10 +100,8 @@ def _any(tokens: Sequence[str]) -> str:
     return " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
 
 
-def standing(view: SqlView, asked: Asked, ground: Ground) -> list[int]:
-    """What somebody said is to hold from then on: it may bear on any request for help."""
-    if not asked.advice:
-        return []
+def standing(view: SqlView, ground: Ground) -> list[int]:
+    """The texts in which somebody said what is to hold from then on."""
     return search.search_words(view, f'kinds : ("{STANDING}")', ground.owners, INSTRUCTIONS)
 
 
@@ -215,7 +213,7 @@ def _by_vectors(look: Look) -> list[int] | None:
 
 
 def _by_standing(look: Look) -> list[int] | None:
-    return standing(look.view, look.asked, look.ground) if look.asked.advice else None
+    return standing(look.view, look.ground) if look.asked.advice else None
 
 
 LANES: Mapping[str, Callable[[Look], list[int] | None]] = {
