@@ -462,8 +462,6 @@ class Hit(Struct, frozen=True):
     said_at: Instant | None = None
     utc_offset: int = 0
     session: str | None = None
-    before: str | None = None
-    """The question that this answers, if the turn before it asked one."""
 
 
 class Recall(Struct, frozen=True):
@@ -485,6 +483,8 @@ class Recall(Struct, frozen=True):
     """The answer that walking from fact to fact gives, when that is sure."""
     proof: tuple[str, ...] = ()
     """The ids of the facts walked, in order."""
+    few: int = 0
+    """So many of the hits stand out; a person is shown these."""
 
 
 class Dated(Struct, frozen=True):

@@ -130,3 +130,14 @@ def test_an_older_file_is_marked_by_what_sleep_wrote_there(tmp_path: Path) -> No
         assert memory.edge(a, "causes", b).made is None
         assert not memory.consolidate().changed
         assert memory.verify().ok
+
+
+@pytest.mark.parametrize("metadata", [None, {"merged": True}, {**FORGED, "merged": True}])
+def test_evidence_that_says_it_was_merged_is_evidence(metadata: dict[str, Any] | None) -> None:
+    """What rests on words that were wrong is kept back, whatever the edge between them says of itself."""
+    with _open() as memory:
+        words = memory.remember("The quarry path is closed in winter.", speaker="Ana", session="s").id
+        note = memory.note("learning", "quarry", "Closed in winter").id
+        memory.link(note, "derived_from", words, metadata=metadata)
+        memory.correct(words)
+        assert memory.list("learning").items == ()

@@ -213,7 +213,7 @@ INDEXES: dict[str, str] = {
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
     "facts_key": "INDEX facts_key ON facts (tenant, key)",
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
-    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed",
+    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "metadata_node": "UNIQUE INDEX metadata_node ON metadata (tenant, node, scope)",
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",
