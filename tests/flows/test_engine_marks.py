@@ -141,3 +141,22 @@ def test_evidence_that_says_it_was_merged_is_evidence(metadata: dict[str, Any] |
         memory.link(note, "derived_from", words, metadata=metadata)
         memory.correct(words)
         assert memory.list("learning").items == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE nodes SET made = NULL WHERE id = (SELECT min(id) FROM nodes WHERE type = 'Topic')",
+        "UPDATE nodes SET made = 'sleep' WHERE id = (SELECT min(id) FROM nodes WHERE type = 'Turn')",
+        "UPDATE edges SET made = NULL WHERE id = (SELECT min(id) FROM edges WHERE type = 'causes')",
+        "UPDATE edges SET made = 'inferred' WHERE id = (SELECT min(id) FROM edges WHERE type = 'contains')",
+    ],
+)
+def test_a_mark_that_was_changed_behind_the_program_is_damage(change: str) -> None:
+    """A mark lies outside the log, but the log knows which nights made what."""
+    with _open() as memory:
+        _turns(memory)
+        memory.consolidate()
+        assert memory.verify().ok
+        memory._h.store.query(change)
+        assert "mark" in str(memory.verify().damage)
