@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import Instant
+from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
@@ -29,7 +29,7 @@ from worldline.read.recency import in_time, outdated
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
 from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
-from worldline.store import search
+from worldline.store import archive, search, strengths
 from worldline.store.indexing import described_draft
 from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectors import require_identity
@@ -106,7 +106,26 @@ class Found(Struct, frozen=True):
 def recall(
     view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
 ) -> Found:
-    """Everything that reads, inside one snapshot; `conclude` shows it."""
+    """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
+    found = _recalled(view, question, wish, semantic, matcher)
+    if not found.recall.abstained or view.whole or not archive.is_used(view):
+        return found
+    both = _recalled(view.bind(cold=True), question, wish, semantic, matcher)
+    return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
+
+
+def _telling_cold(view: SqlView, found: Found) -> Found:
+    """The same, where every hit that came out of the archive says so."""
+    since = strengths.archived(view, [hit.node.line for hit in found.recall.hits])
+    told = {line: [f"cold since {show(at)[:10]}: not used for long"] for line, at in since.items()}
+    hits = [replace(hit, node=annotate(hit.node, told.get(hit.node.line, ()))) for hit in found.recall.hits]
+    return replace(found, recall=replace(found.recall, hits=tuple(hits)))
+
+
+def _recalled(
+    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
+) -> Found:
+    """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
     verdict = judge(asked, board, pool.corpus, ranked.order)

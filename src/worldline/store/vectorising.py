@@ -10,7 +10,7 @@ import orjson
 from worldline.model import Metadata
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
-from worldline.store.view import LISTED, SqlView, listed, metadata_from
+from worldline.store.view import SqlView, listed, metadata_from
 
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
 _STATED = "n.made IS NULL"
@@ -31,10 +31,10 @@ def without_vectors(
     view: SqlView, nodes: Collection[int] | None = None, most: int | None = None
 ) -> list[Text]:
     """The texts (of these nodes, or of all) that have no vector yet."""
-    chosen = "" if nodes is None else f" AND n.id IN {LISTED}"
+    chosen = "nodes n" if nodes is None else "json_each(:among) j CROSS JOIN nodes n ON n.id = j.value"
     first = f"n.id * {WORDS_PER_NODE}"
     rows = view.query(
-        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t{chosen}"
+        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM {chosen} WHERE n.tenant = :t"
         f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED}"
         f" AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.tenant = :t AND e.passage = {first})"
         f" AND NOT EXISTS (SELECT 1 FROM cold_embeddings e WHERE e.tenant = :t AND e.passage = {first})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 from zlib import crc32
 
@@ -28,6 +29,7 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.rules import wording
+from worldline.rules.derived import edge_made, node_made
 from worldline.store import ledger
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
@@ -37,6 +39,9 @@ from worldline.text import passages
 
 Progress = Callable[[str, int], None]
 _BATCH = 5000
+
+_DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "precedes"})
+"""Types of edges that a night puts as its own work only; of others it may shorten what somebody stated."""
 
 
 class Checker:
@@ -244,6 +249,7 @@ def _check_log(check: Checker) -> int:
     previous, last, count = GENESIS, -1, 0
     covered: dict[str, set[int]] = {table: set() for table in COVERED}
     ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
+    nights: dict[str, set[int]] = {"nodes": set(), "edges": set()}
     sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = ? ORDER BY sequence"
     for sequence, known, kind, body, before, hash_ in check.rows(sql):
         count += 1
@@ -253,11 +259,35 @@ def _check_log(check: Checker) -> int:
         content = _check_changeset(check, where, known, body, covered, ended)
         if chain(before, check.name, known, kind, body, content) != hash_:
             check.found(where, "the log row does not hash to what it says")
+        if kind.startswith("sleep"):
+            _note_rows(nights, body)
         previous, last = hash_, known
     if previous != check.head or count != check.sequence or (last != check.last_known and count):
         check.found("the end of the log", "the newest changesets are missing")
     _check_uncovered(check, covered, ended)
+    _check_marks(check, nights)
     return count
+
+
+def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
+    """The rows that a changeset put, of these tables; what is damaged is told elsewhere."""
+    with suppress(ValueError):
+        for table, closed, numbers, _ in ledger.sections(body):
+            if table in rows and not closed:
+                rows[table].update(numbers)
+
+
+def _check_marks(check: Checker, nights: dict[str, set[int]]) -> None:
+    """Whatever is marked as made by sleep has the shape of its work, and what a night made is marked."""
+    for key, type_, metadata, made in check.scan("nodes", "type, metadata, made"):
+        shaped = metadata is not None and node_made(type_, _object(metadata)) is not None
+        if (made is not None and not shaped) or (shaped and made is None and key in nights["nodes"]):
+            check.found(f"nodes row {key}", "its mark is not what the night that made it says")
+    for key, type_, metadata, made in check.scan("edges", "type, metadata, made"):
+        shaped = metadata is not None and edge_made(_object(metadata)) is not None
+        by_night = key in nights["edges"] and type_ in _DRAWN
+        if (made is not None and not shaped) or (shaped and made is None and by_night):
+            check.found(f"edges row {key}", "its mark is not what the night that made it says")
 
 
 def _check_changeset(
