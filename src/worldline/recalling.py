@@ -179,14 +179,12 @@ class Recalling:
 
     def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
         """For each turn the minutes from UTC to the place where it was said."""
-        from worldline.store import evidence
+        from worldline.store.shown import verbatim
 
         turns = {node.key: node.id for node in nodes if node.type == "Turn"}
         if not turns:
             return {}
-        found = self._h.read(
-            lambda view: evidence.told(view.bind(closed=True, quarantined=True), list(turns))
-        )
+        found = self._h.read(lambda view: verbatim(view.bind(closed=True, quarantined=True), list(turns)))
         return {turns[key]: one.offset for key, one in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
