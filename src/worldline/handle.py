@@ -74,11 +74,7 @@ class Handle(Struct, frozen=True):
 
     def tenant_row(self) -> Row:
         """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
-        rows = self.store.query(
-            "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = ?",
-            (self.tenant,),
-        )
-        return rows[0] if rows else _NOBODY
+        return registry.tenant_row(self.store, self.tenant) or _NOBODY
 
     def view(self) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""

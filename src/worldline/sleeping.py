@@ -64,7 +64,9 @@ class Sleeping:
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, _meant(ref))
-            tx.store.insert(USED, [(tx.tenant, target.line, verdict, tx.stamp)])
+            tx.store.execute(
+                USED, {"t": tx.tenant, "line": target.line, "kind": verdict, "at": tx.stamp}
+            )
             return tx.id_of(target.line), True
 
         return self._h.write("feedback", work)

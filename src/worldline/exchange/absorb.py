@@ -134,7 +134,7 @@ def _opened(handle: Handle, other: Handle | str | Path, tenant: str | None) -> I
         return
     with reading_only(other, handle.config) as store:
         wanted = handle.tenant if tenant is None else tenant
-        names = [row[0] for row in store.query("SELECT name FROM tenants ORDER BY id")]
+        names = [row[0] for row in store.query("SELECT name FROM tenants ORDER BY name")]
         if names and wanted not in names:
             raise NotFound(f"{store.path} has no tenant {wanted!r}; it has: {', '.join(map(repr, names))}")
         yield Handle(store, handle.config, handle.clock, wanted, handle.types)

@@ -30,7 +30,7 @@ SIDE = {"wordings": "object", "blocks": "line"}
 
 def lines(view: SqlView) -> Iterator[dict[str, Any]]:
     """Everything that this view's scope and world have ever held."""
-    root = view.query("SELECT root FROM tenants WHERE id = :t")
+    root = view.query("SELECT root FROM tenants WHERE tenant = :t")
     yield _full(
         "worldline", format=FORMAT, version=__version__,
         root=hash_of(view, root[0][0]).hex() if root else None,

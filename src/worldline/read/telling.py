@@ -44,7 +44,7 @@ def _worth(often: int, of: int, everywhere: int, total: int) -> float:
 
 
 def _texts(view: SqlView) -> int:
-    rows = view.query("SELECT texts FROM tenants WHERE id = :t")
+    rows = view.query("SELECT texts FROM tenants WHERE tenant = :t")
     return int(rows[0][0]) if rows else 0
 
 

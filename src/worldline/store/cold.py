@@ -14,7 +14,7 @@ from worldline.store.view import metadata_from
 ARCHIVED = "archived"
 """The kind of the mark."""
 _TEXTS = ", ".join(COLUMNS["texts"])
-_MOVED = "INSERT INTO meta VALUES ('moved', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+_MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
 
 
 def freeze(tx: Tx, line: int) -> None:
@@ -69,13 +69,14 @@ def _move(tx: Tx, line: int, source: str, target: str) -> None:
         )
         tx.query(f"DELETE FROM {source}texts WHERE node = :key", key=key)
         tx.query(
-            f"INSERT OR IGNORE INTO {target}embeddings (tenant, passage, vector)"
-            f" SELECT tenant, passage, vector FROM {source}embeddings WHERE passage >= :low AND passage < :high"
-            " ORDER BY passage",
+            f"INSERT INTO {target}embeddings (id, tenant, passage, vector) SELECT (SELECT coalesce(max(m.id), 0)"
+            f" FROM {target}embeddings m WHERE m.tenant = :t) + row_number() OVER (ORDER BY e.passage), e.tenant,"
+            f" e.passage, e.vector FROM {source}embeddings e WHERE e.tenant = :t AND e.passage >= :low"
+            " AND e.passage < :high ORDER BY e.passage ON CONFLICT DO NOTHING",
             low=low,
             high=high,
         )
         tx.query(
-            f"DELETE FROM {source}embeddings WHERE passage >= :low AND passage < :high", low=low, high=high
+            f"DELETE FROM {source}embeddings WHERE tenant = :t AND passage >= :low AND passage < :high", low=low, high=high
         )
     tx.query(_MOVED)

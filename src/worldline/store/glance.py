@@ -46,7 +46,7 @@ class Store:
         pragma = self._connection.pragma
         if pragma("application_id") != APPLICATION_ID or int(pragma("user_version")) > FORMAT:
             raise apsw.NotADBError(f"{path} is not a store that this version reads")
-        rows = self._query("SELECT id, texts FROM tenants WHERE name = :name", name=tenant)
+        rows = self._query("SELECT tenant, texts FROM tenants WHERE name = :name", name=tenant)
         self._tenant, self._texts = rows[0] if rows else (0, 0)
         self._args = {"t": self._tenant, "now": now, "forever": _FOREVER}
 

@@ -83,8 +83,17 @@ def append(tx: Tx, kind: str, body: bytes, rows: bytes) -> bytes:
     """Writes the log row and returns the new head of the chain."""
     head = chain(tx.head, tx.name, tx.stamp, kind, body, rows)
     tx.store.execute(
-        "INSERT INTO log (tenant, sequence, known, kind, body, previous, hash) VALUES (?,?,?,?,?,?,?)",
-        (tx.tenant, tx.sequence, tx.stamp, kind, body, tx.head, head),
+        "INSERT INTO log (tenant, sequence, known, kind, body, previous, hash)"
+        " VALUES (:t, :sequence, :known, :kind, :body, :previous, :hash)",
+        {
+            "t": tx.tenant,
+            "sequence": tx.sequence,
+            "known": tx.stamp,
+            "kind": kind,
+            "body": body,
+            "previous": tx.head,
+            "hash": head,
+        },
     )
     return head
 

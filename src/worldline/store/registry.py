@@ -11,7 +11,7 @@ import orjson
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import Conflict, InvalidInput, Refused
-from worldline.hashing import GENESIS
+from worldline.hashing import GENESIS, tenant_number
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.rules import ontology
 from worldline.store.sqlite import Row, SqliteStore
@@ -20,19 +20,28 @@ from worldline.store.tx import Tx
 
 def new_tenant(store: SqliteStore, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Row:
     """A tenant and its root world, inside the write transaction that first needs them."""
+    number = tenant_number(name)
     store.execute(
-        "INSERT INTO tenants (name, root, last_known, sequence, head) VALUES (?, 0, ?, 0, ?)",
-        (name, now, GENESIS),
+        "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)",
+        {"t": number, "name": name, "now": now, "head": GENESIS},
     )
-    row = store.query("SELECT id, name, 0, last_known, sequence, head FROM tenants WHERE name = ?", (name,))[
-        0
-    ]
     root = store.query("SELECT coalesce(max(id), 0) + 1 FROM nodes")[0][0]
-    tx = Tx(store, (*row[:2], root, *row[3:]), known=now + 1, types=types)
+    tx = Tx(store, (number, name, root, now, 0, GENESIS), known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
-    store.execute("UPDATE tenants SET root = ? WHERE id = ?", (key, row[0]))
+    store.execute("UPDATE tenants SET root = :root WHERE tenant = :t", {"root": key, "t": number})
     tx.finish("open")
-    return (row[0], name, key, tx.stamp, tx.sequence, tx.head)
+    return (number, name, key, tx.stamp, tx.sequence, tx.head)
+
+
+def tenant_row(store: SqliteStore, name: str) -> Row | None:
+    """(number, name, root, last known time, sequence, head) of a tenant that has memories."""
+    rows = store.query(
+        "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t",
+        {"t": tenant_number(name)},
+    )
+    if rows and rows[0][1] != name:
+        raise Refused(f"the tenant {name!r} cannot live beside {rows[0][1]!r}: their numbers are the same")
+    return rows[0] if rows else None
 
 
 def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:
@@ -104,7 +113,9 @@ def take_back(tx: Tx, put: Sequence[int], ended: Sequence[int]) -> bool:
 
 
 def _registration(tx: Tx, number: int) -> list[Any]:
-    row = tx.query("SELECT id, world, kind, name, version, spec, kt FROM ontology WHERE id = :n", n=number)
+    row = tx.query(
+        "SELECT id, world, kind, name, version, spec, kt FROM ontology WHERE tenant = :t AND id = :n", n=number
+    )
     return list(row[0])
 
 
@@ -126,7 +137,7 @@ def _kind(item: Any) -> str:
 
 def _registered(tx: Tx, kind: str, name: str | None) -> list[Row]:
     """(row, world, version, spec, name) of what is registered now."""
-    chosen = "1" if name is None else "name = :name"
+    chosen = "TRUE" if name is None else "name = :name"
     return tx.query(
         "SELECT id, world, version, spec, name FROM ontology WHERE tenant = :t AND kind = :kind"
         f" AND {chosen} AND kt = :forever ORDER BY id",

@@ -69,9 +69,9 @@ def ground(view: SqlView) -> Ground:
     bound = view.scope.bound()
     kinds = " AND ".join(["tenant = :t", *(f"{kind} = :{kind}" for kind in bound)])
     rows = view.query(
-        "SELECT (SELECT texts FROM tenants WHERE id = :t), (SELECT tokens FROM tenants WHERE id = :t),"
-        " (SELECT value FROM meta WHERE key = 'embedder'), (SELECT max(id) FROM embeddings),"
-        " (SELECT max(id) FROM beliefs), (SELECT value FROM meta WHERE key = 'moved'),"
+        "SELECT (SELECT texts FROM tenants WHERE tenant = :t), (SELECT tokens FROM tenants WHERE tenant = :t),"
+        " (SELECT embedder FROM tenants WHERE tenant = :t), (SELECT max(id) FROM embeddings WHERE tenant = :t),"
+        " (SELECT max(id) FROM beliefs WHERE tenant = :t), (SELECT moved FROM tenants WHERE tenant = :t),"
         " (SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)),"
         " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20)),"
         f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {1 if bound else 0}),"

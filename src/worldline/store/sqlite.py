@@ -21,7 +21,7 @@ from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM
 from worldline.store import archive, migrate
-from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, SLEEP_TABLES, TABLES
+from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, WORDS, quoted
 from worldline.store.vectors import VectorIndex
 
 try:
@@ -35,11 +35,19 @@ _COUNTER, _QUEUE = 0, 1
 SHOWN = 4096
 """So many shown memories are kept in mind between two writes; the oldest are dropped."""
 USED = (
-    "INSERT INTO uses (tenant, line, scope, kind, at) SELECT ?1, ?2, coalesce((SELECT b.scope FROM beliefs b"
-    " WHERE b.tenant = ?1 AND b.line = ?2 ORDER BY b.id LIMIT 1), 0), ?3, ?4"
+    "INSERT INTO uses (id, tenant, line, scope, kind, at) SELECT"
+    " (SELECT CASE WHEN coalesce(max(u.id), 0) < :at THEN :at ELSE max(u.id) + 1 END FROM uses u WHERE u.tenant = :t),"
+    " CAST(:t AS BIGINT), CAST(:line AS BIGINT), coalesce((SELECT b.scope FROM beliefs b WHERE b.tenant = :t"
+    " AND b.line = :line ORDER BY b.id LIMIT 1), 0), CAST(:kind AS TEXT), CAST(:at AS BIGINT)"
 )
-"""Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory."""
+"""Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory. Its
+number is its moment, or the next one that is free, so that no number is given twice."""
 Row = tuple[Any, ...]
+_PUT = {
+    table: f"INSERT INTO {table} ({', '.join(map(quoted, columns))}) VALUES ({', '.join('?' * len(columns))})"
+    + (" ON CONFLICT DO NOTHING" if table in UNNUMBERED else "")
+    for table, columns in COLUMNS.items()
+}
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
 
@@ -224,7 +232,10 @@ class SqliteStore:
                 yield
                 shown = dict(self.shown) if keep else {}
                 if shown:
-                    self.insert(USED, [(*key, "shown", at) for key, at in shown.items()])
+                    self.insert(
+                        USED,
+                        [{"t": t, "line": line, "kind": "shown", "at": at} for (t, line), at in shown.items()],
+                    )
                 connection.execute("COMMIT" if keep else "ROLLBACK")
                 for key, at in shown.items():
                     if self.shown.get(key) == at:
@@ -234,14 +245,18 @@ class SqliteStore:
                     connection.execute("ROLLBACK")
                 raise
 
-    def execute(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
+    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""
         return self.query(sql, args)
 
-    def insert(self, sql: str, rows: Iterable[Row]) -> None:
-        """The same insert for many rows."""
+    def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
+        """The same statement for many rows."""
         self.statements += 1
         self.connection().executemany(sql, rows)
+
+    def put(self, table: str, rows: Sequence[Row]) -> None:
+        """New rows of a table, with the columns of `COLUMNS`; those that may be there already are left alone."""
+        self.insert(_PUT[table], rows)
 
     @contextlib.contextmanager
     def _exclusive(self, *, wait: bool = True) -> Iterator[None]:
@@ -275,7 +290,7 @@ class SqliteStore:
                     connection.execute("PRAGMA optimize")
 
     def drop_indexes(self) -> None:
-        """Inside a write transaction: forget the bulk indexes until `make_indexes`."""
+        """Inside the first write transaction of a store: forget the bulk indexes until `make_indexes`."""
         for name in BULK:
             self.execute(f"DROP INDEX {name}")
 
@@ -288,10 +303,12 @@ class SqliteStore:
 def create(connection: apsw.Connection) -> None:
     """A new, empty store."""
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute(TABLES + SLEEP_TABLES)
+    for name in TABLES:
+        connection.execute(migrate.table(name))
+    connection.execute(WORDS)
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
-    connection.execute("INSERT INTO meta VALUES ('hash', ?)", (ALGORITHM,))
+    connection.execute("INSERT INTO meta (key, value) VALUES ('hash', ?)", (ALGORITHM,))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")

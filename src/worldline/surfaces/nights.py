@@ -121,7 +121,7 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
 
 def tenants(memory: Memory) -> list[str]:
     """Everybody whom a store serves."""
-    return memory._h.read(lambda view: [row[0] for row in view.query("SELECT name FROM tenants ORDER BY id")])
+    return memory._h.read(lambda view: [row[0] for row in view.query("SELECT name FROM tenants ORDER BY name")])
 
 
 def night(memory: Memory, tenant: str, over: threading.Event) -> Report:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from worldline.handle import Handle
+from worldline.hashing import tenant_number
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
 from worldline.store.schema import WORDS_PER_NODE
@@ -94,8 +95,8 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
     with handle.store.writing():
         tenant = handle.tenant_row()[0]
         handle.store.execute(
-            "INSERT INTO meta VALUES ('embedder', ?) ON CONFLICT (key) DO NOTHING",
-            (embedder.identity,),
+            "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",
+            {"identity": embedder.identity, "t": tenant},
         )
         rows = [
             (tenant, passage, np.asarray(vector, np.float16).tobytes())
@@ -107,27 +108,29 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
             ("cold_embeddings", [row for row in rows if row[1] in cold]),
         ):
             handle.store.insert(
-                f"INSERT INTO {table} (tenant, passage, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                chosen,
+                f"INSERT INTO {table} (id, tenant, passage, vector) VALUES ((SELECT coalesce(max(m.id), 0) + 1"
+                f" FROM {table} m WHERE m.tenant = ?), ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(row[0], *row) for row in chosen],
             )
 
 
 def require_same(handle: Handle, embedder: Embedder) -> None:
     """Refuses another embedder than the one whose vectors are stored."""
-    rows = handle.store.query("SELECT value FROM meta WHERE key = 'embedder'")
+    rows = handle.store.query(
+        "SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant_number(handle.tenant)}
+    )
     if rows:
         require_identity(rows[0][0], embedder.identity)
 
 
 def forget_vectors(handle: Handle) -> None:
-    """Drops every vector of the store and the memory of who made them."""
+    """Drops every vector of the tenant and the memory of who made them."""
+    tenant = {"t": tenant_number(handle.tenant)}
     with handle.store.writing():
-        handle.store.execute("DELETE FROM embeddings")
-        handle.store.execute("DELETE FROM cold_embeddings")
-        handle.store.execute("DELETE FROM composed")
-        handle.store.execute(
-            "DELETE FROM sleep WHERE pass = 'compose'"
-        )  # worlds are composed anew, all of them
-        handle.store.execute("DELETE FROM meta WHERE key = 'embedder'")
-    handle.store.vectors.clear()
-    handle.store.swept.clear()
+        for table in ("embeddings", "cold_embeddings", "composed"):
+            handle.store.execute(f"DELETE FROM {table} WHERE tenant = :t", tenant)
+        # worlds are composed anew, all of them
+        handle.store.execute("DELETE FROM sleep WHERE tenant = :t AND pass = 'compose'", tenant)
+        handle.store.execute("UPDATE tenants SET embedder = NULL WHERE tenant = :t", tenant)
+    handle.store.vectors.pop(handle.tenant, None)
+    handle.store.swept.discard(handle.tenant)
