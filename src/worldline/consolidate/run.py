@@ -60,7 +60,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("summaries", "one summary for each world, citing what it says", summarise, asks=True),
     Pass("compose", "the vectors of worlds, from what they contain", compose),
     Pass("decay", "what was not used for long goes cold", decay, always=True),
-    Pass("compact", "many small segments of the words index become few", compact, always=True),
+    Pass("compact", "thinned out chunks of the words index are joined", compact, always=True),
 )
 """In the order in which they run: each stands on the ones before it."""
 

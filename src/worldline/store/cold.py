@@ -7,6 +7,7 @@ decide what is cold; an `archived` mark in the log does, and is put or ended tog
 from __future__ import annotations
 
 from worldline.model import NodeDraft
+from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, WORDS_PER_NODE
 from worldline.store.tx import Tx
 from worldline.store.view import metadata_from
@@ -55,14 +56,9 @@ def _move(tx: Tx, line: int, source: str, target: str) -> None:
     )
     for key, type_, name, content, metadata in versions:
         low, high = key * WORDS_PER_NODE, (key + 1) * WORDS_PER_NODE
-        lies = f"SELECT 1 FROM {source}words_docsize WHERE id >= :low AND id < :high LIMIT 1"
-        if tx.query(lies, low=low, high=high):
-            draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
-            tx.query(f"DELETE FROM {source}words WHERE rowid >= :low AND rowid < :high", low=low, high=high)
-            tx.store.insert(
-                f"INSERT INTO {target}words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)",
-                tx.words_of(key, draft, tx.owner_of(key)),
-            )
+        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
+        if not is_silent(type_, draft.metadata):
+            tx.words().move(words_of(key, draft, tx.owner_of(key), tx.language), cold=bool(target))
         tx.query(
             f"INSERT OR IGNORE INTO {target}texts ({_TEXTS}) SELECT {_TEXTS} FROM {source}texts WHERE node = :key",
             key=key,

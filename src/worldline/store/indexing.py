@@ -13,6 +13,7 @@ from worldline.model import Metadata, NodeDraft
 from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
+from worldline.store import words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.sqlite import Row
 from worldline.store.view import SqlView, owner_token
@@ -39,25 +40,23 @@ class Indexing(SqlView):
     _owners: dict[int, str]
     _seats: dict[int, int]
 
-    def _index(self, key: int, draft: NodeDraft, scope: int | None = None) -> None:
+    def _index(self, key: int, draft: NodeDraft) -> None:
         if is_silent(draft.type, draft.metadata):
             return
-        rows = self.words_of(key, draft, self._owner(draft.scope if scope is None else scope))
+        rows = words_of(key, draft, self._owner(draft.scope), self.language)
         self._dirty = True
         self._words += rows
-        if scope is None:
-            self.indexed_nodes.append(key)
-            self._texts += len(rows)
-            self._tokens += sum(tokens.count(" ") + 1 for _, _, tokens, _ in rows)
+        self.indexed_nodes.append(key)
+        self._texts += len(rows)
+        self._tokens += sum(tokens.count(" ") + 1 for _, _, tokens, _ in rows)
 
-    def words_of(self, key: int, draft: NodeDraft, owner: str) -> list[tuple[int, str, str, str]]:
-        """The rows of a text in the words index, one a passage."""
-        rows = []
-        for number, text in enumerate(searchable(draft)):
-            tokens = indexed(text, self.language)
-            tags = " ".join(_tags(draft, text, tokens))
-            rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
-        return rows
+    def words(self) -> words.Index:
+        """The words index, with all that this changeset has gathered for it."""
+        index = words.Index(self.store, self.tenant)
+        if self._words:
+            gathered, self._words = self._words, []
+            index.add(gathered)
+        return index
 
     def owner_of(self, key: int) -> str:
         """The tokens of everybody who believes in a version."""
@@ -109,14 +108,8 @@ class Indexing(SqlView):
             key=key,
         )
         if len(rows) > 1 and not is_silent(draft.type, draft.metadata):
-            base = key * WORDS_PER_NODE
-            self.query(
-                "DELETE FROM words WHERE rowid >= :low AND rowid < :high",
-                low=base,
-                high=base + WORDS_PER_NODE,
-            )
-            self._owners[-1] = self.owner_of(key)
-            self._index(key, draft, -1)
+            texts = words_of(key, draft, self.owner_of(key), self.language)
+            self.words().replace(texts, texts)
 
     def _owner(self, scope: int) -> str:
         """Tokens that let the words index leave out other tenants and scopes early."""
@@ -129,6 +122,16 @@ class Indexing(SqlView):
                     tokens += [owner_token(kind, value) for kind, value in pairs if value]
             self._owners[scope] = " ".join(tokens)
         return self._owners[scope]
+
+
+def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tuple[int, str, str, str]]:
+    """The rows of a text in the words index, one a passage."""
+    rows = []
+    for number, text in enumerate(searchable(draft)):
+        tokens = indexed(text, language)
+        tags = " ".join(_tags(draft, text, tokens))
+        rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
+    return rows
 
 
 def is_silent(type_: str, metadata: Metadata) -> bool:

@@ -13,10 +13,15 @@ import apsw
 from worldline.errors import StoreError
 from worldline.store import schema
 
-STEPS: dict[int, str] = {1: schema.SLEEP_TABLES, 2: "ALTER TABLE events ADD COLUMN reading BLOB"}
+LAST_WITH_FTS5 = 3
+STEPS: dict[int, str] = {
+    1: schema.SLEEP_TABLES,
+    2: "ALTER TABLE events ADD COLUMN reading BLOB",
+    3: "",
+}
 
 
-def upgrade(connection: apsw.Connection, path: str) -> None:
+def upgrade(connection: apsw.Connection, path: str, language: str) -> None:
     """Brings an older file to this program's format; does nothing to a current one."""
     version = connection.pragma("user_version")
     if version >= schema.FORMAT:
@@ -29,6 +34,10 @@ def upgrade(connection: apsw.Connection, path: str) -> None:
     try:
         for step in range(version, schema.FORMAT):
             connection.execute(STEPS[step])
+        if version <= LAST_WITH_FTS5:
+            from worldline.store.rewording import replace_fts5
+
+            replace_fts5(connection, language)
         connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
         connection.execute("COMMIT")
     except apsw.Error as error:

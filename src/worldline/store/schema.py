@@ -7,7 +7,7 @@ by the changeset that closed it. `tenant` comes first in every key.
 
 from __future__ import annotations
 
-FORMAT = 3
+FORMAT = 4
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
@@ -147,11 +147,18 @@ CREATE TABLE texts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, session I
   described BLOB NOT NULL);
 CREATE TABLE embeddings (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,
   vector BLOB NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(owner, text, kinds, content='', contentless_delete=1,
-  tokenize='unicode61 remove_diacritics 0');
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
-CREATE VIRTUAL TABLE terms USING fts5vocab(words, col);
 """
+
+WORDS_TABLES = """
+CREATE TABLE words (tenant INTEGER NOT NULL, term TEXT NOT NULL, cold INTEGER NOT NULL, chunk INTEGER NOT NULL,
+  n INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (tenant, term, cold, chunk)) WITHOUT ROWID;
+CREATE INDEX words_thin ON words (tenant, term) WHERE chunk > 0 AND n < 26;
+CREATE TABLE fresh_words (tenant INTEGER NOT NULL, row INTEGER NOT NULL, owner TEXT NOT NULL, text TEXT NOT NULL,
+  kinds TEXT NOT NULL, PRIMARY KEY (tenant, row)) WITHOUT ROWID;
+CREATE TABLE words_total (tenant INTEGER NOT NULL, cold INTEGER NOT NULL, texts INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, fresh INTEGER NOT NULL, PRIMARY KEY (tenant, cold)) WITHOUT ROWID;
+"""
+"""The words index: postings in chunks, new texts that wait to be folded into them, and the totals."""
 
 SLEEP_TABLES = """
 CREATE TABLE sleep (tenant INTEGER NOT NULL, owner TEXT NOT NULL, pass TEXT NOT NULL, cursor INTEGER NOT NULL,
@@ -188,10 +195,6 @@ CREATE INDEX cold_texts_speaker ON cold_texts (tenant, speaker);
 CREATE TABLE cold_embeddings (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,
   vector BLOB NOT NULL);
 CREATE UNIQUE INDEX cold_embeddings_passage ON cold_embeddings (passage);
-CREATE VIRTUAL TABLE cold_words USING fts5(owner, text, kinds, content='', contentless_delete=1,
-  tokenize='unicode61 remove_diacritics 0');
-INSERT INTO cold_words (cold_words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
-CREATE VIRTUAL TABLE cold_terms USING fts5vocab(cold_words, col);
 """
 """What consolidation keeps: where each pass stands, marks, signals, strengths, world vectors, cold rows;
 and which beliefs and edges (`of`, `row`) were held by another store before, and when."""

@@ -1,6 +1,6 @@
 """What recall asks of a store: few, bounded statements, each of them bound by the view.
 
-Words are found by FTS5, what lies around a hit by session and position. Nothing here weighs one
+Words are found by their index, what lies around a hit by session and position. Nothing here weighs one
 find against another; every node that leaves has passed the view's time, scope and world.
 """
 
@@ -15,8 +15,7 @@ from msgspec import Struct
 from worldline.clock import Instant, show
 from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
-from worldline.store import archive
-from worldline.store.schema import WORDS_PER_NODE
+from worldline.store import words
 from worldline.store.vectors import Newest
 from worldline.store.view import (
     FOUND_APART,
@@ -53,7 +52,7 @@ class Ground(Struct, frozen=True):
     scopes: tuple[int, ...]
     """The scope sets that the bound scope may see."""
     owners: tuple[str, ...]
-    """Tokens of tenant and scope, where the store has others too."""
+    """Tokens of the scope, where the tenant has others too."""
     share: float
     """A guess at the part of all texts that may be seen."""
     scorers: dict[str, float] | None = None
@@ -72,7 +71,6 @@ def ground(view: SqlView) -> Ground:
         "SELECT (SELECT texts FROM tenants WHERE id = :t), (SELECT tokens FROM tenants WHERE id = :t),"
         " (SELECT value FROM meta WHERE key = 'embedder'), (SELECT max(id) FROM embeddings),"
         " (SELECT max(id) FROM beliefs), (SELECT value FROM meta WHERE key = 'moved'),"
-        " (SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)),"
         " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20)),"
         f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {1 if bound else 0}),"
         f" (WITH RECURSIVE s(name) AS (SELECT {_FIRST} UNION ALL SELECT {_NEXT} FROM s"
@@ -83,13 +81,11 @@ def ground(view: SqlView) -> Ground:
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
         " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
     )
-    texts, tokens, embedder, vectors, beliefs, moved, tenants, scopes, seen, names, scorers, worlds, kept = (
-        rows[0]
-    )
+    texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
-    own: tuple[str, ...] = (f"t{view.tenant}",) if tenants > 1 else ()
+    own: tuple[str, ...] = ()
     if bound and scopes > 1:
-        own += tuple(owner_token(kind, value) for kind, value in bound.items())
+        own = tuple(owner_token(kind, value) for kind, value in bound.items())
     return Ground(
         people,
         texts or 0,
@@ -105,22 +101,36 @@ def ground(view: SqlView) -> Ground:
     )
 
 
-def search_words(view: SqlView, match: str, owners: Collection[str], depth: int | None) -> list[int]:
+def search_words(
+    view: SqlView, match: words.Match, owners: Collection[str], depth: int | None
+) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    match = f"owner : ({' AND '.join(owners)}) AND {match}" if owners else match
-    source, matching, order, args = "words", "words MATCH :match AND ", "words.rank", dict[str, Any]()
-    if view.whole and archive.is_used(view):
-        every, args = archive.ranked(view, match)
-        source, matching, order = f"({every}) words", "", "words.score, words.rowid"
+    return [node for node, _ in words.best(view, match, depth, owners, lambda among: texts_among(view, among))]
+
+
+def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
+    """Which of these are visible and found by their words."""
     rows = view.query(
-        f"SELECT n.id FROM {source} CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}{_HELD}"
-        f" WHERE {matching}b.type NOT IN {FOUND_APART} AND {view.seen()}"
-        f" ORDER BY {order} LIMIT :depth",
-        match=match,
-        depth=-1 if depth is None else depth + depth // 2,
-        **args,
+        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
+        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()}",
+        among=listed(nodes),
     )
-    return list(dict.fromkeys(row[0] for row in rows))[:depth]
+    return {row[0] for row in rows}
+
+
+def first_holding(
+    view: SqlView, tokens: Sequence[str], owners: Collection[str], far: int
+) -> dict[str, int]:
+    """The first node of this view's scopes that holds each word, at whatever time, among so many at least."""
+    held = words.first(view, tokens, owners, far)
+    rows = view.query(
+        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
+        f" AND b.type NOT IN {FOUND_APART} AND {view.scoped('b')}",
+        among=listed(node for nodes in held.values() for node in nodes),
+    )
+    seen = {row[0] for row in rows}
+    found = {token: next((node for node in nodes if node in seen), None) for token, nodes in held.items()}
+    return {token: node for token, node in found.items() if node is not None}
 
 
 def every_text(view: SqlView, room: int) -> list[int]:

@@ -20,8 +20,8 @@ import apsw
 from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM
-from worldline.store import archive, migrate
-from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, SLEEP_TABLES, TABLES
+from worldline.store import migrate
+from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, SLEEP_TABLES, TABLES, WORDS_TABLES
 from worldline.store.vectors import VectorIndex
 
 try:
@@ -56,7 +56,7 @@ class SqliteStore:
         """What the walk has learned about similar words, kept between questions."""
         self.meanings: dict[str, Any] = {}
         """Vectors of names that were compared."""
-        self.common: dict[str, int] = {}
+        self.common: dict[tuple[int, str], int] = {}
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
@@ -91,7 +91,6 @@ class SqliteStore:
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.register_fts5_function(archive.FUNCTION, archive.rank_in_all)
             self._open.append(connection)
             return connection
 
@@ -139,7 +138,7 @@ class SqliteStore:
                 connection.execute("PRAGMA journal_mode = WAL")
                 create(connection)
             else:
-                migrate.upgrade(connection, self.path)
+                migrate.upgrade(connection, self.path, self.config.language)
 
     def _format(self, connection: apsw.Connection) -> int | None:
         """The file's format, None for an empty file; raises where it can never be a store."""
@@ -193,17 +192,8 @@ class SqliteStore:
         return self._write_lock if self._shared is not None else contextlib.nullcontext()
 
     def problems(self) -> list[str]:
-        """What SQLite itself finds wrong.
-
-        Through a connection of its own: FTS5 checks against a structure that it cached before
-        others wrote, and then reports corruption where there is none.
-        """
-        fresh = None if self._shared else apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            found = (fresh or self.connection()).execute("PRAGMA quick_check(1)").fetchall()
-        finally:
-            if fresh:
-                fresh.close()
+        """What SQLite itself finds wrong."""
+        found = self.connection().execute("PRAGMA quick_check(1)").fetchall()
         return [str(row[0]) for row in found if row[0] != "ok"]
 
     # Writing -----------------------------------------------------------------------------------
@@ -288,7 +278,7 @@ class SqliteStore:
 def create(connection: apsw.Connection) -> None:
     """A new, empty store."""
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute(TABLES + SLEEP_TABLES)
+    connection.execute(TABLES + WORDS_TABLES + SLEEP_TABLES)
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
     connection.execute("INSERT INTO meta VALUES ('hash', ?)", (ALGORITHM,))

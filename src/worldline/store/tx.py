@@ -7,7 +7,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -45,6 +45,8 @@ for _table in UNNUMBERED:
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
 ALWAYS = Interval(EARLIEST)
+MANY_WORDS = 2000
+"""So many texts are gathered before their words are put into the index all together."""
 
 
 class Tx(Indexing):
@@ -103,8 +105,19 @@ class Tx(Indexing):
     def as_view(self, **changes: Any) -> SqlView:
         """A plain view of the store as this changeset has left it."""
         self.flush()
+        self.words()
         bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
         return SqlView(self.store, self.tenant, **(bound | changes))
+
+    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().matching(tokens, limit)
+
+    def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().frequencies(tokens, common)
 
     def id_of(self, key: int) -> bytes:
         """The 32 bytes of a node's id."""
@@ -534,9 +547,8 @@ class Tx(Indexing):
                 self._rows[table] = []
                 self.store.insert(_INSERT[table], rows)
                 self.ledger.put(table, rows)
-        if self._words:
-            indexed, self._words = self._words, []
-            self.store.insert("INSERT INTO words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)", indexed)
+        if len(self._words) >= MANY_WORDS:
+            self.words()
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
@@ -549,6 +561,7 @@ class Tx(Indexing):
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
         self.flush()
+        self.words()
         if self.ledger.empty:
             return
         digests.settle(self)

@@ -15,6 +15,7 @@ from worldline.handle import Handle
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
 from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.words import archived
 from worldline.store.sqlite import Row
 from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
@@ -28,8 +29,6 @@ _STATED = (
     " AND json_extract(n.metadata, '$.made_by') IS 'sleep')"
 )
 """Not something that sleep made of texts which have vectors themselves."""
-_ARCHIVED = "SELECT j.value FROM json_each(?) j CROSS JOIN cold_words_docsize c ON c.id = j.value"
-"""Passages whose words are archived: their vectors belong there too."""
 Progress = Callable[[int, int], None]
 
 
@@ -101,7 +100,7 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
             (tenant, passage, np.asarray(vector, np.float16).tobytes())
             for passage, vector in zip(ids, vectors, strict=True)
         ]
-        cold = {row[0] for row in handle.store.query(_ARCHIVED, (orjson.dumps(list(ids)).decode(),))}
+        cold = archived(handle.store, tenant, ids)  # the vectors of what is archived belong there too
         for table, chosen in (
             ("embeddings", [row for row in rows if row[1] not in cold]),
             ("cold_embeddings", [row for row in rows if row[1] in cold]),
