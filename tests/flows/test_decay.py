@@ -7,6 +7,7 @@ import pytest
 from worldline import Config, Memory, Receipt, Scorer
 from worldline.errors import InvalidInput, Refused
 from worldline.rules.salience import DAY
+from worldline.store.words import rows_of
 from worldline.testing import FrozenClock
 
 PLAIN = Config(embedder="none")

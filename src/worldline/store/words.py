@@ -50,6 +50,8 @@ _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
 _FEW = 20
 """A list this many times longer than the texts wanted from it is not read whole."""
+_SHORT = 2_000
+"""Lists of at most so many postings come with the counts."""
 _BATCH = 200
 """Lists that are looked at together where there is no end of them."""
 _CLOSE = 1e-9
@@ -89,6 +91,8 @@ class Counts(NamedTuple):
     tokens: int
     found: Mapping[str, int]
     fresh: Texts
+    short: Mapping[str, Sequence[bytes]] = {}
+    """Lists that came with the counts, chunk by chunk."""
 
     def worth(self, term: str) -> float:
         """A term's inverse frequency."""
@@ -108,12 +112,18 @@ class Counts(NamedTuple):
 
 # Reading ------------------------------------------------------------------------------------------
 
-_COUNTED = (
-    "SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds FROM words_total"
-    " WHERE tenant = :t UNION ALL SELECT 1, cold, sum(n), 0, term, '', '' FROM words WHERE tenant = :t"
+_HELD = (
+    "SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
     " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold"
-    " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds FROM fresh_words WHERE tenant = :t ORDER BY 1, 3"
 )
+_COUNTED = (
+    "SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds, NULL AS rows"
+    f" FROM words_total WHERE tenant = :t UNION ALL SELECT 1, cold, found, 0, term, '', '', NULL FROM ({_HELD}) h"
+    " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, NULL FROM fresh_words WHERE tenant = :t"
+    f" UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM ({_HELD}) h CROSS JOIN words w"
+    " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
+)
+"""Totals, how many texts hold each term, the texts that wait, and the lists that are short."""
 _LISTS = (
     "SELECT term, cold, chunk, rows FROM words WHERE tenant = :t"
     " AND term IN (SELECT value FROM json_each(:terms)) AND cold <= :cold ORDER BY term, cold, chunk"
@@ -129,7 +139,7 @@ _AROUND = (
 def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
-    found = _count(view.query, wanted, (0, 1)).found
+    found = _count(view, wanted, (0, 1)).found
     counted: dict[str, int] = {}
     for form, count in found.items():
         if count:
@@ -137,23 +147,33 @@ def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     return counted
 
 
-def _count(query: Callable[..., list[Row]], terms: Iterable[str], cold: Sequence[int]) -> Counts:
+def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int = 0) -> Counts:
+    """One look at all that is counted, and at the lists of at most so many postings."""
     wanted = list(dict.fromkeys(terms))
     texts = tokens = 0
     found = dict.fromkeys(wanted, 0)
     fresh: list[tuple[int, str, str, str]] = []
-    for what, where, one, two, term, held, kinds in query(_COUNTED, terms=_listed(wanted)):
+    chunks: list[Row] = []
+    long: set[str] = set()
+    rows = view.query(_COUNTED, terms=_listed(wanted), short=short)
+    for what, where, one, two, term, held, kinds, blob in rows:
         if what == 2:
             fresh.append((one, term, held, kinds))
         elif where in cold:
             if what == 0:
                 texts, tokens = texts + int(one), tokens + int(two)
-            else:
+            elif what == 1:
                 found[term] += int(one)
+                if one > short:
+                    long.add(term)
+            else:
+                chunks.append((term, where, one, blob))
+    gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
+    _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
     for text in fresh:
         for term in _terms(text).keys() & found.keys():
             found[term] += 1
-    return Counts(texts, tokens, found, fresh)
+    return Counts(texts, tokens, found, fresh, gathered)
 
 
 def best(
@@ -165,7 +185,7 @@ def best(
     """
     terms = list(dict.fromkeys(_leaves(match)))
     owned = [OWNER + owner for owner in owners]
-    held = _count(view.query, [*terms, *owned], (0, 1) if view.whole else (0,))
+    held = _count(view, [*terms, *owned], (0, 1) if view.whole else (0,), _SHORT)
     if not terms or not held.texts:
         return []
     return _Search(view, held, owned, keep).best(match, depth)
@@ -176,7 +196,7 @@ def first(view: SqlView, tokens: Collection[str], owners: Collection[str], most:
     import numpy as np
 
     owned = [OWNER + owner for owner in owners]
-    held = _count(view.query, [*tokens, *owned], (0, 1))
+    held = _count(view, [*tokens, *owned], (0, 1), _SHORT if owned else 0)
     search = _Search(view, held, owned, None, whole=True)
     beginning = np.ones(1, np.int64) if search.allowed is None else None
     found: dict[str, list[int]] = {}
@@ -270,9 +290,11 @@ class _Search:
     ) -> dict[str, tuple[Numbers, Floats]]:
         """(rows, what the term adds to each) in the order of rows; with `among`, of these rows at least."""
         among = self.allowed if among is None else among
-        few = [] if among is None else [t for t in terms if self.held.found[t] > _FEW * len(among)]
-        whole = [term for term in terms if term not in few]
         blobs: dict[str, list[bytes]] = defaultdict(list)
+        blobs.update((term, list(self.held.short[term])) for term in terms if term in self.held.short)
+        long = [term for term in terms if term not in self.held.short]
+        few = [] if among is None else [t for t in long if self.held.found[t] > _FEW * len(among)]
+        whole = [term for term in long if term not in few]
         if whole:
             _gather(blobs, self.view.query(_LISTS, terms=_listed(whole), cold=self.cold))
         if few and among is not None and len(among):
@@ -287,7 +309,7 @@ class _Search:
         import numpy as np
 
         rows, lengths, often = _decoded(blob)
-        if self.cold and len(rows) > 1 and (np.diff(rows) < 0).any():
+        if (rows[1:] < rows[:-1]).any():  # of both sides of the archive, or back from it while others wait
             order = np.argsort(rows, kind="stable")
             rows, lengths, often = rows[order], lengths[order], often[order]
         if self.allowed is not None and len(rows):
