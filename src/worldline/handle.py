@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -19,7 +19,8 @@ from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.held import Row
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 
@@ -74,11 +75,11 @@ class Handle(Struct, frozen=True):
 
     def tenant_row(self) -> Row:
         """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
-        return registry.tenant_row(self.store, self.tenant) or _NOBODY
+        return self.store.tenant_row(self.tenant) or _NOBODY
 
-    def view(self) -> SqlView:
+    def view(self, tenant: Row | None = None) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""
-        tenant = self.tenant_row()
+        tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return SqlView(
             self.store,
@@ -92,8 +93,16 @@ class Handle(Struct, frozen=True):
 
     def read(self, look: Callable[[SqlView], T]) -> T:
         """One snapshot, looked at."""
-        with self.store.reading():
-            return look(self.view())
+        with self.reading() as tenant:
+            return look(self.view(tenant or _NOBODY))
+
+    def reading(self) -> AbstractContextManager[Row | None]:
+        """One snapshot; brings the tenant's row, if it has memories."""
+        return self.store.reading(self.tenant)
+
+    def writing(self, *, keep: bool = True) -> AbstractContextManager[Row | None]:
+        """A write transaction of this tenant that is no changeset: for what the log does not cover."""
+        return self.store.writing(self.tenant, keep=keep)
 
     def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
         """One changeset: everything that `work` does, or nothing."""
@@ -114,8 +123,8 @@ class Handle(Struct, frozen=True):
         """A write transaction that ends in one log row."""
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
-        with self.store.writing(keep=keep):
-            tx = self._begin(fresh and not self.store.query("SELECT 1 FROM nodes LIMIT 1"))
+        with self.writing(keep=keep) as tenant:
+            tx = self._begin(tenant, fresh=fresh and tenant is None)
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
@@ -129,9 +138,8 @@ class Handle(Struct, frozen=True):
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, fresh: bool) -> Tx:
-        tenant = self.tenant_row()
-        if not tenant[0]:
+    def _begin(self, tenant: Row | None, *, fresh: bool) -> Tx:
+        if tenant is None:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
         return Tx(
             self.store,
@@ -153,5 +161,5 @@ class Handle(Struct, frozen=True):
 
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""
-        with self.store.reading():
-            return int(max(self.clock(), self.tenant_row()[3]))
+        with self.reading() as tenant:
+            return int(max(self.clock(), (tenant or _NOBODY)[3]))

@@ -164,7 +164,7 @@ class Recalling:
         embedder = self._h.embedder()
         if embedder is None:
             return None
-        index = self._h.store.vectors.setdefault(self._h.tenant, VectorIndex())
+        index = self._h.store.index_of(self._h.tenant)
         return Semantic(embedder.embed([question])[0], embedder.identity, index)
 
     def _matcher(self) -> Matcher:

@@ -15,7 +15,7 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Believed, Hit, Receipt, Scorer
-from worldline.store.sqlite import USED
+from worldline.store.held import USED
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write.check import clean_name

@@ -33,7 +33,7 @@ def test_hot_tables_stay_bounded():
     """Night by night the whole grows while what default recall searches does not."""
     life = Life.open(embedder=HashEmbedder(), decay_rate=FAST)
     seen = [life.sizes() for _ in life.live(140, 2, NIGHT)]
-    for table in ("texts", "embeddings", "words_docsize"):
+    for table in ("texts", "embeddings", "hot words"):
         early, late = (max(size[table] for size in part) for part in (seen[40:80], seen[100:]))
         assert late <= 1.2 * early, table
     assert seen[-1]["nodes"] > 1.5 * seen[79]["nodes"]

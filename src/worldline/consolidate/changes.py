@@ -17,7 +17,6 @@ from worldline.store import cold
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, listed
 
-_STEP = 1000
 MADE = {"made_by": "sleep"}
 """The metadata by which a memory that sleep made is known."""
 
@@ -70,10 +69,9 @@ class Rows(Struct, frozen=True):
 
 
 class Fold(Struct, frozen=True):
-    """Work on a words index that nobody can see, at most so many pages of it."""
+    """Work on the words index that nobody can see: the chunks of these terms are joined."""
 
-    table: str
-    pages: int
+    terms: tuple[str, ...]
 
 
 Change: TypeAlias = New | EdgeDraft | Close | Put | Marked | Rows | Fold
@@ -115,7 +113,7 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
         elif isinstance(change, Marked):
             _mark(tx, change, scope, done)
         elif isinstance(change, Fold):
-            _fold(tx, change)
+            tx.words().repack(change.terms)
         else:
             done.rows += _derive(tx, change)
     done.told = _in_words(tx, done.lines)
@@ -184,16 +182,6 @@ def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope
     if value is not None:
         tx.add("marks", line, scope, kind, value, reason, tx.stamp, FOREVER)
     return True
-
-
-def _fold(tx: Tx, change: Fold) -> None:
-    """Step by step, until there is nothing left to fold or the work is enough for one night."""
-    connection = tx.store.connection()
-    for _ in range(0, change.pages, _STEP):
-        before = connection.total_changes()
-        tx.store.execute(f"INSERT INTO {change.table} ({change.table}, rank) VALUES ('merge', ?)", (_STEP,))
-        if connection.total_changes() - before < 2:  # as FTS5 says that nothing was done
-            break
 
 
 def _derive(tx: Tx, change: Rows) -> int:

@@ -1,4 +1,4 @@
-"""Folds the words indexes: many small segments, left by many small writes and moves, become few.
+"""Folds the words index: chunks that texts have left for the archive are joined with their neighbours.
 
 Nothing that anybody can see changes, at any moment of either axis: rows of beliefs are never dropped,
 because the log vouches for each of them. Pages that the archive has freed are used again by what
@@ -9,24 +9,14 @@ from __future__ import annotations
 
 from worldline.consolidate.changes import Fold, Plan
 from worldline.consolidate.night import Night
+from worldline.store import words
 from worldline.store.view import SqlView
 
-TABLES = ("words", "cold_words")
-MANY = 16
-"""An index of more segments than this is folded."""
-PAGES = 8000
-"""So much work is done in one night at most, in pages: enough for some 200,000 texts."""
+MOST = 2000
+"""So many terms are folded in one night at most."""
 
 
 def compact(view: SqlView, night: Night) -> Plan:
-    """Which indexes to fold."""
-    return Plan(tuple(Fold(table, PAGES) for table in TABLES if _segments(view, table) > MANY))
-
-
-def _segments(view: SqlView, table: str) -> int:
-    rows = view.query(
-        f"WITH RECURSIVE s(id) AS (SELECT min(segid) FROM {table}_idx UNION ALL"
-        f" SELECT (SELECT min(segid) FROM {table}_idx WHERE segid > s.id) FROM s WHERE s.id IS NOT NULL)"
-        " SELECT count(id) FROM s"
-    )
-    return int(rows[0][0])
+    """Which terms to fold."""
+    terms = words.thin(view, MOST)
+    return Plan((Fold(tuple(terms)),) if terms else ())

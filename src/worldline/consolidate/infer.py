@@ -18,7 +18,7 @@ from worldline.consolidate.changes import Change, Plan
 from worldline.consolidate.night import Night
 from worldline.model import Belief, EdgeDraft
 from worldline.rules.derived import INFERRED, Held, Wanted, is_inferred, overlap, refit, without
-from worldline.store.sqlite import Row
+from worldline.store.held import Row
 from worldline.store.view import LISTED, SqlView, listed, metadata_from
 
 TYPES = ("causes", "subtype_of")

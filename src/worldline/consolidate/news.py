@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from worldline.store import ledger
-from worldline.store.sqlite import Row
+from worldline.store.held import Row
 from worldline.store.view import SqlView, listed
 
 _BATCH = 5000

@@ -60,7 +60,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("summaries", "one summary for each world, citing what it says", summarise, asks=True),
     Pass("compose", "the vectors of worlds, from what they contain", compose),
     Pass("decay", "what was not used for long goes cold", decay, always=True),
-    Pass("compact", "many small segments of the words index become few", compact, always=True),
+    Pass("compact", "thinned out chunks of the words index are joined", compact, always=True),
 )
 """In the order in which they run: each stands on the ones before it."""
 
@@ -109,7 +109,7 @@ def consolidate(
     if handle.world:
         raise Refused("sleep is for a whole memory; consolidate through the handle that entered no world")
     if handle.store.shown and not dry_run:
-        with handle.store.writing():  # takes down what recalls have shown
+        with handle.writing():  # takes down what recalls have shown
             pass
     chosen, whose = _chosen(passes), handle.scope
     handle = replace(handle, scopes=(), session=None, world=0)
@@ -139,7 +139,7 @@ def _chosen(names: Sequence[str] | None) -> list[Pass]:
 
 def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) -> list[Slept]:
     """One pass for everybody who has something new, or whom it has put off."""
-    with handle.store.reading():
+    with handle.reading():
         view = handle.view()
         stands = _stands(view, each)
         since = stands.get(EVERYBODY, (0, ()))[0]
@@ -153,7 +153,7 @@ def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) ->
         if mine or waiting or each.always:
             slept.append(_sleep(handle, each, owner, (mine, waiting), dry_run))
     if not (dry_run or whose.bound()) and fresh.until > since:
-        with handle.store.writing():
+        with handle.writing():
             tenant = handle.tenant_row()[0]
             _stand(handle, tenant, each, EVERYBODY, fresh.until, ())
             handle.store.execute(
@@ -224,7 +224,7 @@ def _leave_behind(handle: Handle) -> None:
         "SELECT min(l.sequence) FROM log l WHERE l.tenant = sleep.tenant AND l.sequence > sleep.cursor"
         " AND l.kind NOT GLOB 'sleep*'"
     )
-    with handle.store.writing():
+    with handle.writing():
         tenant, *_, last, _ = handle.tenant_row()
         handle.store.execute(
             f"UPDATE sleep SET cursor = coalesce(({others}) - 1, ?) WHERE tenant = ? AND owner = ?",

@@ -101,7 +101,7 @@ def _left(view: SqlView, scorer: Scorer) -> int:
 
 def _keep(handle: Handle, scorer: Scorer, judged: Sequence[tuple[int, float | None]]) -> None:
     name = SCORER + scorer.name
-    with handle.store.writing():
+    with handle.writing():
         tenant = handle.tenant_row()[0]
         handle.store.insert(
             "INSERT OR REPLACE INTO scores (tenant, node, name, value) VALUES (?, ?, ?, ?)",

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import orjson
-
 from worldline.consolidate.changes import Plan, Rows
 from worldline.consolidate.night import Night
 from worldline.rules.surprise import fingerprints, surprise
-from worldline.store import archive
-from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.view import FOUND_APART, LISTED, SqlView, listed, owner_token
+from worldline.store.search import first_holding
+from worldline.store.view import LISTED, SqlView, listed, owner_token
 
 NAME = "surprise"
 _FAR = 200
@@ -39,26 +36,11 @@ def judge(view: SqlView, night: Night) -> Plan:
 
 def _first(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     """The first version of this owner's that has each token."""
-    own = _owned(view)
-    found: dict[str, int] = {}
-    for table in ("words", "cold_words") if archive.is_used(view) else ("words",):
-        rows = view.query(
-            "SELECT j.key, (SELECT n.id FROM"
-            f" (SELECT rowid FROM {table} WHERE {table} MATCH j.value ->> 1 LIMIT {_FAR}) w"
-            f" CROSS JOIN nodes n ON n.id = w.rowid / {WORDS_PER_NODE} CROSS JOIN beliefs b ON b.tenant = :t"
-            f" AND b.line = n.line AND b.node = n.id WHERE b.type NOT IN {FOUND_APART} AND {view.scoped('b')}"
-            " LIMIT 1), j.value ->> 0"
-            " FROM json_each(:tokens) j",
-            tokens=orjson.dumps([[t, f'{own}text : "{t}"'] for t in sorted(tokens)]).decode(),
-        )
-        for _, node, token in rows:
-            if node is not None:
-                found[token] = min(node, found.get(token, node))
-    return found
+    return first_holding(view, sorted(tokens), _owned(view), _FAR)
 
 
-def _owned(view: SqlView) -> str:
-    """The tokens by which the index leaves out other tenants and owners, where there are any."""
+def _owned(view: SqlView) -> list[str]:
+    """The tokens by which the index leaves out other owners, where there are any."""
     rows = view.query(
         "SELECT user, agent, app FROM scopes WHERE tenant = :t AND part_of = (SELECT min(value) FROM json_each(:only))"
         " ORDER BY id"
@@ -67,6 +49,4 @@ def _owned(view: SqlView) -> str:
     tokens = [
         owner_token(kind, value) for row in rows for kind, value in zip(kinds, row, strict=True) if value
     ]
-    if len(view.query("SELECT 1 FROM tenants LIMIT 2")) > 1:
-        tokens.append(f"t{view.tenant}")
-    return f"owner : ({' AND '.join(dict.fromkeys(tokens))}) AND " if tokens else ""
+    return list(dict.fromkeys(tokens))

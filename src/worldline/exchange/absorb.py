@@ -73,12 +73,12 @@ class _Run(Struct):
 
     def whole(self) -> AbstractContextManager[None]:
         """A dry run is one transaction that is not kept."""
-        return self.handle.store.writing(keep=False) if self.dry_run else nullcontext()
+        return self.handle.writing(keep=False) if self.dry_run else nullcontext()
 
     @contextmanager
     def changeset(self) -> Iterator[Tx]:
         """One batch: everything in it, or nothing."""
-        with nullcontext() if self.dry_run else self.handle.store.writing():
+        with nullcontext() if self.dry_run else self.handle.writing():
             tx = self.handle._begin(False)
             yield tx
             tx.finish("absorb")

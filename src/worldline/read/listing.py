@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from worldline.errors import InvalidInput
@@ -114,5 +113,4 @@ def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
     )[0]
     one = (*one, len(view.proposals("p.status = 'pending'")))
     names = ("versions", "beliefs", "edge_rows", "changesets", "pending_events", "pending_merges")
-    size = 0 if store.in_memory else os.path.getsize(store.path)
-    return {"visible": by_type, "edges": edges, **dict(zip(names, one, strict=True)), "bytes": size}
+    return {"visible": by_type, "edges": edges, **dict(zip(names, one, strict=True)), "bytes": store.size()}

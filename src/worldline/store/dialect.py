@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 from msgspec import Struct
 
-from worldline.errors import InvalidText
+from worldline.config import Config, place
+from worldline.errors import InvalidInput, InvalidText, StoreError
 from worldline.store.schema import INDEXES, TABLES, quoted
 
 Kind = Literal["ids", "texts", "json"]
@@ -27,6 +29,7 @@ _NAMED = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 _LISTS = re.compile(r"json_each\(:(\w+)\)")
 _AMONG = re.compile(r"\b(NOT )?IN \(SELECT value FROM json_each\(:(\w+)\)\)")
 _JSON = re.compile(r"((?:\w+\.)?\w+) (->>?) ('(?:[^']|'')*'|\d+)")
+_HEX = re.compile(r"\bunhex\((\w+\.\w+)\)")
 _AGGREGATES = {"json_group_array": ("json_agg", "[]"), "json_group_object": ("json_object_agg", "{}")}
 _TYPES = (
     ("INTEGER", "BIGINT"),
@@ -83,7 +86,7 @@ def adapted(sql: str, kinds: tuple[Kind, ...] = ()) -> str:
     held = dict(zip(_lists_of(sql), kinds, strict=True))
     sql = _AMONG.sub(lambda m: f"{'<> ALL' if m[1] else '= ANY'} (:{m[2]})", _joined(sql))
     sql = _LISTS.sub(lambda m: _elements(m[1], held.get(m[1], "ids")), sql)
-    sql = _JSON.sub(_json, sql)
+    sql = _HEX.sub(r"decode(\1, 'hex')", _JSON.sub(_json, sql))
     for name, (other, empty) in _AGGREGATES.items():
         sql = _aggregate(sql, name, other, empty)
     return "".join(_parameters(sql))
@@ -95,6 +98,7 @@ def _parameters(sql: str) -> Iterator[str]:
         piece = piece.replace("%", "%%")
         if piece[0] not in "'\"":
             piece = _NAMED.sub(r"%(\1)s", piece).replace("?", "%s").replace(" AS INTEGER)", " AS BIGINT)")
+            piece = piece.replace(" AS BLOB)", " AS BYTEA)")
         yield piece
 
 
@@ -209,3 +213,25 @@ def storable(values: Mapping[str, Any]) -> None:
             raise InvalidText(f"a NUL byte cannot be stored or looked for: {value[:40]!r}")
 
 
+
+
+def open_store(where: str | Path, config: Config) -> Any:
+    """The store at a path or URL, made when it is not there."""
+    found = where if where == ":memory:" else place(where)
+    if isinstance(found, str) and found != ":memory:":
+        return _server(found, config)
+    from worldline.store.sqlite import SqliteStore, make_folder
+
+    if isinstance(found, Path):
+        make_folder(found)
+    return SqliteStore(found, config)
+
+
+def _server(url: str, config: Config) -> Any:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput(f"{url.partition('://')[0]}:// is no store; give a file, or a URL postgresql://…")
+    try:
+        from worldline.store.postgres import PostgresStore
+    except ImportError as error:
+        raise StoreError(f"{error.name} is missing: pip install 'worldline[postgres]'") from None
+    return PostgresStore(url, config)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from worldline.config import Config
+from worldline.errors import Refused
 from worldline.store.vectors import VectorIndex
 
 SHOWN = 4096
@@ -20,6 +21,7 @@ USED = (
 )
 """Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory. Its
 number is its moment, or the next one that is free, so that no number is given twice."""
+TENANT = "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t AND root <> 0"
 Row = tuple[Any, ...]
 
 
@@ -70,3 +72,10 @@ class Held:
         while len(self.vectors) > INDEXES:
             self.vectors.pop(next(iter(self.vectors)), None)
         return index
+
+
+def its_own(row: Row, tenant: str) -> Row:
+    """A tenant's row; refused where another name has the same number."""
+    if row[1] != tenant:
+        raise Refused(f"the tenant {tenant!r} cannot live beside {row[1]!r}: their numbers are the same")
+    return row

@@ -21,7 +21,7 @@ from worldline.hashing import chain
 from worldline.store.schema import COLUMNS, COVERED, KEYED
 
 if TYPE_CHECKING:
-    from worldline.store.sqlite import Row
+    from worldline.store.held import Row
     from worldline.store.tx import Tx
 
 TABLES = tuple(COVERED)

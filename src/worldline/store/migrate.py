@@ -15,7 +15,7 @@ from worldline.errors import StoreError
 from worldline.hashing import tenant_number
 from worldline.store import schema
 
-Step = str | Callable[[apsw.Connection], None]
+Step = str | Callable[[apsw.Connection, str], None]
 
 
 def table(name: str, *, called: str = "") -> str:
@@ -23,11 +23,15 @@ def table(name: str, *, called: str = "") -> str:
     return f"CREATE TABLE {called or name} ({schema.TABLES[name]}) WITHOUT ROWID"
 
 
-def _tenants_first(connection: apsw.Connection) -> None:
+def _tenants_first(connection: apsw.Connection, language: str) -> None:
     """Formats 1 to 3 numbered rows across tenants: the same rows under keys that begin with the tenant.
 
     A tenant gets the number that follows from its name; what the file knew of its vectors, its tenants know.
+    Words lay in tables of FTS5, and are indexed anew.
     """
+    from worldline.store import rewording
+
+    cold = rewording.drop_fts5(connection)
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
     connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
     connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(name)) for old, name in names])
@@ -47,6 +51,7 @@ def _tenants_first(connection: apsw.Connection) -> None:
         " (SELECT tenant FROM embeddings UNION SELECT tenant FROM cold_embeddings);"
         "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
     )
+    rewording.reword(connection, language, cold)
 
 
 def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> None:
@@ -62,7 +67,7 @@ STEPS: dict[int, Step] = {1: "", 2: "", 3: _tenants_first}
 """Format 3 added a column to 2, and 2 tables to 1; the last step copes with either."""
 
 
-def upgrade(connection: apsw.Connection, path: str) -> None:
+def upgrade(connection: apsw.Connection, path: str, language: str) -> None:
     """Brings an older file to this program's format; does nothing to a current one."""
     version = connection.pragma("user_version")
     if version >= schema.FORMAT:
@@ -76,7 +81,7 @@ def upgrade(connection: apsw.Connection, path: str) -> None:
         for step in range(version, schema.FORMAT):
             way = STEPS[step]
             if callable(way):
-                way(connection)
+                way(connection, language)
             else:
                 connection.execute(way)
         connection.execute(f"PRAGMA user_version = {schema.FORMAT}")

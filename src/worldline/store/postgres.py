@@ -24,7 +24,7 @@ from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.store import dialect
-from worldline.store.held import USED, Held, Row
+from worldline.store.held import TENANT, USED, Held, Row, its_own
 from worldline.store.schema import COLUMNS, FORMAT, UNNUMBERED
 
 SCHEMA = "worldline"
@@ -32,7 +32,6 @@ CONNECTIONS = 16
 """At most so many connections of one process; whoever finds none free waits."""
 MANY = 200
 """From so many rows on they are copied in; fewer go as one statement."""
-_TENANT = "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = {} AND root <> 0"
 _Connection = psycopg.Connection[Row]
 
 
@@ -131,13 +130,13 @@ class PostgresStore(Held):
             yield self._row_in(held) if held.writes else held.row
             return
         with self._reading(number) as row:
-            yield _named(row, tenant)
+            yield row and its_own(row, tenant)
 
     @contextlib.contextmanager
     def _reading(self, number: int) -> Iterator[Row | None]:
         begin = (
             f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL {dialect.SETTING} = '{number}';"
-            f" {_TENANT.format(number)}"
+            f" {TENANT.replace(':t', str(number))}"
         )
         with self.translated(), self._begun(begin, number, writes=False) as held:
             yield held.row
@@ -156,10 +155,10 @@ class PostgresStore(Held):
         patience = f"SET LOCAL lock_timeout = '{max(1, int(self.config.lock_seconds * 1000))}'"
         begin = (
             f"BEGIN; SET LOCAL {dialect.SETTING} = '{number}'; {patience};"
-            f" {_TENANT.format(number)} FOR UPDATE{'' if wait else ' NOWAIT'}"
+            f" {TENANT.replace(':t', str(number))} FOR UPDATE{'' if wait else ' NOWAIT'}"
         )
         with self.translated(), self._begun(begin, number, writes=True) as held:
-            yield _named(held.row, tenant)
+            yield held.row and its_own(held.row, tenant)
             shown = self.shown_rows(number) if keep else []
             if shown:
                 self.insert(USED, shown)
@@ -203,13 +202,13 @@ class PostgresStore(Held):
                 time.sleep(0.05)
 
     def _row_in(self, held: _Transaction) -> Row | None:
-        rows = self.query(_TENANT.format(":t"), {"t": held.tenant})
+        rows = self.query(TENANT, {"t": held.tenant})
         return rows[0] if rows else None
 
     def tenant_row(self, tenant: str) -> Row | None:
         """(number, name, root, last known time, sequence, head) of a tenant that has memories."""
         with self.reading(tenant) as row:
-            return _named(row, tenant)
+            return row
 
     # Statements --------------------------------------------------------------------------------
 
@@ -299,8 +298,7 @@ class PostgresStore(Held):
         """Writes down what was shown, where that can be done at once."""
         for tenant in list(self.shown):
             with contextlib.suppress(psycopg.Error, StoreError):
-                rows = [row for row in self.query("SELECT name FROM tenants WHERE tenant = :t", {"t": tenant})]
-                for (name,) in rows:
+                for (name,) in self.query("SELECT name FROM tenants WHERE tenant = :t", {"t": tenant}):
                     with self.writing(name, wait=False):
                         pass
 
@@ -386,12 +384,6 @@ def _as(type_: str, value: Any) -> Any:
     if value is None:
         return None
     return float(value) if type_ == "DOUBLE PRECISION" else int(value) if type_ == "BIGINT" else value
-
-
-def _named(row: Row | None, tenant: str) -> Row | None:
-    if row is not None and row[1] != tenant:
-        raise StoreError(f"the tenant {tenant!r} cannot live beside {row[1]!r}: their numbers are the same")
-    return row
 
 
 @contextlib.contextmanager

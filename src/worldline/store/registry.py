@@ -14,34 +14,29 @@ from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS, tenant_number
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.rules import ontology
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.held import Row, its_own
+from worldline.store.sqlite import SqliteStore as Store
 from worldline.store.tx import Tx
 
 
-def new_tenant(store: SqliteStore, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Row:
+_CLAIM = (
+    "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)"
+    " ON CONFLICT (tenant) DO UPDATE SET name = tenants.name RETURNING tenant, name, root, last_known, sequence, head"
+)
+"""Whoever comes second waits for the first, and finds the tenant that it has made."""
+
+
+def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Row:
     """A tenant and its root world, inside the write transaction that first needs them."""
     number = tenant_number(name)
-    store.execute(
-        "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)",
-        {"t": number, "name": name, "now": now, "head": GENESIS},
-    )
-    root = store.query("SELECT coalesce(max(id), 0) + 1 FROM nodes")[0][0]
-    tx = Tx(store, (number, name, root, now, 0, GENESIS), known=now + 1, types=types)
+    (row,) = store.execute(_CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS})
+    if its_own(row, name)[2]:
+        return row
+    tx = Tx(store, (number, name, 1, now, 0, GENESIS), known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
     store.execute("UPDATE tenants SET root = :root WHERE tenant = :t", {"root": key, "t": number})
     tx.finish("open")
     return (number, name, key, tx.stamp, tx.sequence, tx.head)
-
-
-def tenant_row(store: SqliteStore, name: str) -> Row | None:
-    """(number, name, root, last known time, sequence, head) of a tenant that has memories."""
-    rows = store.query(
-        "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t",
-        {"t": tenant_number(name)},
-    )
-    if rows and rows[0][1] != name:
-        raise Refused(f"the tenant {name!r} cannot live beside {rows[0][1]!r}: their numbers are the same")
-    return rows[0] if rows else None
 
 
 def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:

@@ -155,6 +155,12 @@ TABLES: dict[str, str] = {
     " PRIMARY KEY (tenant, node)",
     "embeddings": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, passage INTEGER NOT NULL, vector BLOB NOT NULL,"
     " PRIMARY KEY (tenant, id)",
+    "words": "tenant INTEGER NOT NULL, term TEXT NOT NULL, cold INTEGER NOT NULL, chunk INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (tenant, term, cold, chunk)",
+    "fresh_words": "tenant INTEGER NOT NULL, row INTEGER NOT NULL, owner TEXT NOT NULL, text TEXT NOT NULL,"
+    " kinds TEXT NOT NULL, PRIMARY KEY (tenant, row)",
+    "words_total": "tenant INTEGER NOT NULL, cold INTEGER NOT NULL, texts INTEGER NOT NULL,"
+    " tokens INTEGER NOT NULL, fresh INTEGER NOT NULL, PRIMARY KEY (tenant, cold)",
     "sleep": "tenant INTEGER NOT NULL, owner TEXT NOT NULL, pass TEXT NOT NULL, cursor INTEGER NOT NULL,"
     " state TEXT NOT NULL, PRIMARY KEY (tenant, owner, pass)",
     "marks": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,"
@@ -182,20 +188,10 @@ TABLES: dict[str, str] = {
     "cold_embeddings": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,"
     " vector BLOB NOT NULL, PRIMARY KEY (tenant, id)",
 }
-"""Every table with its columns and key. `sleep` and what follows is what consolidation keeps: where each
+"""Every table with its columns and key. `words` holds postings in chunks, `fresh_words` new texts that wait to
+be folded into them, `words_total` their totals. `sleep` and what follows is what consolidation keeps: where each
 pass stands, marks, signals, strengths, world vectors, cold rows; and which beliefs and edges (`of`, `row`)
 were held by another store before, and when."""
-
-WORDS = """
-CREATE VIRTUAL TABLE words USING fts5(owner, text, kinds, content='', contentless_delete=1,
-  tokenize='unicode61 remove_diacritics 0');
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
-CREATE VIRTUAL TABLE terms USING fts5vocab(words, col);
-CREATE VIRTUAL TABLE cold_words USING fts5(owner, text, kinds, content='', contentless_delete=1,
-  tokenize='unicode61 remove_diacritics 0');
-INSERT INTO cold_words (cold_words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
-CREATE VIRTUAL TABLE cold_terms USING fts5vocab(cold_words, col);
-"""
 
 INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",
@@ -225,6 +221,7 @@ INDEXES: dict[str, str] = {
     "ontology_name": "INDEX ontology_name ON ontology (tenant, kind, name)",
     "world_hashes_line": "INDEX world_hashes_line ON world_hashes (tenant, line, kf)",
     "world_hashes_hash": "INDEX world_hashes_hash ON world_hashes (tenant, hash)",
+    "words_thin": "INDEX words_thin ON words (tenant, term) WHERE chunk > 0 AND n < 26",
     "marks_line": "INDEX marks_line ON marks (tenant, line, kind, kt)",
     "edges_contradicts": "INDEX edges_contradicts ON edges (tenant, src) WHERE type = 'contradicts'",
     "origins_row": "INDEX origins_row ON origins (tenant, of, row)",

@@ -7,7 +7,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -36,8 +36,12 @@ from worldline.store.sqlite import Row, SqliteStore
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
 
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
-_NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
+_NEXT_ROWS = "SELECT " + ", ".join(
+    f"(SELECT coalesce(max(id), 0) FROM {t} WHERE tenant = :t)" for t in _NUMBERED
+)
 ALWAYS = Interval(EARLIEST)
+MANY_WORDS = 2000
+"""So many texts are gathered before their words are put into the index all together."""
 
 
 class Tx(Indexing):
@@ -64,7 +68,7 @@ class Tx(Indexing):
         self.proposed: list[str] = []
         self.ledger = ledger.Entries()
         self.worlds = digests.Touched()
-        self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS)[0], strict=True))
+        self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS, {"t": self.tenant})[0], strict=True))
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens = 0, 0
@@ -96,8 +100,19 @@ class Tx(Indexing):
     def as_view(self, **changes: Any) -> SqlView:
         """A plain view of the store as this changeset has left it."""
         self.flush()
+        self.words()
         bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
         return SqlView(self.store, self.tenant, **(bound | changes))
+
+    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().matching(tokens, limit)
+
+    def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().frequencies(tokens, common)
 
     def id_of(self, key: int) -> bytes:
         """The 32 bytes of a node's id."""
@@ -527,9 +542,8 @@ class Tx(Indexing):
                 self._rows[table] = []
                 self.store.put(table, rows)
                 self.ledger.put(table, rows)
-        if self._words:
-            indexed, self._words = self._words, []
-            self.store.insert("INSERT INTO words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)", indexed)
+        if len(self._words) >= MANY_WORDS:
+            self.words()
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
@@ -542,6 +556,7 @@ class Tx(Indexing):
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
         self.flush()
+        self.words()
         if self.ledger.empty:
             return
         digests.settle(self)

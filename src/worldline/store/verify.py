@@ -28,7 +28,7 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.rules import wording
-from worldline.store import ledger
+from worldline.store import ledger, words
 from worldline.store.indexing import RETOLD, is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE, quoted
 from worldline.store.sqlite import SqliteStore
@@ -312,10 +312,7 @@ def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[s
 
 def _check_words(check: Checker) -> None:
     """Every text that should be found by its words has its index rows, and no row is left over."""
-    hot, cold = (
-        {row[0] for row in check.store.query(f"SELECT id FROM {table}_docsize")}
-        for table in ("words", "cold_words")
-    )
+    hot, cold = (words.rows_of(check.store.query, check.tenant, cold=cold) for cold in (False, True))
     indexed = hot | cold
     for row in sorted(hot & cold)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are both hot and archived")
@@ -326,9 +323,7 @@ def _check_words(check: Checker) -> None:
             expected.update(range(base, base + max(1, len(passages(content)))))
     for row in sorted(expected - indexed)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are not in the index")
-    others = check.store.query("SELECT id FROM nodes WHERE tenant <> ?", (check.tenant,))
-    foreign = {row[0] for row in others}
-    for row in sorted(r for r in indexed - expected if r // WORDS_PER_NODE not in foreign)[:1]:
+    for row in sorted(indexed - expected)[:1]:
         check.found(f"words row {row}", "it indexes nothing that is stored")
     for problem in check.store.problems():
         check.found("the file", problem)

@@ -17,8 +17,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
 from worldline.rules.wording import label
-from worldline.store import archive
-from worldline.store.schema import WORDS_PER_NODE
+from worldline.store import words
 from worldline.store.sqlite import SqliteStore
 
 NODE = (
@@ -438,23 +437,8 @@ class SqlView:
         """(node, rank) of the texts that hold any of these words, best first; time is not looked at."""
         if not tokens:
             return []
-        any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens)).replace("\0", "")
-        best, args = archive.best(self, f"{self._owned()}text : ({any_word})")
-        rows = self.query(
-            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM ({best} LIMIT :depth) GROUP BY 1 ORDER BY 2, 1"
-            " LIMIT :limit",
-            depth=4 * limit,
-            limit=limit,
-            **args,
-        )
-        return [(row[0], -row[1]) for row in rows]
-
-    def _owned(self) -> str:
-        """Leaves other tenants and scopes out before anything is ranked."""
-        owner = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
-        if len(self.query("SELECT 1 FROM tenants LIMIT 2")) > 1:
-            owner.append(f"t{self.tenant}")
-        return f"owner : ({' AND '.join(owner)}) AND " if owner else ""
+        owners = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        return words.best(self, words.any_of(tokens), limit, owners)
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""
@@ -473,15 +457,12 @@ class SqlView:
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """In how many texts each of these words occurs; above `common` it may be an earlier count."""
-        held = self.store.common
-        known = {token: held[token] for token in tokens if held.get(token, 0) > common} if common else {}
-        rows = self.query(
-            archive.COUNTS,
-            tokens=orjson.dumps([token for token in tokens if token not in known]).decode(),
-        )
+        held, t = self.store.common, self.tenant
+        known = {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
+        counted = words.counts(self, [token for token in tokens if token not in known])
         if common:
-            held.update((term, count) for term, count in rows if count > common)
-        return {**known, **dict(rows)}
+            held.update(((t, term), count) for term, count in counted.items() if count > common)
+        return known | counted
 
     def session(self, name: str) -> int:
         """The world of a session of this name in this scope; 0 when there is none."""

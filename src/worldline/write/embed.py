@@ -16,7 +16,8 @@ from worldline.hashing import tenant_number
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.sqlite import Row
+from worldline.store.words import archived
+from worldline.store.held import Row
 from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
 
@@ -29,8 +30,6 @@ _STATED = (
     " AND json_extract(n.metadata, '$.made_by') IS 'sleep')"
 )
 """Not something that sleep made of texts which have vectors themselves."""
-_ARCHIVED = "SELECT j.value FROM json_each(?) j CROSS JOIN cold_words_docsize c ON c.id = j.value"
-"""Passages whose words are archived: their vectors belong there too."""
 Progress = Callable[[int, int], None]
 
 
@@ -92,7 +91,7 @@ def _texts(row: Sequence[Any]) -> list[str]:
 def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any) -> None:
     import numpy as np
 
-    with handle.store.writing():
+    with handle.writing():
         tenant = handle.tenant_row()[0]
         handle.store.execute(
             "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",
@@ -102,7 +101,7 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
             (tenant, passage, np.asarray(vector, np.float16).tobytes())
             for passage, vector in zip(ids, vectors, strict=True)
         ]
-        cold = {row[0] for row in handle.store.query(_ARCHIVED, (orjson.dumps(list(ids)).decode(),))}
+        cold = archived(handle.store, tenant, ids)  # the vectors of what is archived belong there too
         for table, chosen in (
             ("embeddings", [row for row in rows if row[1] not in cold]),
             ("cold_embeddings", [row for row in rows if row[1] in cold]),
@@ -126,7 +125,7 @@ def require_same(handle: Handle, embedder: Embedder) -> None:
 def forget_vectors(handle: Handle) -> None:
     """Drops every vector of the tenant and the memory of who made them."""
     tenant = {"t": tenant_number(handle.tenant)}
-    with handle.store.writing():
+    with handle.writing():
         for table in ("embeddings", "cold_embeddings", "composed"):
             handle.store.execute(f"DELETE FROM {table} WHERE tenant = :t", tenant)
         # worlds are composed anew, all of them
