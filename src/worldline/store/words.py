@@ -42,6 +42,7 @@ FRESH = 96
 """So many new texts wait at most."""
 _POSTING = struct.Struct(">IHHB")
 """Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""
+_FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
 _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
 _OFTEN = [bytes((min(often, 255),)) for often in range(256)]
@@ -176,7 +177,7 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
     return Counts(texts, tokens, found, fresh, gathered)
 
 
-def best(
+def search(
     view: SqlView, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
 ) -> list[tuple[int, float]]:
     """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
@@ -396,8 +397,8 @@ def _decoded(blob: bytes) -> tuple[Numbers, Floats, Floats]:
     """(rows, words of each, how often) of postings."""
     import numpy as np
 
-    held = np.frombuffer(blob, np.dtype([("n", ">u4"), ("p", ">u2"), ("words", ">u2"), ("often", "u1")]))
-    rows = held["n"].astype(np.int64) * WORDS_PER_NODE + held["p"]
+    held = np.frombuffer(blob, _FIELDS)
+    rows = held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
     return rows, held["words"].astype(np.float64), held["often"].astype(np.float64)
 
 
@@ -443,7 +444,7 @@ def _terms(text: tuple[int, str, str, str]) -> Counter[str]:
 
 
 def _length(text: tuple[int, str, str, str]) -> int:
-    return sum(len(part.split()) for part in text[1:])
+    return sum(part.count(" ") + 1 for part in text[1:] if part)
 
 
 def _postings(texts: Texts, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
@@ -459,6 +460,46 @@ def _postings(texts: Texts, only: Collection[str] | None = None) -> Iterator[tup
                 yield term, head + _OFTEN[min(often, 255)]
         if only is None:
             yield EVERY, head + _OFTEN[min(len(terms), 255)]
+
+
+class _Numbered(dict[str, int]):
+    """Terms in the order in which they are met."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+def _lists(texts: Texts) -> dict[str, bytes]:
+    """The postings of many passages, in the order of their rows, term by term."""
+    import numpy as np
+
+    if not texts:
+        return {}
+    terms, met, counts = _Numbered(), list[int](), list[int]()
+    for _, owner, held, kinds in texts:
+        found = held.split()
+        if kinds:
+            found += [KIND + kind for kind in kinds.split()]
+        if " " in owner:
+            found += [OWNER + token for token in owner.split()[1:]]
+        met += map(terms.__getitem__, found)
+        counts.append(len(found))
+    rows = np.array([text[0] for text in texts], np.int64)
+    at = np.repeat(np.arange(len(rows)), counts)
+    codes = np.sort(np.array(met, np.int64) * len(rows) + at)
+    starts = np.flatnonzero(np.concatenate((codes[:1] >= 0, codes[1:] != codes[:-1])))
+    term, of = np.divmod(codes[starts], len(rows))
+    often = np.diff(starts, append=len(codes))
+    postings = np.empty(len(starts) + len(rows), _FIELDS)
+    of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
+    postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
+    lengths = np.array([min(_length(text), _MOST_LENGTH) for text in texts])
+    postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
+    blob = postings.tobytes()
+    ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
+    lists = {name: blob[ends[n] : ends[n + 1]] for n, name in enumerate(terms)}
+    return lists | {EVERY: blob[_SIZE * len(starts) :]}
 
 
 def _place(row: int) -> bytes:
@@ -584,13 +625,11 @@ class Index:
             if text[0] <= last:  # an older one came back from the archive while this one waited
                 self._put(text[0], dict(_postings([text])), 0)
         texts = [text for text in texts if text[0] > last]
-        gathered: dict[str, list[bytes]] = defaultdict(list)
-        for term, posting in _postings(texts):
-            gathered[term].append(posting)
+        gathered = _lists(texts)
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0))
         chunks: list[Row] = []
         for term in sorted(gathered):
-            chunks += self._sealed(term, 0, opened.get(term, b"") + b"".join(gathered[term]))
+            chunks += self._sealed(term, 0, opened.get(term, b"") + gathered[term])
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:
