@@ -49,7 +49,7 @@ _OFTEN = [bytes((min(often, 255),)) for often in range(256)]
 _MOST_LENGTH = 65_535
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
-_FEW = 20
+_FEW = 200
 """A list this many times longer than the texts wanted from it is not read whole."""
 _SHORT = 2_000
 """Lists of at most so many postings come with the counts."""
@@ -194,16 +194,12 @@ def search(
 
 def first(view: SqlView, tokens: Collection[str], owners: Collection[str], most: int) -> dict[str, list[int]]:
     """The first nodes that hold each of these words and belong to these owners, at most so many."""
-    import numpy as np
-
     owned = [OWNER + owner for owner in owners]
-    held = _count(view, [*tokens, *owned], (0, 1), _SHORT if owned else 0)
-    search = _Search(view, held, owned, None, whole=True)
-    beginning = np.ones(1, np.int64) if search.allowed is None else None
+    search = _Search(view, _count(view, [*tokens, *owned], (0, 1)), owned, None, whole=True)
     found: dict[str, list[int]] = {}
     terms = list(dict.fromkeys(tokens))
     for start in range(0, len(terms), _BATCH):
-        for term, (rows, _) in search.lists(terms[start : start + _BATCH], beginning).items():
+        for term, rows in search.beginnings(terms[start : start + _BATCH]).items():
             found[term] = list(dict.fromkeys((rows // WORDS_PER_NODE).tolist()))[:most]
     return found
 
@@ -269,12 +265,8 @@ class _Search:
             return top
         likely = np.flatnonzero(scores + rest[read] >= least)
         rows, scores = rows[likely], scores[likely]
-        for term, (held, added) in self.lists(terms[read:], rows).items():
-            del term
-            at = np.searchsorted(held, rows)
-            at[at == len(held)] = 0
-            if len(held):
-                scores = scores + np.where(held[at] == rows, added[at], 0.0)
+        for held, added in self.lists(terms[read:], rows).values():
+            scores[np.searchsorted(rows, held)] += added
         return self._kept(rows, scores, depth)
 
     def _some(self, terms: Sequence[str], depth: int) -> int:
@@ -289,7 +281,7 @@ class _Search:
     def lists(
         self, terms: Sequence[str], among: Numbers | None = None
     ) -> dict[str, tuple[Numbers, Floats]]:
-        """(rows, what the term adds to each) in the order of rows; with `among`, of these rows at least."""
+        """(rows, what the term adds to each) in the order of rows; of those among `among` alone, if given."""
         among = self.allowed if among is None else among
         blobs: dict[str, list[bytes]] = defaultdict(list)
         blobs.update((term, list(self.held.short[term])) for term in terms if term in self.held.short)
@@ -304,22 +296,32 @@ class _Search:
                 _gather(blobs, self.view.query(_AROUND, terms=_listed(few), among=_listed(rows), cold=cold))
         for term, posting in _postings(self.held.fresh, set(terms)):
             blobs[term].append(posting)
-        return {term: self._scored(term, b"".join(blobs[term])) for term in terms}
+        return {term: self._scored(term, b"".join(blobs[term]), among) for term in terms}
 
-    def _scored(self, term: str, blob: bytes) -> tuple[Numbers, Floats]:
+    def beginnings(self, terms: Sequence[str]) -> dict[str, Numbers]:
+        """The rows of the first texts with each term; where only some owners' count, of all of theirs."""
+        if self.allowed is not None:
+            return {term: rows for term, (rows, _) in self.lists(terms).items()}
+        blobs: dict[str, list[bytes]] = defaultdict(list)
+        for cold in (0, 1):
+            _gather(blobs, self.view.query(_AROUND, terms=_listed(terms), among="[1]", cold=cold))
+        for term, posting in _postings(self.held.fresh, set(terms)):
+            blobs[term].append(posting)
+        return {term: _sorted(_decoded(b"".join(blobs[term]))[1]) for term in terms}
+
+    def _scored(self, term: str, blob: bytes, among: Numbers | None) -> tuple[Numbers, Floats]:
+        """What a list adds to the texts in it, or to those of them that are asked for."""
         import numpy as np
 
-        rows, lengths, often = _decoded(blob)
+        held, rows = _decoded(blob)
         if (rows[1:] < rows[:-1]).any():  # of both sides of the archive, or back from it while others wait
             order = np.argsort(rows, kind="stable")
-            rows, lengths, often = rows[order], lengths[order], often[order]
-        if self.allowed is not None and len(rows):
-            at = np.searchsorted(self.allowed, rows)
-            at[at == len(self.allowed)] = 0
-            held = self.allowed[at] == rows if len(self.allowed) else np.zeros(len(rows), bool)
-            rows, lengths, often = rows[held], lengths[held], often[held]
-        often = often * WEIGHTS.get(term[:1], 1.0)
-        norm = K1 * (1 - B + B * lengths / max(self.mean, 1e-9))
+            held, rows = held[order], rows[order]
+        if among is not None:
+            chosen = _within(rows, among)
+            held, rows = held[chosen], rows[chosen]
+        often = held["often"] * WEIGHTS.get(term[:1], 1.0)
+        norm = K1 * (1 - B) + held["words"] * (K1 * B / max(self.mean, 1e-9))
         return rows, self.held.worth(term) * (often * (K1 + 1) / (often + norm))
 
     def _kept(self, rows: Numbers, scores: Floats, depth: int | None) -> list[tuple[int, float]]:
@@ -393,13 +395,31 @@ def _evaluate(match: Match, lists: Mapping[str, tuple[Numbers, Floats]]) -> tupl
     return rows[starts], np.add.reduceat(scores, starts)
 
 
-def _decoded(blob: bytes) -> tuple[Numbers, Floats, Floats]:
-    """(rows, words of each, how often) of postings."""
+def _decoded(blob: bytes) -> tuple[Any, Numbers]:
+    """(postings, their rows)."""
     import numpy as np
 
     held = np.frombuffer(blob, _FIELDS)
-    rows = held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
-    return rows, held["words"].astype(np.float64), held["often"].astype(np.float64)
+    return held, held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
+
+
+def _sorted(rows: Numbers) -> Numbers:
+    rows.sort()
+    return rows
+
+
+def _within(rows: Numbers, among: Numbers) -> Numbers:
+    """Where the rows are that are among others, both in order."""
+    import numpy as np
+
+    if len(among) > len(rows):
+        at = np.searchsorted(among, rows)
+        at[at == len(among)] = 0
+        return np.flatnonzero(among[at] == rows)
+    at = np.searchsorted(rows, among)
+    found = at < len(rows)
+    found[found] = rows[at[found]] == among[found]
+    return at[found]
 
 
 def _listed(values: Iterable[Any]) -> str:
@@ -420,7 +440,7 @@ def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[
     """The rows of all passages that the index has, hot or cold."""
     args = {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)}
     chunks = [row[3] for row in query(_LISTS, args) if row[1] == cold]
-    found = set[int](_decoded(b"".join(chunks))[0].tolist())
+    found = set[int](_decoded(b"".join(chunks))[1].tolist())
     return found if cold else found | {row[0] for row in query(_WAITING, args)}
 
 
