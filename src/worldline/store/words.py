@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import orjson
@@ -91,7 +91,8 @@ class Counts(NamedTuple):
     texts: int
     tokens: int
     found: Mapping[str, int]
-    fresh: Texts
+    fresh: Mapping[str, Sequence[bytes]]
+    """Postings of the texts that wait."""
     short: Mapping[str, Sequence[bytes]] = {}
     """Lists that came with the counts, chunk by chunk."""
 
@@ -171,10 +172,12 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
                 chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
-    for text in fresh:
-        for term in _terms(text).keys() & found.keys():
-            found[term] += 1
-    return Counts(texts, tokens, found, fresh, gathered)
+    waiting: dict[str, list[bytes]] = defaultdict(list)
+    for term, posting in _postings(fresh, found.keys()) if 0 in cold else ():
+        waiting[term].append(posting)
+    for term, postings in waiting.items():
+        found[term] += len(postings)
+    return Counts(texts, tokens, found, waiting, gathered)
 
 
 def search(
@@ -294,8 +297,8 @@ class _Search:
             for cold in range(self.cold + 1):
                 rows = among.tolist()
                 _gather(blobs, self.view.query(_AROUND, terms=_listed(few), among=_listed(rows), cold=cold))
-        for term, posting in _postings(self.held.fresh, set(terms)):
-            blobs[term].append(posting)
+        for term in terms:
+            blobs[term] += self.held.fresh.get(term, ())
         return {term: self._scored(term, b"".join(blobs[term]), among) for term in terms}
 
     def beginnings(self, terms: Sequence[str]) -> dict[str, Numbers]:
@@ -305,8 +308,8 @@ class _Search:
         blobs: dict[str, list[bytes]] = defaultdict(list)
         for cold in (0, 1):
             _gather(blobs, self.view.query(_AROUND, terms=_listed(terms), among="[1]", cold=cold))
-        for term, posting in _postings(self.held.fresh, set(terms)):
-            blobs[term].append(posting)
+        for term in terms:
+            blobs[term] += self.held.fresh.get(term, ())
         return {term: _sorted(_decoded(b"".join(blobs[term]))[1]) for term in terms}
 
     def _scored(self, term: str, blob: bytes, among: Numbers | None) -> tuple[Numbers, Floats]:
@@ -467,13 +470,13 @@ def _length(text: tuple[int, str, str, str]) -> int:
     return sum(part.count(" ") + 1 for part in text[1:] if part)
 
 
-def _postings(texts: Texts, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
+    marked = only is not None and any(term[:1] in WEIGHTS for term in only)
     for text in texts:
-        terms = _terms(text)
-        if only is not None and terms.keys().isdisjoint(only):
+        if only is not None and not marked and only.isdisjoint(text[2].split()):
             continue
-        row = text[0]
+        row, terms = text[0], _terms(text)
         head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
         for term, often in terms.items():
             if only is None or term in only:
