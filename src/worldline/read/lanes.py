@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
 
 DEPTH, INSTRUCTIONS = 100, 30
-_MANY, _FEW = 5_000, 1_500
+_MANY, _FEW = 200_000, 1_500
 """Above so many matching texts, common terms only count together with another one."""
 _BESIDE = 3
 

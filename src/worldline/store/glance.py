@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -73,7 +72,7 @@ class Store:
         terms = list(dict.fromkeys(content_words(question, language)))
         found = self._counts(terms) if self._has_words else {}
         known = sorted((t for t in terms if found.get(t)), key=lambda t: (found[t], t))[:RAREST]
-        weights = {t: math.log(1 + max(self._texts, 1) / found.get(t, 0.5)) for t in terms}
+        weights = {t: math.log(1 + max(self._texts, 1) / (found.get(t) or 0.5)) for t in terms}
         if not known:
             return []
         scores = self._scores(known, found)
@@ -88,12 +87,12 @@ class Store:
         return seen[:limit]
 
     def _counts(self, terms: list[str]) -> dict[str, int]:
-        """In how many texts each word is; those that wait to be indexed are read for the words first."""
+        """In how many texts each word is, those that wait to be indexed among them."""
         rows = self._query("SELECT row, text FROM fresh_words WHERE tenant = :t ORDER BY row", t=self._tenant)
         for row, text in rows:
-            often = Counter(text.split())
-            held = [(row // WORDS_PER_NODE, len(text.split()), often[term]) for term in terms if term in often]
-            for term, posting in zip([t for t in terms if t in often], held, strict=True):
+            held = text.split()
+            for term in set(terms).intersection(held):
+                posting = (row // WORDS_PER_NODE, len(held), held.count(term))
                 self._fresh.setdefault(term, []).append(posting)
         counted = dict(self._query(
             "SELECT term, sum(n) FROM words WHERE tenant = :t AND cold = 0"

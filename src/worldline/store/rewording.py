@@ -20,7 +20,7 @@ from worldline.store.indexing import is_silent, words_of
 from worldline.store.view import metadata_from, owner_token
 from worldline.store.words import Index
 
-_BATCH = 2000
+_BATCH = 10_000
 _PATIENCE = 5.0
 """After so many seconds, and then again, it is told how far it is."""
 _FTS5 = ("terms", "cold_terms", "words", "cold_words")

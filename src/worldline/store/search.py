@@ -106,7 +106,7 @@ def search_words(
     view: SqlView, match: words.Match, owners: Collection[str], depth: int | None
 ) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    return [node for node, _ in words.best(view, match, depth, owners, lambda among: texts_among(view, among))]
+    return [node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))]
 
 
 def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:

@@ -40,8 +40,8 @@ _NEXT_ROWS = "SELECT " + ", ".join(
     f"(SELECT coalesce(max(id), 0) FROM {t} WHERE tenant = :t)" for t in _NUMBERED
 )
 ALWAYS = Interval(EARLIEST)
-MANY_WORDS = 2000
-"""So many texts are gathered before their words are put into the index all together."""
+MANY_WORDS = 400_000
+"""So many words are gathered before they are put into the index all together."""
 
 
 class Tx(Indexing):
@@ -71,7 +71,7 @@ class Tx(Indexing):
         self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS, {"t": self.tenant})[0], strict=True))
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
-        self._texts, self._tokens = 0, 0
+        self._texts, self._tokens, self._told = 0, 0, 0
         self._dirty = False
         """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
@@ -542,7 +542,8 @@ class Tx(Indexing):
                 self._rows[table] = []
                 self.store.put(table, rows)
                 self.ledger.put(table, rows)
-        if len(self._words) >= MANY_WORDS:
+        if self._tokens - self._told >= MANY_WORDS:
+            self._told = self._tokens
             self.words()
         for table, closed in self._closes.items():
             if closed:

@@ -438,7 +438,7 @@ class SqlView:
         if not tokens:
             return []
         owners = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
-        return words.best(self, words.any_of(tokens), limit, owners)
+        return words.search(self, words.any_of(tokens), limit, owners)
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""

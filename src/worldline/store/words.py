@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import orjson
@@ -42,13 +42,14 @@ FRESH = 96
 """So many new texts wait at most."""
 _POSTING = struct.Struct(">IHHB")
 """Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""
+_FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
 _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
 _OFTEN = [bytes((min(often, 255),)) for often in range(256)]
 _MOST_LENGTH = 65_535
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
-_FEW = 20
+_FEW = 200
 """A list this many times longer than the texts wanted from it is not read whole."""
 _SHORT = 2_000
 """Lists of at most so many postings come with the counts."""
@@ -90,7 +91,8 @@ class Counts(NamedTuple):
     texts: int
     tokens: int
     found: Mapping[str, int]
-    fresh: Texts
+    fresh: Mapping[str, Sequence[bytes]]
+    """Postings of the texts that wait."""
     short: Mapping[str, Sequence[bytes]] = {}
     """Lists that came with the counts, chunk by chunk."""
 
@@ -170,13 +172,15 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
                 chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
-    for text in fresh:
-        for term in _terms(text).keys() & found.keys():
-            found[term] += 1
-    return Counts(texts, tokens, found, fresh, gathered)
+    waiting: dict[str, list[bytes]] = defaultdict(list)
+    for term, posting in _postings(fresh, found.keys()) if 0 in cold else ():
+        waiting[term].append(posting)
+    for term, postings in waiting.items():
+        found[term] += len(postings)
+    return Counts(texts, tokens, found, waiting, gathered)
 
 
-def best(
+def search(
     view: SqlView, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
 ) -> list[tuple[int, float]]:
     """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
@@ -193,16 +197,12 @@ def best(
 
 def first(view: SqlView, tokens: Collection[str], owners: Collection[str], most: int) -> dict[str, list[int]]:
     """The first nodes that hold each of these words and belong to these owners, at most so many."""
-    import numpy as np
-
     owned = [OWNER + owner for owner in owners]
-    held = _count(view, [*tokens, *owned], (0, 1), _SHORT if owned else 0)
-    search = _Search(view, held, owned, None, whole=True)
-    beginning = np.ones(1, np.int64) if search.allowed is None else None
+    search = _Search(view, _count(view, [*tokens, *owned], (0, 1)), owned, None, whole=True)
     found: dict[str, list[int]] = {}
     terms = list(dict.fromkeys(tokens))
     for start in range(0, len(terms), _BATCH):
-        for term, (rows, _) in search.lists(terms[start : start + _BATCH], beginning).items():
+        for term, rows in search.beginnings(terms[start : start + _BATCH]).items():
             found[term] = list(dict.fromkeys((rows // WORDS_PER_NODE).tolist()))[:most]
     return found
 
@@ -268,12 +268,8 @@ class _Search:
             return top
         likely = np.flatnonzero(scores + rest[read] >= least)
         rows, scores = rows[likely], scores[likely]
-        for term, (held, added) in self.lists(terms[read:], rows).items():
-            del term
-            at = np.searchsorted(held, rows)
-            at[at == len(held)] = 0
-            if len(held):
-                scores = scores + np.where(held[at] == rows, added[at], 0.0)
+        for held, added in self.lists(terms[read:], rows).values():
+            scores[np.searchsorted(rows, held)] += added
         return self._kept(rows, scores, depth)
 
     def _some(self, terms: Sequence[str], depth: int) -> int:
@@ -288,7 +284,7 @@ class _Search:
     def lists(
         self, terms: Sequence[str], among: Numbers | None = None
     ) -> dict[str, tuple[Numbers, Floats]]:
-        """(rows, what the term adds to each) in the order of rows; with `among`, of these rows at least."""
+        """(rows, what the term adds to each) in the order of rows; of those among `among` alone, if given."""
         among = self.allowed if among is None else among
         blobs: dict[str, list[bytes]] = defaultdict(list)
         blobs.update((term, list(self.held.short[term])) for term in terms if term in self.held.short)
@@ -301,24 +297,34 @@ class _Search:
             for cold in range(self.cold + 1):
                 rows = among.tolist()
                 _gather(blobs, self.view.query(_AROUND, terms=_listed(few), among=_listed(rows), cold=cold))
-        for term, posting in _postings(self.held.fresh, set(terms)):
-            blobs[term].append(posting)
-        return {term: self._scored(term, b"".join(blobs[term])) for term in terms}
+        for term in terms:
+            blobs[term] += self.held.fresh.get(term, ())
+        return {term: self._scored(term, b"".join(blobs[term]), among) for term in terms}
 
-    def _scored(self, term: str, blob: bytes) -> tuple[Numbers, Floats]:
+    def beginnings(self, terms: Sequence[str]) -> dict[str, Numbers]:
+        """The rows of the first texts with each term; where only some owners' count, of all of theirs."""
+        if self.allowed is not None:
+            return {term: rows for term, (rows, _) in self.lists(terms).items()}
+        blobs: dict[str, list[bytes]] = defaultdict(list)
+        for cold in (0, 1):
+            _gather(blobs, self.view.query(_AROUND, terms=_listed(terms), among="[1]", cold=cold))
+        for term in terms:
+            blobs[term] += self.held.fresh.get(term, ())
+        return {term: _sorted(_decoded(b"".join(blobs[term]))[1]) for term in terms}
+
+    def _scored(self, term: str, blob: bytes, among: Numbers | None) -> tuple[Numbers, Floats]:
+        """What a list adds to the texts in it, or to those of them that are asked for."""
         import numpy as np
 
-        rows, lengths, often = _decoded(blob)
+        held, rows = _decoded(blob)
         if (rows[1:] < rows[:-1]).any():  # of both sides of the archive, or back from it while others wait
             order = np.argsort(rows, kind="stable")
-            rows, lengths, often = rows[order], lengths[order], often[order]
-        if self.allowed is not None and len(rows):
-            at = np.searchsorted(self.allowed, rows)
-            at[at == len(self.allowed)] = 0
-            held = self.allowed[at] == rows if len(self.allowed) else np.zeros(len(rows), bool)
-            rows, lengths, often = rows[held], lengths[held], often[held]
-        often = often * WEIGHTS.get(term[:1], 1.0)
-        norm = K1 * (1 - B + B * lengths / max(self.mean, 1e-9))
+            held, rows = held[order], rows[order]
+        if among is not None:
+            chosen = _within(rows, among)
+            held, rows = held[chosen], rows[chosen]
+        often = held["often"] * WEIGHTS.get(term[:1], 1.0)
+        norm = K1 * (1 - B) + held["words"] * (K1 * B / max(self.mean, 1e-9))
         return rows, self.held.worth(term) * (often * (K1 + 1) / (often + norm))
 
     def _kept(self, rows: Numbers, scores: Floats, depth: int | None) -> list[tuple[int, float]]:
@@ -392,13 +398,31 @@ def _evaluate(match: Match, lists: Mapping[str, tuple[Numbers, Floats]]) -> tupl
     return rows[starts], np.add.reduceat(scores, starts)
 
 
-def _decoded(blob: bytes) -> tuple[Numbers, Floats, Floats]:
-    """(rows, words of each, how often) of postings."""
+def _decoded(blob: bytes) -> tuple[Any, Numbers]:
+    """(postings, their rows)."""
     import numpy as np
 
-    held = np.frombuffer(blob, np.dtype([("n", ">u4"), ("p", ">u2"), ("words", ">u2"), ("often", "u1")]))
-    rows = held["n"].astype(np.int64) * WORDS_PER_NODE + held["p"]
-    return rows, held["words"].astype(np.float64), held["often"].astype(np.float64)
+    held = np.frombuffer(blob, _FIELDS)
+    return held, held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
+
+
+def _sorted(rows: Numbers) -> Numbers:
+    rows.sort()
+    return rows
+
+
+def _within(rows: Numbers, among: Numbers) -> Numbers:
+    """Where the rows are that are among others, both in order."""
+    import numpy as np
+
+    if len(among) > len(rows):
+        at = np.searchsorted(among, rows)
+        at[at == len(among)] = 0
+        return np.flatnonzero(among[at] == rows)
+    at = np.searchsorted(rows, among)
+    found = at < len(rows)
+    found[found] = rows[at[found]] == among[found]
+    return at[found]
 
 
 def _listed(values: Iterable[Any]) -> str:
@@ -419,7 +443,7 @@ def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[
     """The rows of all passages that the index has, hot or cold."""
     args = {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)}
     chunks = [row[3] for row in query(_LISTS, args) if row[1] == cold]
-    found = set[int](_decoded(b"".join(chunks))[0].tolist())
+    found = set[int](_decoded(b"".join(chunks))[1].tolist())
     return found if cold else found | {row[0] for row in query(_WAITING, args)}
 
 
@@ -443,22 +467,62 @@ def _terms(text: tuple[int, str, str, str]) -> Counter[str]:
 
 
 def _length(text: tuple[int, str, str, str]) -> int:
-    return sum(len(part.split()) for part in text[1:])
+    return sum(part.count(" ") + 1 for part in text[1:] if part)
 
 
-def _postings(texts: Texts, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
+    marked = only is not None and any(term[:1] in WEIGHTS for term in only)
     for text in texts:
-        terms = _terms(text)
-        if only is not None and terms.keys().isdisjoint(only):
+        if only is not None and not marked and only.isdisjoint(text[2].split()):
             continue
-        row = text[0]
+        row, terms = text[0], _terms(text)
         head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
         for term, often in terms.items():
             if only is None or term in only:
                 yield term, head + _OFTEN[min(often, 255)]
         if only is None:
             yield EVERY, head + _OFTEN[min(len(terms), 255)]
+
+
+class _Numbered(dict[str, int]):
+    """Terms in the order in which they are met."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+def _lists(texts: Texts) -> dict[str, bytes]:
+    """The postings of many passages, in the order of their rows, term by term."""
+    import numpy as np
+
+    if not texts:
+        return {}
+    terms, met, counts = _Numbered(), list[int](), list[int]()
+    for _, owner, held, kinds in texts:
+        found = held.split()
+        if kinds:
+            found += [KIND + kind for kind in kinds.split()]
+        if " " in owner:
+            found += [OWNER + token for token in owner.split()[1:]]
+        met += map(terms.__getitem__, found)
+        counts.append(len(found))
+    rows = np.array([text[0] for text in texts], np.int64)
+    at = np.repeat(np.arange(len(rows)), counts)
+    codes = np.sort(np.array(met, np.int64) * len(rows) + at)
+    starts = np.flatnonzero(np.concatenate((codes[:1] >= 0, codes[1:] != codes[:-1])))
+    term, of = np.divmod(codes[starts], len(rows))
+    often = np.diff(starts, append=len(codes))
+    postings = np.empty(len(starts) + len(rows), _FIELDS)
+    of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
+    postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
+    lengths = np.array([min(_length(text), _MOST_LENGTH) for text in texts])
+    postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
+    blob = postings.tobytes()
+    ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
+    lists = {name: blob[ends[n] : ends[n + 1]] for n, name in enumerate(terms)}
+    return lists | {EVERY: blob[_SIZE * len(starts) :]}
 
 
 def _place(row: int) -> bytes:
@@ -584,13 +648,11 @@ class Index:
             if text[0] <= last:  # an older one came back from the archive while this one waited
                 self._put(text[0], dict(_postings([text])), 0)
         texts = [text for text in texts if text[0] > last]
-        gathered: dict[str, list[bytes]] = defaultdict(list)
-        for term, posting in _postings(texts):
-            gathered[term].append(posting)
+        gathered = _lists(texts)
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0))
         chunks: list[Row] = []
         for term in sorted(gathered):
-            chunks += self._sealed(term, 0, opened.get(term, b"") + b"".join(gathered[term]))
+            chunks += self._sealed(term, 0, opened.get(term, b"") + gathered[term])
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:
