@@ -124,7 +124,7 @@ class Handle(Struct, frozen=True):
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.writing(keep=keep) as tenant:
-            tx = self._begin(tenant, fresh=fresh and tenant is None)
+            tx = self._begin(fresh and tenant is None, tenant)
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
@@ -138,7 +138,8 @@ class Handle(Struct, frozen=True):
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, tenant: Row | None, *, fresh: bool) -> Tx:
+    def _begin(self, fresh: bool, tenant: Row | None = None) -> Tx:
+        tenant = tenant or self.store.tenant_row(self.tenant)
         if tenant is None:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
         return Tx(

@@ -50,7 +50,7 @@ class Sleeping:
         from worldline.consolidate.run import consolidate
 
         if self._h.scorers and passes is None and not dry_run:
-            from worldline.consolidate.scorers import catch_up
+            from worldline.consolidate.warmth import catch_up
 
             catch_up(self._whole("scored"), self._h.scorers.values())
         return consolidate(self._h, passes, dry_run=dry_run, progress=progress)
@@ -80,8 +80,8 @@ class Sleeping:
         return self._pinned(ref, None, "no longer pinned", dry_run)
 
     def _pinned(self, ref: Any, value: str | None, reason: str, dry_run: bool) -> Receipt:
-        from worldline.consolidate.changes import set_mark
         from worldline.store.cold import wake
+        from worldline.store.nights import set_mark
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, _meant(ref))
@@ -100,22 +100,22 @@ class Sleeping:
         Recall adds its weight times its score as a factor. This process runs it each night over what
         is new; a run that is ended goes on where it was.
         """
-        from worldline.consolidate import scorers
+        from worldline.consolidate import warmth
 
         if not isinstance(scorer, Scorer):
             raise InvalidInput(f"score_with takes a Scorer(name, version, score, weight), not {scorer!r}")
         clean_name(scorer.name)
         handle = self._whole("scored")
-        scorers.register(handle, scorer)
+        warmth.register(handle, scorer)
         self._h.scorers[scorer.name] = scorer
-        return scorers.score_all(handle, scorer, progress)
+        return warmth.score_all(handle, scorer, progress)
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
-        from worldline.consolidate import scorers
+        from worldline.consolidate import warmth
 
         self._h.scorers.pop(name, None)
-        return scorers.unregister(self._whole("scored"), name)
+        return warmth.unregister(self._whole("scored"), name)
 
     def _whole(self, verb: str) -> Handle:
         """The handle without scope, session and world; agents may not have it."""

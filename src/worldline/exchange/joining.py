@@ -117,7 +117,7 @@ def _put(tx: Tx, union: Union, line: Line) -> None:
         line["type"], line["name"], line["content"],
         span(first["valid"]) if first else Interval(0), line.get("dated"), world,
         copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {},
-        id=bytes.fromhex(id_),
+        id=bytes.fromhex(id_), made=line.get("made"),
     )  # fmt: skip
     key, home, _ = tx.payload_only(draft, place=False)
     copy.keys[id_], union.home[key] = key, home
@@ -253,7 +253,13 @@ def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence
     """The words are found from every scope that believes them."""
     now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
     if key in union.born or now - {own.scope for own in before}:
-        draft = NodeDraft(line["type"], line["name"], line["content"], metadata=line.get("metadata") or {})
+        draft = NodeDraft(
+            line["type"],
+            line["name"],
+            line["content"],
+            metadata=line.get("metadata") or {},
+            made=line.get("made"),
+        )
         tx._reindex(key, draft)
 
 
@@ -414,7 +420,7 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
             return False
         if row.valid.end != FOREVER:
             return True
-    draft = EdgeDraft(src, type_, dst, row.valid, scope, line.get("metadata") or {})
+    draft = EdgeDraft(src, type_, dst, row.valid, scope, line.get("metadata") or {}, made=line.get("made"))
     refused = [op.reason for op in tx.types[type_].on_insert(draft, tx) if isinstance(op, Refuse)]
     if refused:
         union.differ(line["id"], f"its {type_} edge cannot stand here: {refused[0]}")
@@ -468,7 +474,7 @@ def _add_edge(
     id_, metadata = edge_id(tx.id_of(src), type_, tx.id_of(dst)), line.get("metadata")
     number = tx.add(
         "edges", id_, src, type_, dst, world, union.copy.scope(line), row.valid.start, row.valid.end, tx.stamp,
-        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None,
+        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
     )  # fmt: skip
     if not row.current:
         tx.end_row("edges", number)

@@ -33,7 +33,7 @@ def lines(view: SqlView) -> Iterator[dict[str, Any]]:
     root = view.query("SELECT root FROM tenants WHERE tenant = :t")
     yield _full(
         "worldline", format=FORMAT, version=__version__,
-        root=hash_of(view, root[0][0]).hex() if root else None,
+        root=hash_of(view, root[0][0]).hex() if root else None, marked=True,
     )  # fmt: skip
     kept = _kept(view)
     for make in (
@@ -123,14 +123,15 @@ def _nodes(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     rows = view.query(
         f"SELECT n.id, n.hash, {_ID.format('n.line')}, n.type, n.name, n.content, n.dated,"
         f" {_ID.format('n.world')}, CASE WHEN {view.scoped('n')} THEN n.metadata END,"
-        f" CASE WHEN {view.scoped('n')} THEN n.scope END"
+        f" CASE WHEN {view.scoped('n')} THEN n.scope END, n.made"
         " FROM nodes n WHERE n.tenant = :t ORDER BY n.id"
     )
-    for key, id_, line, type_, name, content, dated, world, metadata, scope in rows:
+    for key, id_, line, type_, name, content, dated, world, metadata, scope, made in rows:
         if key in kept:
             yield _full(
                 "node", id=_hex(id_), lineage=_hex(line), type=type_, name=name, content=content,
                 dated=dated, world=_hex(world), metadata=_json(metadata), scope=scope or None,
+                made=made,
             )  # fmt: skip
 
 
@@ -244,16 +245,16 @@ def _edges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
     origins = _origins(view, "edges")
     rows = view.query(
         f"SELECT e.id, e.hash, {_ID.format('e.src')}, e.type, {_ID.format('e.dst')},"
-        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.src, e.dst, e.world"
+        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.made, e.src, e.dst, e.world"
         f" FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} ORDER BY e.id"
     )
-    for row, id_, src, type_, dst, world, vf, vt, kf, kt, scope, metadata, *ends in rows:
+    for row, id_, src, type_, dst, world, vf, vt, kf, kt, scope, metadata, made, *ends in rows:
         if ends[0] in kept and ends[1] in kept:
             inner = world if ends[2] in kept else None
             yield _full(
                 "edge", row=row, id=_hex(id_), src=_hex(src), type=type_, dst=_hex(dst),
                 world=_hex(inner), valid=_span(vf, vt), known=_span(kf, kt), scope=scope or None,
-                metadata=_json(metadata), origin=origins.get(row),
+                metadata=_json(metadata), origin=origins.get(row), made=made,
             )  # fmt: skip
 
 

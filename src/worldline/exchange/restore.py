@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +27,7 @@ from worldline.exchange.union import Told, span, told
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
+from worldline.rules.derived import edge_made, node_made
 from worldline.store import registry
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
@@ -125,12 +126,22 @@ def gathered(records: Iterable[Record | Bad]) -> Copy:
         if head.get("format", 0) > FORMAT:
             raise InvalidInput(f"this export has format {head['format']}; upgrade Worldline to read it")
         copy.root = bytes.fromhex(head.get("root") or "")
+    if not all(head.get("marked") for _, head in lines["worldline"]):
+        _mark_old(lines)
     copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}
     copy.facts = {line["id"]: line for _, line in lines["fact"] if "id" in line}
     for _, line in lines["belief"]:
         if "of" in line:
             copy.first.setdefault(line["of"], line)
     return copy
+
+
+def _mark_old(lines: Mapping[str, list[tuple[str, Line]]]) -> None:
+    """Exports from before there were marks say in metadata what sleep made."""
+    for _, line in lines["node"]:
+        line["made"] = node_made(line["type"], line.get("metadata") or {})
+    for _, line in lines["edge"]:
+        line["made"] = edge_made(line.get("metadata") or {})
 
 
 def _missing(line: Line) -> str:
@@ -220,6 +231,7 @@ def _node(tx: Tx, copy: Copy, line: Line) -> None:
     draft = NodeDraft(
         line["type"], line["name"], line["content"], valid, line.get("dated"), world,
         copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {}, id=id_,
+        made=line.get("made"),
     )  # fmt: skip
     key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
     if line["id"] in copy.events:
@@ -326,7 +338,8 @@ def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
 
 
 def _draft(line: Line) -> NodeDraft:
-    return NodeDraft(line["type"], line["name"], line["content"], metadata=line.get("metadata") or {})
+    metadata = line.get("metadata") or {}
+    return NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, made=line.get("made"))
 
 
 # History -------------------------------------------------------------------------------------------
@@ -470,7 +483,7 @@ def _edge(tx: Tx, copy: Copy, line: Line, seen: set[str]) -> int:
     world, metadata = copy.keys[line["world"]] if line.get("world") else tx.root, line.get("metadata")
     row = tx.add(
         "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
-        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None,
+        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
     )  # fmt: skip
     note_origin(tx, "edges", row, told(line, copy.root))
     if type_ == "contains":

@@ -41,7 +41,7 @@ def _conflict(
     ends = sorted((nodes[line] for line in (edge.src_line, edge.dst_line)), key=_begins)
     first, second = (Side(node, tuple(said.get(node.line, ())[:MOST])) for node in ends)
     entity, predicate = about.get(ends[0].line, (None, None))
-    inferred = edge.metadata.get("inferred") is True
+    inferred = edge.made == "inferred"
     return Contradiction(entity, predicate, (first, second), edge.known.start, inferred)
 
 

@@ -51,14 +51,14 @@ def wake(tx: Tx, line: int) -> bool:
 def _move(tx: Tx, line: int, source: str, target: str) -> None:
     """All versions of a lineage; a version that lies there already is left alone."""
     versions = tx.query(
-        "SELECT id, type, name, content, metadata FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
-        " SELECT id, type, name, content, metadata FROM nodes WHERE tenant = :t AND line = :line AND line <> id",
+        "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
+        " SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND line = :line AND line <> id",
         line=line,
     )
-    for key, type_, name, content, metadata in versions:
+    for key, type_, name, content, metadata, made in versions:
         low, high = key * WORDS_PER_NODE, (key + 1) * WORDS_PER_NODE
-        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
-        if not is_silent(type_, draft.metadata):
+        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), made=made)
+        if not is_silent(type_, draft.made):
             tx.words().move(words_of(key, draft, tx.owner_of(key), tx.language), cold=bool(target))
         tx.query(
             f"INSERT INTO {target}texts ({_TEXTS}) SELECT {_TEXTS} FROM {source}texts WHERE tenant = :t AND node = :key"
@@ -75,6 +75,8 @@ def _move(tx: Tx, line: int, source: str, target: str) -> None:
             high=high,
         )
         tx.query(
-            f"DELETE FROM {source}embeddings WHERE tenant = :t AND passage >= :low AND passage < :high", low=low, high=high
+            f"DELETE FROM {source}embeddings WHERE tenant = :t AND passage >= :low AND passage < :high",
+            low=low,
+            high=high,
         )
     tx.query(_MOVED)

@@ -142,10 +142,10 @@ def _item_end(sql: str, at: int) -> int:
 def _closing(sql: str, at: int) -> int:
     """The parenthesis that closes the one at a place."""
     depth = 0
-    for place in range(at, len(sql)):
-        depth += (sql[place] == "(") - (sql[place] == ")")
+    for here in range(at, len(sql)):
+        depth += (sql[here] == "(") - (sql[here] == ")")
         if not depth:
-            return place
+            return here
     raise ValueError(f"a parenthesis is open in {sql!r}")
 
 

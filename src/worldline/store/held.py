@@ -36,7 +36,7 @@ class Held:
         """What the walk has learned about similar words, kept between questions."""
         self.meanings: dict[str, Any] = {}
         """Vectors of names that were compared."""
-        self.common: dict[str, int] = {}
+        self.common: dict[tuple[int, str], int] = {}
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""

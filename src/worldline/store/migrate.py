@@ -16,6 +16,15 @@ from worldline.hashing import tenant_number
 from worldline.store import schema
 
 Step = str | Callable[[apsw.Connection, str], None]
+_SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
+_BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
+_MARKS = f"""
+UPDATE nodes SET made = 'sleep' WHERE type IN ('Happening', 'Topic', 'Summary') AND {_BY_SLEEP};
+UPDATE edges SET made = 'inferred' WHERE {_BY_SLEEP} AND {_SAID.format("inferred")} = 1;
+UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
+  AND coalesce({_SAID.format("cue")}, {_SAID.format("from")}) IS NOT NULL;
+"""
+"""What sleep made was known by its metadata; it is marked where it has the shape of sleep's own work."""
 
 
 def table(name: str, *, called: str = "") -> str:
@@ -34,7 +43,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     cold = rewording.drop_fts5(connection)
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
     connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
-    connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(name)) for old, name in names])
+    connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(str(name))) for old, name in names])
     for name in schema.TABLES:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
         if name != "meta":
@@ -51,6 +60,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
         " (SELECT tenant FROM embeddings UNION SELECT tenant FROM cold_embeddings);"
         "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
     )
+    connection.execute(_MARKS)
     rewording.reword(connection, language, cold)
 
 

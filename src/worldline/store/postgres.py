@@ -25,7 +25,7 @@ from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, Sto
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.store import dialect
 from worldline.store.held import TENANT, USED, Held, Row, its_own
-from worldline.store.schema import COLUMNS, FORMAT, UNNUMBERED
+from worldline.store.schema import COLUMNS, FORMAT, UNNUMBERED, quoted
 
 SCHEMA = "worldline"
 CONNECTIONS = 16
@@ -96,7 +96,7 @@ class PostgresStore(Held):
         """The format of the tables, None where there are none; raises where they are no store."""
         if not connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
             return None
-        held = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         if held.get("hash") != ALGORITHM:
             raise NotAStore(f"{self.path} is hashed with {held.get('hash')}, and this Worldline knows {ALGORITHM}")
         return int(held.get("format", 0))
@@ -255,7 +255,7 @@ class PostgresStore(Held):
         self._writer().execute(cast(Any, sql), values)
 
     def _copy(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        names = ", ".join(map(dialect.quoted, columns))
+        names = ", ".join(map(quoted, columns))
         with (
             self._writer().cursor() as cursor,
             cursor.copy(cast(Any, f"COPY {table} ({names}) FROM STDIN")) as copying,

@@ -80,12 +80,12 @@ def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]
     for (tenant,) in store.query("SELECT tenant FROM tenants ORDER BY tenant"):
         last = 0
         while rows := store.query(
-            "SELECT id, type, name, content, metadata FROM nodes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?",
+            "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?",
             (tenant, last, _BATCH),
         ):
             last = rows[-1][0]
-            drafts = [(row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]))) for row in rows]
-            yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.metadata)]
+            drafts = [(row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]), made=row[5])) for row in rows]
+            yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.made)]
 
 
 def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:

@@ -30,6 +30,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "world",
         "metadata",
         "scope",
+        "made",
     ),
     "beliefs": (
         *("id", "tenant", "line", "node", "type", "scope", "vf", "vt", "kf", "kt"),
@@ -37,7 +38,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "edges": (
         *("id", "tenant", "hash", "src", "type", "dst", "world", "scope"),
-        *("vf", "vt", "kf", "kt", "metadata"),
+        *("vf", "vt", "kf", "kt", "metadata", "made"),
     ),
     "events": (
         *("node", "tenant", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
@@ -111,7 +112,7 @@ TABLES: dict[str, str] = {
     " tokens INTEGER NOT NULL DEFAULT 0, moved INTEGER NOT NULL DEFAULT 0, embedder TEXT, PRIMARY KEY (tenant)",
     "nodes": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, hash BLOB NOT NULL, line INTEGER NOT NULL,"
     " type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, dated INTEGER, world INTEGER NOT NULL,"
-    " metadata TEXT, scope INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    " metadata TEXT, scope INTEGER NOT NULL, made TEXT, PRIMARY KEY (tenant, id)",
     "metadata": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, node INTEGER NOT NULL, scope INTEGER NOT NULL,"
     " metadata TEXT NOT NULL, PRIMARY KEY (tenant, id)",
     "beliefs": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, node INTEGER NOT NULL,"
@@ -121,7 +122,7 @@ TABLES: dict[str, str] = {
     "edges": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, hash BLOB NOT NULL, src INTEGER NOT NULL,"
     " type TEXT NOT NULL, dst INTEGER NOT NULL, world INTEGER NOT NULL, scope INTEGER NOT NULL,"
     " vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL, metadata TEXT,"
-    " PRIMARY KEY (tenant, id)",
+    " made TEXT, PRIMARY KEY (tenant, id)",
     "events": "node INTEGER NOT NULL, tenant INTEGER NOT NULL, key BLOB NOT NULL, sender TEXT NOT NULL,"
     " recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL, session INTEGER,"
     " modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT, state TEXT NOT NULL, draft TEXT,"

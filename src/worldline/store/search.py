@@ -243,7 +243,7 @@ def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[An
         f" WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()} ORDER BY n.id, b.vf, b.id",
         among=listed(nodes),
     )
-    return {row[0]: (node_from(row), row[19:]) for row in rows}
+    return {row[0]: (node_from(row), row[20:]) for row in rows}
 
 
 def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from worldline.store.sqlite import Row, SqliteStore
+    from worldline.store.held import Row
+    from worldline.store.sqlite import SqliteStore
     from worldline.store.tx import Tx
     from worldline.store.view import SqlView
 

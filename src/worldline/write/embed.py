@@ -25,10 +25,7 @@ _BATCH = 64
 SWEEP = 32
 """So many left-over texts are embedded with the first write of a process; flush does the rest."""
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
-_STATED = (
-    "NOT (n.type IN ('Happening', 'Topic', 'Summary') AND n.metadata IS NOT NULL"
-    " AND json_extract(n.metadata, '$.made_by') IS 'sleep')"
-)
+_STATED = "n.made IS NULL"
 """Not something that sleep made of texts which have vectors themselves."""
 Progress = Callable[[int, int], None]
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import orjson
 from msgspec import Struct
 
-from worldline.consolidate.changes import Change, Plan, Rows
-from worldline.consolidate.night import Night
-from worldline.read.turns import BATCH, SEATED, SEATS, Spoken, not_yet, spoken
+from worldline.consolidate.changes import Change, Night, Plan, Rows
+from worldline.read.turns import BATCH, Spoken, not_yet, spoken
 from worldline.reading.voices import role_of
 from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
 from worldline.rules.tally import DECODER, ENCODER, Said, Tally, combined, tally
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.profiles import profiles, turns_by, voices_around
+from worldline.store.view import SqlView
 from worldline.text import fold
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def profile(view: SqlView, night: Night) -> Plan:
     ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
     closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
     fresh = {item.line for item in turns} - closed
-    again = _speakers(view, closed)
+    again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
     new: dict[str, list[Said]] = {}
     scores: list[tuple[int, int, str, float]] = []
     for turn in spoken(view, {*fresh, *closed}):
@@ -55,7 +54,8 @@ def profile(view: SqlView, night: Night) -> Plan:
 def _rows(
     view: SqlView, scope: int, new: Mapping[str, Sequence[Said]], again: Collection[str]
 ) -> list[Change]:
-    held = _held(view, scope, {*new, *again})
+    stored = profiles(view, scope, {*new, *again})
+    held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
     rows, gone = [], []
     for speaker in sorted({*new, *again}):
         row = _renewed(view, speaker, held.get(speaker), () if speaker in again else new[speaker])
@@ -77,7 +77,9 @@ def _said(turn: Spoken) -> Said:
 def _renewed(view: SqlView, speaker: str, held: _Row | None, new: Sequence[Said]) -> _Row:
     """The row with the new texts in it; counted from the beginning where that is not enough."""
     if held is None or not new or min(said.line for said in new) <= held.tally.upto:
-        return _summed(_said(turn) for turn in spoken(view, _lines(view, speaker)) if turn.speaker == speaker)
+        return _summed(
+            _said(turn) for turn in spoken(view, turns_by(view, speaker)) if turn.speaker == speaker
+        )
     more = _summed(new)
     return _Row(combined([held.tally, more.tally]), held.style + more.style)
 
@@ -91,50 +93,3 @@ def _summed(said: Iterable[Said]) -> _Row:
         if len(batch) >= BATCH:
             total, batch = combined([total, tally(batch)]), []
     return _Row(combined([total, tally(batch)]), style)
-
-
-# Reading --------------------------------------------------------------------------------------------
-
-
-def _speakers(view: SqlView, lines: Collection[int]) -> set[str]:
-    """Whoever said these, or spoke right after one of them."""
-    if not lines:
-        return set()
-    rows = view.query(
-        f"SELECT n.name, n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED}",
-        among=listed(sorted(lines)),
-    )
-    names = {name for name, _ in rows}
-    seats = view.query(
-        SEATED.format(columns="t.session, t.position"),
-        among=listed(node for _, node in rows),
-    )
-    for table in ("texts", "cold_texts"):
-        after = view.query(
-            f"SELECT n.name FROM json_each(:among) j CROSS JOIN {table} t ON t.tenant = :t"
-            " AND t.session = j.value ->> 0 AND t.position = j.value ->> 1 CROSS JOIN nodes n ON n.id = t.node",
-            among=orjson.dumps([[session, at + 1] for session, at in seats if at >= 0]).decode(),
-        )
-        names |= {row[0] for row in after}
-    return {fold(name) for name in names if fold(name) and role_of(name) != "assistant"}
-
-
-def _lines(view: SqlView, speaker: str) -> list[int]:
-    """The lineages of everything that somebody ever said, in any scope."""
-    rows = view.query(
-        "SELECT DISTINCT n.line FROM ("
-        + SEATS.format(columns="t.node", where="t.speaker = :speaker")
-        + ") s CROSS JOIN nodes n ON n.id = s.node",
-        speaker=speaker,
-    )
-    return [row[0] for row in rows]
-
-
-def _held(view: SqlView, scope: int, speakers: Collection[str]) -> dict[str, _Row]:
-    rows = view.query(
-        "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
-        " AND speaker IN (SELECT value FROM json_each(:speakers))",
-        scope=scope,
-        speakers=orjson.dumps(sorted(speakers)).decode(),
-    )
-    return {speaker: _Row(DECODER.decode(body), unpacked(style)) for speaker, body, style in rows}
