@@ -21,14 +21,16 @@ from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError
-from worldline.exchange.jsonl import FORMAT, SIDE, event_key
+from worldline.exchange.jsonl import FORMAT, event_key
 from worldline.exchange.records import Bad, Record, Report
 from worldline.exchange.union import Told, span, told
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
 from worldline.rules.derived import edge_made, node_made
-from worldline.store import registry
+from worldline.store import copying, registry
+from worldline.store.copying import SIDE
+from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
 
@@ -172,10 +174,7 @@ def require_whole(handle: Handle) -> None:
 
 def is_empty(handle: Handle) -> bool:
     """Whether nothing was ever stored here."""
-    tenant = handle.tenant_row()[0]
-    return not handle.store.query(
-        "SELECT 1 FROM nodes WHERE tenant = ? AND type != 'Scope' LIMIT 1", (tenant,)
-    )
+    return copying.is_empty(handle.store, handle.tenant_row()[0])
 
 
 # Payloads ------------------------------------------------------------------------------------------
@@ -202,8 +201,7 @@ def _payloads(tx: Tx, copy: Copy) -> None:
             guarded(copy, position, _aside, tx, copy, table, of, line)
     for position, line in copy.lines["type"]:
         guarded(copy, position, _type, tx, copy, line)
-    for row, src, dst in tx.query("SELECT id, src, dst FROM edges WHERE tenant = :t AND type = 'contains'"):
-        copy.placed[src, dst] = row
+    copy.placed.update(copying.placed(tx))
 
 
 def guarded(copy: Copy, position: str, work: Callable[..., Any], *args: Any) -> Any:
@@ -270,9 +268,7 @@ def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     event = copy.events[line["id"]]
     scope = copy.scope(copy.first.get(line["id"], {}))
     own = event_key(event, scope, world, line["content"], undated=bool(event.get("undated")))
-    if own in copy.taken or tx.store.query(
-        "SELECT 1 FROM events WHERE tenant = ? AND key = ?", (tx.tenant, own)
-    ):
+    if own in copy.taken or has_key(tx, own):
         own = record_id("event by id", line["id"])
     copy.taken.add(own)
     left = _left(copy, event.get("draft"))
@@ -452,7 +448,7 @@ def _put(tx: Tx, copy: Copy, kind: str, line: Line, seen: set[str]) -> int:
 
 def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     key = copy.keys[line["of"]]
-    lineage, type_ = tx.query("SELECT line, type FROM nodes WHERE id = :key", key=key)[0]
+    lineage, type_ = copying.line_and_type(tx, key)
     if type_ == "Scope":
         return 0
     valid = span(line["valid"])
