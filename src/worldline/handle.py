@@ -15,11 +15,10 @@ from msgspec import Struct, field
 from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
 from worldline.errors import ReadOnly, WorldlineError
-from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
-from worldline.store.held import Row
+from worldline.store.held import Tenant
 from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -27,7 +26,6 @@ from worldline.store.view import SqlView
 T = TypeVar("T")
 Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
-_NOBODY: Row = (0, "", 0, 0, 0, GENESIS)
 
 
 def _no_embedder() -> None:
@@ -73,18 +71,18 @@ class Handle(Struct, frozen=True):
     def scope(self) -> Scope:
         return self.scopes[0] if self.scopes else Scope()
 
-    def tenant_row(self) -> Row:
-        """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
-        return self.store.tenant_row(self.tenant) or _NOBODY
+    def tenant_row(self) -> Tenant:
+        """The tenant as the store keeps it; zeros for one without memories."""
+        return self.store.tenant_row(self.tenant)
 
-    def view(self, tenant: Row | None = None) -> SqlView:
+    def view(self, tenant: Tenant | None = None) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""
         tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return SqlView(
             self.store,
-            tenant[0],
-            valid=max(self.clock(), tenant[3]) if valid is None else valid,
+            tenant.id,
+            valid=max(self.clock(), tenant.last_known) if valid is None else valid,
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
@@ -94,13 +92,13 @@ class Handle(Struct, frozen=True):
     def read(self, look: Callable[[SqlView], T]) -> T:
         """One snapshot, looked at."""
         with self.reading() as tenant:
-            return look(self.view(tenant or _NOBODY))
+            return look(self.view(tenant))
 
-    def reading(self) -> AbstractContextManager[Row | None]:
-        """One snapshot; brings the tenant's row, if it has memories."""
+    def reading(self) -> AbstractContextManager[Tenant]:
+        """One snapshot; brings what the store keeps of the tenant."""
         return self.store.reading(self.tenant)
 
-    def writing(self, *, keep: bool = True) -> AbstractContextManager[Row | None]:
+    def writing(self, *, keep: bool = True) -> AbstractContextManager[Tenant]:
         """A write transaction of this tenant that is no changeset: for what the log does not cover."""
         return self.store.writing(self.tenant, keep=keep)
 
@@ -124,7 +122,7 @@ class Handle(Struct, frozen=True):
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.writing(keep=keep) as tenant:
-            tx = self._begin(fresh and tenant is None, tenant)
+            tx = self._begin(fresh and not tenant.id, tenant)
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
@@ -138,14 +136,14 @@ class Handle(Struct, frozen=True):
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, fresh: bool, tenant: Row | None = None) -> Tx:
-        tenant = tenant or self.store.tenant_row(self.tenant)
-        if tenant is None:
+    def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
+        tenant = tenant or self.tenant_row()
+        if not tenant.id:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
         return Tx(
             self.store,
             tenant,
-            known=max(self.clock(), tenant[3] + 1),
+            known=max(self.clock(), tenant.last_known + 1),
             scope=self.scope,
             types=self.types,
             language=self.config.language,
@@ -163,4 +161,4 @@ class Handle(Struct, frozen=True):
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""
         with self.reading() as tenant:
-            return int(max(self.clock(), (tenant or _NOBODY)[3]))
+            return int(max(self.clock(), tenant.last_known))

@@ -54,7 +54,8 @@ from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.sleeping import Sleeping
-from worldline.store import registry
+from worldline.store import histories, registry
+from worldline.store import listing as lists
 from worldline.store.dialect import open_store
 from worldline.store.lookup import missing
 from worldline.store.tx import Tx
@@ -367,10 +368,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
-        rows = tx.as_view(world=self._h.world).edge_rows(
-            "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
-            id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
-        )  # fmt: skip
+        rows = histories.beliefs_in(tx.as_view(world=self._h.world), edge)
         if not rows:
             raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
         return [row for row in rows if row.known.end == FOREVER]
@@ -454,7 +452,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         def look(view: SqlView) -> Edge:
             source = self._h.resolve(view, src)
             target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
-            found = listing.edges_between(view, source, type, target)
+            found = histories.edges_between(view, source, type, target)
             if not found:
                 raise NotFound(
                     f"no {type} edge is believed between these two; a fact is a memory of its own, with an id"
@@ -559,14 +557,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """The hash of a world and all inside it; without one, of the whole memory."""
 
         def look(view: SqlView) -> str:
-            line = self._h.tenant_row()[2] if ref is None else self._h.resolve(view, ref).line
-            return listing.hash_of(view, line).hex()
+            line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
+            return lists.hash_of(view, line).hex()
 
         return self._h.read(look)
 
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
-        return self._h.read(listing.worlds)
+        return self._h.read(lists.worlds)
 
 
 def _revision(

@@ -462,8 +462,6 @@ class Hit(Struct, frozen=True):
     said_at: Instant | None = None
     utc_offset: int = 0
     session: str | None = None
-    before: str | None = None
-    """The question that this answers, if the turn before it asked one."""
 
 
 class Recall(Struct, frozen=True):

@@ -19,7 +19,8 @@ from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors
 
 if TYPE_CHECKING:
-    from worldline.read.recall import Semantic, Wish
+    from worldline.read.lanes import Semantic
+    from worldline.read.recall import Wish
     from worldline.read.relation_match import Matcher
     from worldline.read.walk import Answer
 
@@ -50,7 +51,7 @@ class Recalling:
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
         from worldline.read import recall as recalling
-        from worldline.read.rerank import CANDIDATES
+        from worldline.read.pack import CANDIDATES
 
         semantic, matcher, reranker = self._meaning(question), self._matcher(), self._h.reranker()
         opened = {"closed": include_superseded, "quarantined": include_quarantined}
@@ -158,7 +159,7 @@ class Recalling:
 
     def _meaning(self, question: str) -> Semantic | None:
         """The question as a vector, if there is an embedder; made before anything is read."""
-        from worldline.read.recall import Semantic
+        from worldline.read.lanes import Semantic
 
         clean_text(question, "question", LONGEST_QUESTION)
         embedder = self._h.embedder()

@@ -144,7 +144,7 @@ class Sleeping:
 
     def conflicts(self) -> tuple[Contradiction, ...]:
         """What is believed and cannot all be true: both sides, with their dates and sources."""
-        from worldline.read.conflicts import conflicts
+        from worldline.read.listing import conflicts
 
         return self._h.read(conflicts)
 

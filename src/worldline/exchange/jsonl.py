@@ -15,8 +15,8 @@ import orjson
 from worldline import __version__
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.hashing import record_id
-from worldline.read.listing import hash_of
 from worldline.store import copying
+from worldline.store.listing import hash_of
 from worldline.store.view import SqlView
 
 FORMAT = 1

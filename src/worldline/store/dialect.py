@@ -29,7 +29,6 @@ _NAMED = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 _LISTS = re.compile(r"json_each\(:(\w+)\)")
 _AMONG = re.compile(r"\b(NOT )?IN \(SELECT value FROM json_each\(:(\w+)\)\)")
 _JSON = re.compile(r"((?:\w+\.)?\w+) (->>?) ('(?:[^']|'')*'|\d+)")
-_HEX = re.compile(r"\bunhex\((\w+\.\w+)\)")
 _AGGREGATES = {"json_group_array": ("json_agg", "[]"), "json_group_object": ("json_object_agg", "{}")}
 _TYPES = (
     ("INTEGER", "BIGINT"),
@@ -86,7 +85,7 @@ def adapted(sql: str, kinds: tuple[Kind, ...] = ()) -> str:
     held = dict(zip(_lists_of(sql), kinds, strict=True))
     sql = _AMONG.sub(lambda m: f"{'<> ALL' if m[1] else '= ANY'} (:{m[2]})", _joined(sql))
     sql = _LISTS.sub(lambda m: _elements(m[1], held.get(m[1], "ids")), sql)
-    sql = _HEX.sub(r"decode(\1, 'hex')", _JSON.sub(_json, sql))
+    sql = _JSON.sub(_json, sql).replace("json_array(", "json_build_array(")
     for name, (other, empty) in _AGGREGATES.items():
         sql = _aggregate(sql, name, other, empty)
     return "".join(_parameters(sql))
@@ -161,8 +160,23 @@ def _aggregate(sql: str, name: str, other: str, empty: str) -> str:
 # Definitions ---------------------------------------------------------------------------------------
 
 
+_FUNCTIONS = (
+    "unhex(digits text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$"
+    " SELECT CASE WHEN digits ~ '^([0-9a-fA-F]{2})*$' THEN decode(digits, 'hex') END $$",
+    "substr(given text, start bigint, length bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$"
+    " SELECT pg_catalog.substr(given, CAST(start AS integer), CAST(length AS integer)) $$",
+    "json_each(document text, path text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE"
+    " PARALLEL SAFE ROWS 4 AS $$ SELECT e.place - 1, e.value #>> '{}' FROM (SELECT CAST(document AS json)"
+    " -> pg_catalog.substr(path, 3) AS held) x, LATERAL json_array_elements(CASE WHEN json_typeof(x.held) = 'array'"
+    " THEN x.held END) WITH ORDINALITY AS e(value, place) $$",
+)
+"""What SQLite has and PostgreSQL has not, or has for other types."""
+
+
 def definitions() -> Iterator[str]:
     """The statements that make an empty store."""
+    for function in _FUNCTIONS:
+        yield f"CREATE FUNCTION {function}"
     for name, columns in TABLES.items():
         yield f"CREATE TABLE {name} ({_typed(columns)}){_ROOM.get(name, '')}"
         if name != "meta":

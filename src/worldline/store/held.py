@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
+from worldline.clock import Instant
 from worldline.config import Config
 from worldline.errors import Refused
+from worldline.hashing import GENESIS
 from worldline.store.vectors import VectorIndex
 
 SHOWN = 4096
@@ -23,6 +25,17 @@ USED = (
 number is its moment, or the next one that is free, so that no number is given twice."""
 TENANT = "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t AND root <> 0"
 Row = tuple[Any, ...]
+
+
+class Tenant(NamedTuple):
+    """A tenant as the store keeps it; zeros for one without memories."""
+
+    id: int = 0
+    name: str = ""
+    root: int = 0
+    last_known: Instant = 0
+    sequence: int = 0
+    head: bytes = GENESIS
 
 
 class Held:
@@ -74,8 +87,8 @@ class Held:
         return index
 
 
-def its_own(row: Row, tenant: str) -> Row:
-    """A tenant's row; refused where another name has the same number."""
-    if row[1] != tenant:
-        raise Refused(f"the tenant {tenant!r} cannot live beside {row[1]!r}: their numbers are the same")
-    return row
+def its_own(rows: Sequence[Row], name: str) -> Tenant:
+    """A tenant from its row, if there is one; refused where another name has the same number."""
+    if rows and rows[0][1] != name:
+        raise Refused(f"the tenant {name!r} cannot live beside {rows[0][1]!r}: their numbers are the same")
+    return Tenant(*rows[0]) if rows else Tenant()

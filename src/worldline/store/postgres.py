@@ -24,7 +24,7 @@ from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.store import dialect
-from worldline.store.held import TENANT, USED, Held, Row, its_own
+from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
 from worldline.store.schema import COLUMNS, FORMAT, UNNUMBERED, quoted
 
 SCHEMA = "worldline"
@@ -53,10 +53,10 @@ class _Flag(Int8Dumper):
 class _Transaction:
     """A connection inside a transaction of one tenant."""
 
-    __slots__ = ("connection", "row", "tenant", "writes")
+    __slots__ = ("connection", "rows", "tenant", "writes")
 
-    def __init__(self, connection: _Connection, tenant: int, row: Row | None, *, writes: bool) -> None:
-        self.connection, self.tenant, self.row, self.writes = connection, tenant, row, writes
+    def __init__(self, connection: _Connection, tenant: int, rows: list[Row], *, writes: bool) -> None:
+        self.connection, self.tenant, self.rows, self.writes = connection, tenant, rows, writes
 
 
 class PostgresStore(Held):
@@ -123,30 +123,31 @@ class PostgresStore(Held):
         return None
 
     @contextlib.contextmanager
-    def reading(self, tenant: str) -> Iterator[Row | None]:
-        """One snapshot for several statements; yields the tenant's row, if it has memories."""
+    def reading(self, tenant: str) -> Iterator[Tenant]:
+        """One snapshot for several statements; yields what is kept of the tenant."""
         number = tenant_number(tenant)
         if (held := self._current(number)) is not None:
-            yield self._row_in(held) if held.writes else held.row
+            rows = self.query(TENANT, {"t": number}) if held.writes else held.rows
+            yield its_own(rows, tenant)
             return
-        with self._reading(number) as row:
-            yield row and its_own(row, tenant)
+        with self._reading(number) as begun:
+            yield its_own(begun.rows, tenant)
 
     @contextlib.contextmanager
-    def _reading(self, number: int) -> Iterator[Row | None]:
+    def _reading(self, number: int) -> Iterator[_Transaction]:
         begin = (
             f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL {dialect.SETTING} = '{number}';"
             f" {TENANT.replace(':t', str(number))}"
         )
         with self.translated(), self._begun(begin, number, writes=False) as held:
-            yield held.row
+            yield held
             held.connection.execute("COMMIT")
 
     @contextlib.contextmanager
-    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Row | None]:
+    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Tenant]:
         """One write transaction; everything or nothing. `keep=False` rolls back (a dry run).
 
-        Yields the tenant's row, locked. What recalls have shown since the last write is written down
+        Yields what is kept of the tenant, whose row is locked. What recalls have shown since the last write is written down
         with it. Without `wait` it is now or not at all.
         """
         number = tenant_number(tenant)
@@ -158,7 +159,7 @@ class PostgresStore(Held):
             f" {TENANT.replace(':t', str(number))} FOR UPDATE{'' if wait else ' NOWAIT'}"
         )
         with self.translated(), self._begun(begin, number, writes=True) as held:
-            yield held.row and its_own(held.row, tenant)
+            yield its_own(held.rows, tenant)
             shown = self.shown_rows(number) if keep else []
             if shown:
                 self.insert(USED, shown)
@@ -168,8 +169,8 @@ class PostgresStore(Held):
 
     @contextlib.contextmanager
     def _begun(self, begin: str, tenant: int, *, writes: bool) -> Iterator[_Transaction]:
-        connection, row = self._first(begin)
-        held = _Transaction(connection, tenant, row, writes=writes)
+        connection, rows = self._first(begin)
+        held = _Transaction(connection, tenant, rows, writes=writes)
         stack = self._stack()
         stack.append(held)
         try:
@@ -182,7 +183,7 @@ class PostgresStore(Held):
             stack.remove(held)
             self._pool.putconn(connection)
 
-    def _first(self, begin: str) -> tuple[_Connection, Row | None]:
+    def _first(self, begin: str) -> tuple[_Connection, list[Row]]:
         """A connection that has begun; one that turns out to be dead is replaced, as long as there is time."""
         until = time.monotonic() + self.config.lock_seconds
         while True:
@@ -191,7 +192,7 @@ class PostgresStore(Held):
                 cursor = connection.execute(cast(Any, begin))
                 while cursor.nextset():
                     pass
-                return connection, cursor.fetchone()
+                return connection, cursor.fetchall()
             except BaseException as error:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
@@ -201,14 +202,10 @@ class PostgresStore(Held):
                     raise
                 time.sleep(0.05)
 
-    def _row_in(self, held: _Transaction) -> Row | None:
-        rows = self.query(TENANT, {"t": held.tenant})
-        return rows[0] if rows else None
-
-    def tenant_row(self, tenant: str) -> Row | None:
-        """(number, name, root, last known time, sequence, head) of a tenant that has memories."""
-        with self.reading(tenant) as row:
-            return row
+    def tenant_row(self, tenant: str) -> Tenant:
+        """What the store keeps of a tenant."""
+        with self.reading(tenant) as found:
+            return found
 
     # Statements --------------------------------------------------------------------------------
 
@@ -220,10 +217,8 @@ class PostgresStore(Held):
         held = self._current(tenant)
         if held is not None:
             return _rows(held.connection, text, values)
-        with self._reading(dialect.NOBODY if tenant is None else tenant):
-            found = self._current(tenant)
-            assert found is not None
-            return _rows(found.connection, text, values)
+        with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
+            return _rows(begun.connection, text, values)
 
     def _prepared(self, sql: str, args: Sequence[Any] | Mapping[str, Any]) -> tuple[str, Any]:
         if isinstance(args, Mapping):

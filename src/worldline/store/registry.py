@@ -14,7 +14,7 @@ from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS, tenant_number
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.rules import ontology
-from worldline.store.held import Row, its_own
+from worldline.store.held import Row, Tenant, its_own
 from worldline.store.sqlite import SqliteStore as Store
 from worldline.store.tx import Tx
 
@@ -26,17 +26,17 @@ _CLAIM = (
 """Whoever comes second waits for the first, and finds the tenant that it has made."""
 
 
-def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Row:
+def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
     """A tenant and its root world, inside the write transaction that first needs them."""
     number = tenant_number(name)
-    (row,) = store.execute(_CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS})
-    if its_own(row, name)[2]:
-        return row
-    tx = Tx(store, (number, name, 1, now, 0, GENESIS), known=now + 1, types=types)
+    claimed = its_own(store.execute(_CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
+    if claimed.root:
+        return claimed
+    tx = Tx(store, Tenant(number, name, 1, now), known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
     store.execute("UPDATE tenants SET root = :root WHERE tenant = :t", {"root": key, "t": number})
     tx.finish("open")
-    return (number, name, key, tx.stamp, tx.sequence, tx.head)
+    return Tenant(number, name, key, tx.stamp, tx.sequence, tx.head)
 
 
 def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:

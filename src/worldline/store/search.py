@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant, show
 from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
 from worldline.store import words
@@ -21,11 +20,8 @@ from worldline.store.view import (
     FOUND_APART,
     LISTED,
     MADE_APART,
-    NODE,
     SqlView,
     listed,
-    metadata_from,
-    node_from,
     owner_token,
 )
 
@@ -234,42 +230,6 @@ def described(view: SqlView, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     )
 
 
-def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[Any, ...]]]:
-    """These nodes, verbatim, with (sender, said at, offset, session) where they are events."""
-    rows = view.query(
-        f"SELECT {NODE}, e.sender, e.said_at, e.utc_offset, (SELECT w.name FROM nodes w"
-        f" WHERE w.tenant = :t AND w.id = e.session) FROM nodes n{_HELD}"
-        " LEFT JOIN events e ON e.tenant = :t AND e.node = n.id"
-        f" WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()} ORDER BY n.id, b.vf, b.id",
-        among=listed(nodes),
-    )
-    return {row[0]: (node_from(row), row[20:]) for row in rows}
-
-
-def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:
-    """(lineage, kind, name, text): what openly contradicts these, and facts of theirs that are over."""
-    step = (
-        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id, CASE WHEN n.type = 'Turn' THEN b.vf END,"
-        " e.metadata FROM edges e"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.{far}"
-        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE e.tenant = :t"
-        f" AND e.{{near}} IN {LISTED} AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')}"
-        f" AND {view.seen()}"
-    )
-    over = (
-        "SELECT e.dst, 'no longer so', '', n.content, n.id, NULL, NULL FROM edges e"
-        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src AND n.type = 'Fact'"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
-        f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
-        f" AND b.vt <= :v AND {view.scoped('b')}"
-    )
-    parts = (step.format(near="src", far="dst"), step.format(near="dst", far="src"), over)
-    rows = view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))
-    still = _still_open(view, {row[6] for row in rows if row[6]})
-    told = dict.fromkeys(row[:6] for row in rows if not row[6] or row[6] in still)
-    return [(line, kind, _dated(name, at), text) for line, kind, name, text, _, at in told]
-
-
 class Drawn(Struct, frozen=True):
     """A fact as it was drawn from a turn: whether it holds no more, and the turns that may have ended it."""
 
@@ -325,32 +285,6 @@ def _only(turn: int, found: str | None) -> list[int]:
 
 def _later(turn: int, found: str | None) -> list[int]:
     return sorted({other for other in orjson.loads(found or "[]") if other > turn})
-
-
-def _still_open(view: SqlView, contradictions: Collection[str]) -> set[str]:
-    """Of contradictions (their metadata): those between words, and those of whose facts two are both still seen."""
-    about = {held: metadata_from(held).get("about") for held in contradictions}
-    hashes = [fact for topics in about.values() for topic in topics or () for fact in topic.get("facts", ())]
-    lines: dict[str, int] = {}
-    if hashes:
-        rows = view.query(
-            "SELECT DISTINCT f.hash, f.line FROM nodes f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.line"
-            " WHERE f.tenant = :t AND f.hash IN (SELECT unhex(j.value) FROM json_each(:facts) j)"
-            f" AND {view.seen()}",
-            facts=orjson.dumps(hashes).decode(),
-        )
-        lines = {bytes(hash_).hex(): line for hash_, line in rows}
-    return {
-        held
-        for held, topics in about.items()
-        if topics is None
-        or any(len({lines[f] for f in topic.get("facts", ()) if f in lines}) > 1 for topic in topics)
-    }
-
-
-def _dated(name: str, at: Instant | None) -> str:
-    """Whose words they are, and of which day."""
-    return name if at is None else f"{name} on {show(at)[:10]}".lstrip()
 
 
 def archived(view: SqlView, line: int) -> int | None:

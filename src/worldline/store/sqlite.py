@@ -22,7 +22,7 @@ from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, Sto
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.store import migrate
 from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
-from worldline.store.held import TENANT, USED, Held, Row, its_own
+from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
 
 try:
     import fcntl
@@ -153,8 +153,8 @@ class SqliteStore(Held):
         return self.connection().execute(sql, args).fetchall()
 
     @contextlib.contextmanager
-    def reading(self, tenant: str) -> Iterator[Row | None]:
-        """One snapshot for several statements; yields the tenant's row, if it has memories."""
+    def reading(self, tenant: str) -> Iterator[Tenant]:
+        """One snapshot for several statements; yields what is kept of the tenant."""
         with self._shared_access():
             connection = self.connection()
             if connection.in_transaction:
@@ -170,10 +170,9 @@ class SqliteStore(Held):
     def _shared_access(self) -> contextlib.AbstractContextManager[Any]:
         return self._write_lock if self._shared is not None else contextlib.nullcontext()
 
-    def tenant_row(self, tenant: str) -> Row | None:
-        """(number, name, root, last known time, sequence, head) of a tenant that has memories."""
-        rows = self.query(TENANT, {"t": tenant_number(tenant)})
-        return its_own(rows[0], tenant) if rows else None
+    def tenant_row(self, tenant: str) -> Tenant:
+        """What the store keeps of a tenant."""
+        return its_own(self.query(TENANT, {"t": tenant_number(tenant)}), tenant)
 
     def tenants(self) -> list[str]:
         """The names of all tenants that have memories."""
@@ -196,10 +195,10 @@ class SqliteStore(Held):
     # Writing -----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Row | None]:
+    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Tenant]:
         """One write transaction; everything or nothing. `keep=False` rolls back (a dry run).
 
-        Yields the tenant's row, if it has memories. What recalls have shown of them since its last write is
+        Yields what is kept of the tenant. What recalls have shown of them since its last write is
         written down with it. Without `wait` it is now or not at all.
         """
         with self._writing(tenant_number(tenant), keep=keep, wait=wait):
