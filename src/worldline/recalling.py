@@ -13,7 +13,6 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
 from worldline.model import Dated, Density, Explanation, Metadata, Recall
-from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors

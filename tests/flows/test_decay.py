@@ -96,7 +96,7 @@ def test_closing_does_not_wait_for_a_writer(tmp_path, clock):
         chat(memory, clock)
         reader = Memory.open(tmp_path / "a.db", PLAIN, clock=clock)
         reader.recall("the lamp")
-        with memory._h.store.writing():
+        with memory._h.store.writing("default"):
             reader.close()
         assert count(memory, "uses") == 0
 

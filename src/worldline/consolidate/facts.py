@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Interval
 from worldline.consolidate.changes import MADE, Arrow, Change, New, Night, Plan, Rows
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
-from worldline.read.turns import Spoken, not_yet, spoken
 from worldline.rules.causes import Cause, causes, happening, strength
 from worldline.rules.derived import INFERRED, Held, Wanted, is_inferred, overlap, refit, without
 from worldline.rules.slots import RANKS
@@ -39,6 +38,7 @@ from worldline.store.stated import (
     turns_behind,
     with_arcs,
 )
+from worldline.store.turns import Spoken, not_yet, spoken
 from worldline.store.view import SqlView, as_belief
 from worldline.text import fold
 from worldline.write.ground import MERGED, current_and_former, grounds

@@ -18,12 +18,12 @@ from worldline.consolidate.changes import Change, Fold, Marked, Night, Plan, Row
 from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Node, Scorer
-from worldline.read.signals import SCORER
 from worldline.rules.describe import INSTRUCTS, OF_ME, PREFERS
 from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
 from worldline.store.cold import ARCHIVED
+from worldline.store.evidence import SCORER
 from worldline.store.strengths import (
     Kept,
     archived,

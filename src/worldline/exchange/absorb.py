@@ -71,7 +71,7 @@ class _Run(Struct):
     proposed: list[str] = field(default_factory=list)
     indexed: list[int] = field(default_factory=list)
 
-    def whole(self) -> AbstractContextManager[None]:
+    def whole(self) -> AbstractContextManager[object]:
         """A dry run is one transaction that is not kept."""
         return self.handle.writing(keep=False) if self.dry_run else nullcontext()
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
 from worldline.clock import EARLIEST, Instant, Interval
-from worldline.hashing import GENESIS, node_id, world_hash
+from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import NODE, SqlView, label_value, listed, node_from
 
 

@@ -18,7 +18,6 @@ from worldline.store.held import Row, Tenant, its_own
 from worldline.store.sqlite import SqliteStore as Store
 from worldline.store.tx import Tx
 
-
 _CLAIM = (
     "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)"
     " ON CONFLICT (tenant) DO UPDATE SET name = tenants.name RETURNING tenant, name, root, last_known, sequence, head"

@@ -21,8 +21,8 @@ from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.store import migrate
-from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
 from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
+from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
 
 try:
     import fcntl

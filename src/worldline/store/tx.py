@@ -30,9 +30,9 @@ from worldline.model import (
 )
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
+from worldline.store.held import Row
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
-from worldline.store.held import Row
 from worldline.store.sqlite import SqliteStore
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
 

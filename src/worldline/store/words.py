@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from worldline.store.held import Row
     from worldline.store.sqlite import SqliteStore
-    from worldline.store.tx import Tx
     from worldline.store.view import SqlView
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
