@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
-from worldline.errors import ReadOnly, WorldlineError
+from worldline.errors import ReadOnly, Refused, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
@@ -55,6 +55,8 @@ class Handle(Struct, frozen=True):
     """The edge types that this process has handlers for."""
     scopes: tuple[Scope, ...] = ()
     """The first one filters reads; writes belong to all of them."""
+    confined: Scope = Scope()
+    """What no handle made from this one can leave."""
     session: str | None = None
     world: int = 0
     moment: AsOf = AsOf()
@@ -70,6 +72,19 @@ class Handle(Struct, frozen=True):
     @property
     def scope(self) -> Scope:
         return self.scopes[0] if self.scopes else Scope()
+
+    def within(self, scope: Scope) -> Scope:
+        """A scope inside what this handle is confined to; refused where it would leave that."""
+        fixed = self.confined.bound()
+        for kind, name in scope.bound().items():
+            if fixed.get(kind, name) != name:
+                raise Refused(f"this handle is confined to {kind} {fixed[kind]!r} and serves no other")
+        return Scope(**{**scope.bound(), **fixed})
+
+    def require_free(self, verb: str) -> None:
+        """Refuses what concerns the whole store to a handle that is confined to a part of it."""
+        if self.confined.bound():
+            raise Refused(f"a store is {verb} by its operator; this handle is confined to one scope of it")
 
     def tenant_row(self) -> Tenant:
         """The tenant as the store keeps it; zeros for one without memories."""

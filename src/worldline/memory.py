@@ -68,6 +68,7 @@ from worldline.write.check import clean_interval, clean_metadata, clean_name, cl
 from worldline.write.embed import embed_new
 from worldline.write.ends import ends
 from worldline.write.given import believe
+from worldline.write.redact import redacting, require_plain, screened
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder, Reranker
@@ -143,12 +144,26 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         now = self._h.scopes[0] if self._h.scopes else Scope()
         given = {"user": user, "agent": agent, "app": app, "run": run}
         scope = replace(now, **{kind: value for kind, value in given.items() if value is not None})
-        scopes = (clean_scope(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        scopes = (self._named(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        if session and self._h.config.redact:
+            session = screened(session)[0]
         return self._bind(scopes=scopes, session=session or self._h.session)
+
+    def confined(self, scope: Scope) -> Memory:
+        """A handle in this scope that cannot be left: whatever is made from it stays inside."""
+        inside = self.scoped(**scope.bound())
+        return inside._bind(confined=inside._h.scope if scope.bound() else self._h.confined)
+
+    def _named(self, scope: Scope) -> Scope:
+        """A scope whose ids can be stored: usable text, and no secret."""
+        named = self._h.within(clean_scope(scope))
+        for kind, name in named.bound().items() if self._h.config.redact else ():
+            require_plain(name, f"{kind} id")
+        return named
 
     def shared_with(self, *scopes: Scope) -> Memory:
         """A handle whose writes belong to these scopes as well; its reads stay as they are."""
-        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(clean_scope, scopes)))
+        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(self._named, scopes)))
 
     def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Memory:
         """A handle that looks from another moment; an omitted axis is now. It cannot write."""
@@ -214,6 +229,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """Continues every event whose facts were not settled when the process ended."""
         return remembering.resume(self._h)
 
+    @redacting
     def fact(self, fact: Fact | Mapping[str, Any], *, dry_run: bool = False) -> Receipt:
         """Believes one fact given directly: a `Fact`, or a dict as `remember` takes it."""
 
@@ -223,6 +239,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("fact", work, dry_run=dry_run)
 
+    @redacting
     def note(
         self,
         type: str,
@@ -256,6 +273,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("note", work, dry_run=dry_run)
 
+    @redacting
     def link(
         self,
         src: Any,
@@ -291,6 +309,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("link", work, dry_run=dry_run)
 
+    @redacting
     def amend(
         self,
         ref: Any,
@@ -312,6 +331,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("amend", work, dry_run=dry_run)
 
+    @redacting
     def correct(
         self,
         ref: Any,
@@ -341,6 +361,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("correct", work, dry_run=dry_run)
 
+    @redacting
     def retire(
         self, ref: Any, when: When | None = None, *, reason: str | None = None, dry_run: bool = False
     ) -> Receipt:
@@ -373,10 +394,12 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
             raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
         return [row for row in rows if row.known.end == FOREVER]
 
+    @redacting
     def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
         return self._mark(ref, "quarantined", reason, dry_run)
 
+    @redacting
     def confirm(self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False) -> Receipt:
         """Releases something quarantined, or vouches for it."""
         return self._mark(ref, "confirmed", reason, dry_run)
@@ -409,6 +432,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     # Ontology ----------------------------------------------------------------------------------
 
+    @redacting
     def register(self, item: EdgeType | NodeType | Predicate) -> Receipt:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
@@ -463,14 +487,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def list(
         self,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
         *,
         metadata: Metadata | None = None,
         include_superseded: bool = False,
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
-        """Memories, newest first; without a type, everything but scopes, sessions and turns."""
+        """Memories, newest first, of one type or several; without one, all but scopes, sessions, turns and facts."""
         return self._h.read(
             lambda view: listing.listing(
                 view,

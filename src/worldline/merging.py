@@ -18,6 +18,7 @@ from worldline.store.histories import mentions_of
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write import merge
+from worldline.write.redact import redacting
 
 
 class Merging:
@@ -84,6 +85,7 @@ class Merging:
 
         return self._h.read(look)
 
+    @redacting
     def split(self, entity: Any, mentions: Sequence[Edge], name: str) -> Receipt:
         """Moves mentions (refers_to edges) off an entity, to a new one of that name."""
 

@@ -19,6 +19,7 @@ from worldline.store.held import USED
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write.check import clean_name
+from worldline.write.redact import redacting
 
 if TYPE_CHECKING:
     from worldline.consolidate.run import Progress, Report
@@ -49,6 +50,7 @@ class Sleeping:
         """
         from worldline.consolidate.run import consolidate
 
+        self._h.require_free("consolidated")
         if self._h.scorers and passes is None and not dry_run:
             from worldline.consolidate.warmth import catch_up
 
@@ -71,6 +73,7 @@ class Sleeping:
 
         return self._h.write("feedback", work)
 
+    @redacting
     def pin(self, ref: Any, reason: str = "pinned by the user", *, dry_run: bool = False) -> Receipt:
         """Keeps it from going cold, and brings it back if it has."""
         return self._pinned(ref, "pinned", reason, dry_run)
@@ -121,6 +124,7 @@ class Sleeping:
         """The handle without scope, session and world; agents may not have it."""
         if self._h.agent:
             raise Refused(f"a memory is {verb} by its operator, not by an agent")
+        self._h.require_free(verb)
         return replace(self._h, scopes=(), session=None, world=0)
 
     # Who is who ------------------------------------------------------------------------------------

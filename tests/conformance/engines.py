@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import psycopg
 import pytest
+from hypothesis import settings
 
 from worldline import Memory
 from worldline.config import load
@@ -24,6 +25,7 @@ from worldline.store.postgres import PostgresStore
 
 from conformance.server import Server
 
+EXAMPLES = 4
 ROLE = "worldline_tester"
 """Nobody special: row-level security holds for it."""
 
@@ -65,7 +67,16 @@ def engine(request: pytest.FixtureRequest) -> str:
     chosen = getattr(request, "param", "file")
     if chosen == "postgres":
         request.getfixturevalue("on_postgres")
+        _fewer_examples(request.function, request.getfixturevalue("monkeypatch"))
     return str(chosen)
+
+
+def _fewer_examples(test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is searched for broken laws is the engine above the store; the other store needs less of it."""
+    held = getattr(test, "_hypothesis_internal_use_settings", None)
+    if held is not None:
+        fewer = settings(held, max_examples=min(EXAMPLES, held.max_examples))
+        monkeypatch.setattr(test, "_hypothesis_internal_use_settings", fewer)
 
 
 @pytest.fixture

@@ -102,7 +102,9 @@ def absorb(
         raise Refused("agents cannot absorb a memory; an operator does")
     with _opened(handle, other, tenant) as origin:
         _require_another(handle, origin)
-        copy = origin.read(lambda view: restore.gathered(_records(jsonl.lines(view), progress)))
+        copy = origin.read(
+            lambda view: restore.gathered(_records(jsonl.lines(view), progress), plain=handle.config.redact)
+        )
     return _join(handle, copy, dry_run, progress)
 
 
@@ -123,10 +125,12 @@ def put_back(
             return done
         with exact.aside(handle, rows) as origin:
             copy = origin.read(
-                lambda view: restore.gathered((*_records(jsonl.lines(view), progress), *rows.others))
+                lambda view: restore.gathered(
+                    (*_records(jsonl.lines(view), progress), *rows.others), plain=handle.config.redact
+                )
             )
     else:
-        copy = restore.gathered(rest if head is None else (head, *rest))
+        copy = restore.gathered(rest if head is None else (head, *rest), plain=handle.config.redact)
     if restore.is_empty(handle):
         return restore.restore(handle, copy, dry_run=dry_run)
     joined = _join(handle, copy, dry_run, progress)

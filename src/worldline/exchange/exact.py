@@ -22,6 +22,7 @@ from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.verify import verify
 from worldline.store.view import SqlView
+from worldline.write.redact import redact
 
 FORMAT = 2
 
@@ -81,8 +82,16 @@ def gathered(head: Record, records: Iterable[Record | Bad]) -> Rows:
     return rows
 
 
+def holds_secrets(rows: Rows) -> bool:
+    """Whether a text among the rows is one that this store would not keep as it is."""
+    told = (row for table in ("nodes", "metadata", "aliases") for row in rows.tables[table])
+    return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
+
+
 def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | None:
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
+    if handle.config.redact and holds_secrets(rows):
+        return None
     if rows.name != handle.tenant or not rows.tenant:
         return None
     try:

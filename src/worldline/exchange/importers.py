@@ -31,6 +31,7 @@ from worldline.write import change, put
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_scope
 from worldline.write.given import believe
+from worldline.write.redact import require_plain, screened
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -136,10 +137,21 @@ def _keep(handle: Handle, item: Said | Known | Stated, report: Report) -> Report
     if isinstance(item, Said):
         return _keep_said(handle, item, report)
     try:
+        item, found = _plain(handle, item)
+        report = replace(report, redacted=(*report.redacted, *found))
         new = _note(handle, item, report) if isinstance(item, Known) else _fact(handle, item, report)
     except _UNSTORABLE as error:
         return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
     return _counted(report, int(new), int(not new))
+
+
+def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[str, ...]]:
+    """The item without secrets; one that belongs to a scope of such a name cannot be stored."""
+    if not handle.config.redact:
+        return item, ()
+    for kind, name in item.scope.bound().items() if isinstance(item, Known) else ():
+        require_plain(name, f"{kind} id")
+    return screened(item)
 
 
 def _counted(report: Report, new: int, same: int) -> Report:
@@ -149,7 +161,8 @@ def _counted(report: Report, new: int, same: int) -> Report:
 def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
     """All in one changeset; where one of them cannot be stored, the others one by one."""
     try:
-        new = _remember(handle, item.events, report.dry_run)
+        new, found = _remember(handle, item.events, report.dry_run)
+        report = replace(report, redacted=(*report.redacted, *found))
         return _counted(report, new, len(item.events) - new)
     except _UNSTORABLE as error:
         if len(item.events) == 1:
@@ -159,13 +172,13 @@ def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
     return report
 
 
-def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> int:
-    """How many of these are new."""
+def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[int, tuple[str, ...]]:
+    """How many of these are new, and what was redacted."""
     before = handle.now()
     receipt = remembering.remember_all(handle, events, dry_run=dry_run)
     ids = receipt.ids or ((receipt.id,) if receipt.id else ())
     known = handle.read(lambda view: known_before(view, ids, before))
-    return len(set(ids) - known)
+    return len(set(ids) - known), receipt.redacted
 
 
 def _fact(handle: Handle, item: Stated, report: Report) -> bool:

@@ -33,6 +33,7 @@ from worldline.store.copying import SIDE
 from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
+from worldline.write.redact import screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
 _TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals", "mark": "marks"}
@@ -111,8 +112,11 @@ def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
     return tx.indexed_nodes
 
 
-def gathered(records: Iterable[Record | Bad]) -> Copy:
-    """The lines of an export by their kinds; what is no such line is told."""
+def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
+    """The lines of an export by their kinds; what is no such line is told.
+
+    With `plain`, so is a line that holds a secret: to change it would be to forge what its hash names.
+    """
     lines: dict[str, list[tuple[str, Line]]] = defaultdict(list)
     copy = Copy(lines)
     for record in records:
@@ -122,6 +126,12 @@ def gathered(records: Iterable[Record | Bad]) -> Copy:
             copy.skip(record.position, "it has no kind")
         elif missing := _missing(record.value):
             copy.skip(record.position, f"it has no {missing}")
+        elif plain and (secrets := screened(record.value)[1]):
+            copy.skip(
+                record.position,
+                f"it holds a secret ({secrets[0]}); a copy is taken as it is or not at all: the setting "
+                "redact = false takes it",
+            )
         else:
             lines[record.value["kind"]].append((record.position, record.value))
     for _, head in lines["worldline"]:

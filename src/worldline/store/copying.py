@@ -142,10 +142,10 @@ class EdgeRow(NamedTuple):
     known: Interval
     scope: int
     metadata: str | None
-    made: str | None
     src: int
     dst: int
     world: int
+    made: str | None
 
 
 class MergeRow(NamedTuple):
@@ -340,7 +340,7 @@ def edges(view: SqlView) -> Iterator[EdgeRow]:
     """Every edge of this scope."""
     rows = view.query(
         f"SELECT e.id, e.hash, {_ID.format('e.src')}, e.type, {_ID.format('e.dst')},"
-        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.made, e.src, e.dst, e.world"
+        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.src, e.dst, e.world, e.made"
         f" FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} ORDER BY e.id"
     )
     return (EdgeRow._make((*r[:6], Interval(r[6], r[7]), Interval(r[8], r[9]), *r[10:])) for r in rows)

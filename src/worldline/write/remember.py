@@ -9,7 +9,7 @@ the facts that came with it. A crash in between leaves the event pending, and `r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -30,9 +30,10 @@ from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
 from worldline.write.given import believe, not_given
 from worldline.write.reconcile import ENCODER, read_event, reading_of, settle
-from worldline.write.redact import redact
+from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
+T = TypeVar("T")
 _NEAREST = 5
 _GATED = 8000
 _COMMON = 60
@@ -57,7 +58,7 @@ _DRAFT = list[Pending]
 def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
     """Stores an event verbatim, then believes what it claims and the facts given with it."""
     event, given = _checked(event, handle), [clean_struct(fact, Fact) for fact in given]
-    event, secrets = _redacted(event, handle)
+    (event, given), secrets = _redacted((event, tuple(given)), handle)
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
@@ -133,11 +134,8 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
     return replace(_understand_all(handle, stored, fresh, left), ids=tuple(ids))
 
 
-def _redacted(event: Event, handle: Handle) -> tuple[Event, tuple[str, ...]]:
-    if not handle.config.redact or not isinstance(event.text, str):
-        return event, ()
-    text, found = redact(event.text)
-    return (replace(event, text=text), found) if found else (event, ())
+def _redacted(given: T, handle: Handle) -> tuple[T, tuple[str, ...]]:
+    return screened(given) if handle.config.redact else (given, ())
 
 
 def _too_dull(handle: Handle, event: Event) -> Receipt | None:
