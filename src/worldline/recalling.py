@@ -15,7 +15,6 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Handle
 from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
-from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors
@@ -203,7 +202,7 @@ class Recalling:
         embedder = self._h.embedder()
         if embedder is None:
             return None
-        index = self._h.store.vectors.setdefault(self._h.tenant, VectorIndex())
+        index = self._h.store.index_of(self._h.tenant)
         return Semantic(embedder.embed([question])[0], embedder.identity, index)
 
     def _matcher(self) -> Matcher:

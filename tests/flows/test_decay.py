@@ -7,6 +7,7 @@ import pytest
 from worldline import Config, Memory, Receipt, Scorer
 from worldline.errors import InvalidInput, Refused
 from worldline.rules.salience import DAY
+from worldline.store.words import rows_of
 from worldline.testing import FrozenClock
 
 PLAIN = Config(embedder="none")
@@ -100,7 +101,7 @@ def test_closing_does_not_wait_for_a_writer(tmp_path, clock):
         chat(memory, clock)
         reader = Memory.open(tmp_path / "a.db", PLAIN, clock=clock)
         reader.recall("the lamp")
-        with memory._h.store.writing():
+        with memory._h.store.writing("default"):
             reader.close()
         assert count(memory, "uses") == 0
 
@@ -207,7 +208,8 @@ def test_who_somebody_is_and_what_they_want_stays(memory, clock):
         clock.advance(200 * DAY)
         memory.consolidate()
     assert texts(memory.recall("Where do I live?"))[0] == "I live in Porto and I am allergic to peanuts."
-    hot = {row[0] for row in memory._h.store.query("SELECT id / 65536 FROM words_docsize")}
+    store = memory._h.store
+    hot = {row // 65536 for row in rows_of(store.query, memory._h.tenant_row()[0], cold=False)}
     kept = [n.content for n in memory.list("Turn").items if n.key in hot]
     assert any("metric" in text for text in kept)
     assert any("hiking" in text for text in kept)

@@ -21,9 +21,8 @@ from worldline.model import Node, Scorer
 from worldline.rules.describe import INSTRUCTS, OF_ME, PREFERS
 from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
-from worldline.store import nights
+from worldline.store import nights, words
 from worldline.store.cold import ARCHIVED
-from worldline.store.nights import segments
 from worldline.store.shown import SCORER
 from worldline.store.strengths import (
     Kept,
@@ -259,7 +258,7 @@ def _judged(scorer: Scorer, node: Node) -> float | None:
 
 def _keep(handle: Handle, scorer: Scorer, judged: Sequence[tuple[int, float | None]]) -> None:
     name = SCORER + scorer.name
-    with handle.store.writing():
+    with handle.writing():
         tenant = handle.tenant_row()[0]
         scores = [(tenant, key, name, value) for key, value in judged if value is not None]
         nights.derive(handle.store, "scores", scores)
@@ -268,21 +267,16 @@ def _keep(handle: Handle, scorer: Scorer, judged: Sequence[tuple[int, float | No
 
 # The words index ======================================================================================
 
-INDEXES = ("words", "cold_words")
-MANY_SEGMENTS = 16
-"""An index of more segments than this is folded."""
-PAGES_A_NIGHT = 8000
-"""So much work is done in one night at most, in pages: enough for some 200,000 texts."""
+TERMS_A_NIGHT = 2000
+"""So many terms are folded in one night at most."""
 
 
 def compact(view: SqlView, night: Night) -> Plan:
-    """Which indexes to fold.
+    """Which terms to fold: those of which texts have left for the archive.
 
-    Many small segments, left by many small writes and moves, become few. Nothing that anybody can see
-    changes, at any moment of either axis: rows of beliefs are never dropped, because the log vouches for
-    each of them. Pages that the archive has freed are used again by what comes; the file is not rewritten
-    under its readers.
+    Nothing that anybody can see changes, at any moment of either axis: rows of beliefs are never dropped,
+    because the log vouches for each of them. Pages that the archive has freed are used again by what
+    comes; the file is not rewritten under its readers.
     """
-    return Plan(
-        tuple(Fold(table, PAGES_A_NIGHT) for table in INDEXES if segments(view, table) > MANY_SEGMENTS)
-    )
+    terms = words.thin(view, TERMS_A_NIGHT)
+    return Plan((Fold(tuple(terms)),) if terms else ())

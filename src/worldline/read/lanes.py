@@ -1,7 +1,7 @@
 """The lanes: each one looks for candidates its own way, inside one view.
 
 A lane returns nodes, best first, and only such as the view may see; it does not weigh them against
-another lane's, and returns None where a question is not for it. Words come from SQL, vectors from
+another lane's, and returns None where a question is not for it. Words come from their index, vectors from
 the in-memory index, profiles and worlds from what sleep keeps. All obey time, scope and world, because
 every id passes through the view before it leaves the lane. What sleep keeps is of today, so a look at
 another moment does without it: its answer is the same whatever the nights since have made.
@@ -20,13 +20,14 @@ from worldline.rules.kinds import STANDING
 from worldline.store import people, search
 from worldline.store.search import Ground
 from worldline.store.view import SqlView
+from worldline.store.words import All, Any_, Match, any_of
 from worldline.text import words as tokens_of
 
 if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
 
 DEPTH, INSTRUCTIONS, LANDMARKS = 100, 30, 20
-_MANY, _FEW = 5_000, 1_500
+_MANY, _FEW = 200_000, 1_500
 """Above so many matching texts, common terms only count together with another one."""
 _BESIDE = 3
 WORLDS, EACH = 8, 10
@@ -75,12 +76,10 @@ def words(
         if len(found) >= depth:
             return found
         kinds = []
-    every = f"text : ({_any(terms)})"
-    match = f"({every} OR kinds : ({_any(kinds)}))" if kinds else every
-    return search.search_words(view, match, ground.owners, depth)
+    return search.search_words(view, any_of(terms, kinds), ground.owners, depth)
 
 
-def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
+def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     """Texts with a rare term, or with one of the two next ones beside another of the rarest."""
     ordered, room = sorted(terms, key=lambda term: (reach[term], term)), _FEW
     rare: list[str] = []
@@ -89,20 +88,16 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
         if room < 0:
             break
         rare.append(term)
-    parts = [_any(rare)] if rare else []
+    parts: list[Match] = list(rare)
     for term in ordered[len(rare) : len(rare) + 2]:
         others = [other for other in ordered if other != term][:_BESIDE]
-        parts.append(f'("{term}" AND ({_any(others)}))' if others else f'"{term}"')
-    return f"text : ({' OR '.join(parts)})"
-
-
-def _any(tokens: Sequence[str]) -> str:
-    return " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
+        parts.append(All((term, any_of(others))) if others else term)
+    return Any_(tuple(parts))
 
 
 def standing(view: SqlView, ground: Ground) -> list[int]:
     """The texts in which somebody said what is to hold from then on."""
-    return search.search_words(view, f'kinds : ("{STANDING}")', ground.owners, INSTRUCTIONS)
+    return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
 
 # Meaning ---------------------------------------------------------------------------------------------

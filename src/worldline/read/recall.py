@@ -29,7 +29,7 @@ from worldline.read.recency import in_time, outdated
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
 from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
-from worldline.store import archive, search, strengths
+from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
 from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectors import require_identity
@@ -108,7 +108,7 @@ def recall(
 ) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
     found = _recalled(view, question, wish, semantic, matcher)
-    if not found.recall.abstained or view.whole or not archive.is_used(view):
+    if not found.recall.abstained or view.whole or not cold.is_used(view):
         return found
     both = _recalled(view.bind(cold=True), question, wish, semantic, matcher)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found

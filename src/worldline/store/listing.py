@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from msgspec import Struct
 
 from worldline.clock import EARLIEST, Instant, Interval
-from worldline.hashing import GENESIS, node_id, world_hash
+from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import NODE, SqlView, label_value, listed, node_from
-
-
-class Tenant(NamedTuple):
-    """A tenant as the store keeps it; zeros for one without memories."""
-
-    id: int = 0
-    name: str = ""
-    root: int = 0
-    last_known: Instant = 0
-    sequence: int = 0
-    head: bytes = GENESIS
 
 
 class Amounts(Struct, frozen=True):
@@ -37,24 +25,6 @@ class Amounts(Struct, frozen=True):
     changesets: int
     pending_events: int
     pending_merges: int
-
-
-def tenant(store: SqliteStore, name: str) -> Tenant:
-    """The tenant of this name."""
-    rows = store.query(
-        "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = :name", {"name": name}
-    )
-    return Tenant(*rows[0]) if rows else Tenant()
-
-
-def tenants(view: SqlView) -> list[str]:
-    """Everybody whom a store serves."""
-    return [row[0] for row in view.query("SELECT name FROM tenants ORDER BY id")]
-
-
-def is_empty(store: SqliteStore) -> bool:
-    """Whether nothing was ever written to a store."""
-    return not store.query("SELECT 1 FROM nodes LIMIT 1")
 
 
 # Nodes -------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from msgspec import Struct
 from worldline.clock import Instant, show
 from worldline.model import Node
 from worldline.rules.salience import Strength, Use
-from worldline.store.sqlite import USED
+from worldline.store.held import USED
 from worldline.store.tx import Tx
 from worldline.store.view import NODE, SqlView, listed, node_from
 
@@ -156,4 +156,4 @@ def signals(view: SqlView, nodes: Collection[int]) -> list[Signal]:
 
 def note_use(tx: Tx, line: int, use: Use) -> None:
     """Keeps how a memory has served; sleep makes strength of it."""
-    tx.store.insert(USED, [(tx.tenant, line, use, tx.stamp)])
+    tx.store.execute(USED, {"t": tx.tenant, "line": line, "kind": use, "at": tx.stamp})

@@ -32,7 +32,6 @@ from starlette.types import Scope as Connection
 from worldline import errors
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.store.listing import is_empty
 from worldline.surfaces import openapi, rest
 from worldline.surfaces.auth import Pass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
@@ -205,7 +204,7 @@ def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[
     """Whether the store can be read now, by a thread of those that answer."""
 
     async def answer(request: Request) -> Response:
-        look = workers.run(lambda: is_empty(service.memory._h.store), "")
+        look = workers.run(lambda: service.memory._h.store.tenants(), "")
         try:
             await asyncio.wait_for(look, 5)
         except (errors.WorldlineError, TimeoutError):
