@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, FactRow
+from worldline.store.held import Row
 from worldline.store.naming import Called, texts
 from worldline.store.slots import OpenFact, value_of
-from worldline.store.sqlite import Row
 from worldline.store.tx import Tx
 from worldline.store.view import BELIEF, LISTED, fact_from, listed
 

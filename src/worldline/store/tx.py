@@ -7,7 +7,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -31,22 +31,19 @@ from worldline.model import (
 )
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
-from worldline.store.beginning import UNNUMBERED, Begun, last_row
+from worldline.store.beginning import begun, last_row
+from worldline.store.held import Row, Tenant
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
-from worldline.store.schema import CLOSABLE, COLUMNS, KEYED
-from worldline.store.sqlite import Row, SqliteStore
-from worldline.store.view import SqlView, as_belief, label_value, owner_token
+from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
+from worldline.store.sqlite import SqliteStore
+from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed, owner_token
 
 if TYPE_CHECKING:
     from worldline.store.settling import Gathering
 
-_INSERT = {
-    table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    for table, columns in COLUMNS.items()
-}
-for _table in UNNUMBERED:
-    _INSERT[_table] = _INSERT[_table].replace("INSERT", "INSERT OR IGNORE", 1)
 ALWAYS = Interval(EARLIEST)
+MANY_WORDS = 400_000
+"""So many words are gathered before they are put into the index all together."""
 
 
 class Tx(Indexing):
@@ -55,20 +52,21 @@ class Tx(Indexing):
     def __init__(
         self,
         store: SqliteStore,
-        begun: Begun,
+        tenant: Tenant,
         *,
         known: Instant,
         scope: Scope = Scope(),
         types: Mapping[str, EdgeType],
         language: str = "english",
         fresh: bool = False,
+        scope_key: str = "",
     ) -> None:
-        tenant = begun.tenant
-        super().__init__(store, tenant[0], valid=known, scope=scope)
-        self.name, self.root, self.stamp = tenant[1], tenant[2], known
-        self.sequence, self.head = tenant[4], tenant[5]
+        super().__init__(store, tenant.id, valid=known, scope=scope)
+        found = begun(store, tenant.id, tenant.root, scope_key)
+        self.name, self.root, self.stamp = tenant.name, tenant.root, known
+        self.sequence, self.head = tenant.sequence, tenant.head
         self.types, self.language, self.fresh = types, language, fresh
-        self.scope_id = begun.scope
+        self.scope_id = found.scope
         """The scope set that this handle writes to."""
         self.changes: list[str] = []
         self.proposed: list[str] = []
@@ -76,14 +74,14 @@ class Tx(Indexing):
         self.worlds = digests.Touched()
         self.gathering: Gathering | None = None
         """What settling an event has looked up, as long as nothing is written out."""
-        self.held_worlds = {self.root: begun.world} if begun.world else {}
-        self.typed = begun.typed
+        self.held_worlds = {self.root: found.world} if found.world else {}
+        self.typed = found.typed
         """Whether any type or predicate is registered."""
-        self._merged = begun.merged
-        self._next = dict(begun.last)
+        self._merged = found.merged
+        self._next = dict(found.last)
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
-        self._texts, self._tokens = 0, 0
+        self._texts, self._tokens, self._told = 0, 0, 0
         self._dirty = False
         """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
@@ -96,7 +94,7 @@ class Tx(Indexing):
         """Lineages that began in this changeset, and their types."""
         self._begun: set[int] = set()
         """Those of them that are believed already."""
-        self._stored: dict[int, Row] = {self.root: begun.root} if begun.root else {}
+        self._stored: dict[int, Row] = {self.root: found.root} if found.root else {}
         self.heard: set[bytes] = set()
         """The keys of the events that this changeset has put."""
         self._sat: set[int] = set()
@@ -155,8 +153,19 @@ class Tx(Indexing):
     def as_view(self, **changes: Any) -> SqlView:
         """A plain view of the store as this changeset has left it."""
         self.flush()
+        self.words()
         bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
         return SqlView(self.store, self.tenant, **(bound | changes))
+
+    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().matching(tokens, limit)
+
+    def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().frequencies(tokens, common)
 
     def id_of(self, key: int) -> bytes:
         """The 32 bytes of a node's id."""
@@ -191,7 +200,7 @@ class Tx(Indexing):
         """(id, name, lineage) of a stored node; they never change."""
         held = self._stored.get(key)
         if held is None:
-            rows = self.query("SELECT hash, name, line FROM nodes WHERE id = :key", key=key)
+            rows = self.query("SELECT hash, name, line FROM nodes WHERE tenant = :t AND id = :key", key=key)
             held = self._stored[key] = rows[0]
         return held
 
@@ -203,7 +212,7 @@ class Tx(Indexing):
         """(key, lineage) of a stored node."""
         if id_ not in self._keys and id_ not in self._absent and not self.fresh:
             rows = self.store.query(
-                "SELECT id, line FROM nodes WHERE tenant = ? AND hash = ?", (self.tenant, id_)
+                "SELECT id, line FROM nodes WHERE tenant = :t AND hash = :id", {"t": self.tenant, "id": id_}
             )
             if rows:
                 self._keys[id_] = rows[0]
@@ -359,8 +368,8 @@ class Tx(Indexing):
 
     def _own_metadata(self, key: int, draft: NodeDraft) -> None:
         """Another scope with the same words keeps its own metadata, apart from the first one's."""
-        known = "SELECT 1 FROM nodes WHERE id = :key AND scope = :scope UNION ALL SELECT 1 FROM metadata"
-        known += " WHERE tenant = :t AND node = :key AND scope = :scope"
+        known = "SELECT 1 FROM nodes WHERE tenant = :t AND id = :key AND scope = :scope UNION ALL"
+        known += " SELECT 1 FROM metadata WHERE tenant = :t AND node = :key AND scope = :scope"
         if draft.metadata and not self.query(known, key=key, scope=draft.scope):
             self.add("metadata", key, draft.scope, _json(draft.metadata))
             self._label(key, draft)
@@ -516,7 +525,9 @@ class Tx(Indexing):
         known = self.gathering.belief(row) if self.gathering and table == "beliefs" else None
         if known is not None:
             return known
-        found = self.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :row", row=row)
+        found = self.query(
+            f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE tenant = :t AND id = :row", row=row
+        )
         return found[0]
 
     def _contained_no_more(self, table: str, row: Row) -> None:
@@ -538,7 +549,9 @@ class Tx(Indexing):
             return
         line, type_ = belief.of, self._new.get(belief.of, "")
         if not type_:
-            line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
+            line, type_ = self.query(
+                "SELECT line, type FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
+            )[0]
         draft = NodeDraft(
             type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
             confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
@@ -561,7 +574,7 @@ class Tx(Indexing):
 
     def _proposal_id(self, a: int, b: int) -> bytes:
         """The same pair in another scope is another proposal, for its owner to decide."""
-        rows = self.query("SELECT key FROM scopes WHERE id = :scope", scope=self.scope_id)
+        rows = self.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=self.scope_id)
         return record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex(), *(row[0] for row in rows))
 
     def add_proposal(self, id_: bytes, *rest: Any) -> None:
@@ -603,7 +616,7 @@ class Tx(Indexing):
     def next_row(self, table: str) -> int:
         """The number that the next row of a table will get."""
         if table not in self._next:
-            self._next[table] = last_row(self.store, table)
+            self._next[table] = last_row(self.store, self.tenant, table)
         return self._next[table] + 1
 
     def _add(self, table: str, row: Row) -> None:
@@ -620,23 +633,24 @@ class Tx(Indexing):
         for table, rows in self._rows.items():
             if rows:
                 self._rows[table] = []
-                self.store.insert(_INSERT[table], rows)
+                self.store.put(table, rows)
                 self.ledger.put(table, rows)
-        if self._words:
-            indexed, self._words = self._words, []
-            self.store.insert("INSERT INTO words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)", indexed)
+        if self._tokens - self._told >= MANY_WORDS:
+            self._told = self._tokens
+            self.words()
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
-                self.store.insert(
-                    f"UPDATE {table} SET kt = ? WHERE tenant = ? AND id = ? AND kt = ?",
-                    [(self.stamp, self.tenant, row, FOREVER) for row in closed],
+                self.store.execute(
+                    f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
+                    {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
                 self.ledger.closed(table, closed, self.stamp)
 
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
         self.flush()
+        self.words()
         if self.ledger.empty:
             return
         digests.settle(self)
@@ -645,9 +659,16 @@ class Tx(Indexing):
         self.sequence += 1
         self.head = ledger.append(self, kind, body, rows)
         self.store.execute(
-            "UPDATE tenants SET last_known = ?, sequence = ?, head = ?, texts = texts + ?, tokens = tokens + ?"
-            " WHERE id = ?",
-            (self.stamp, self.sequence, self.head, self._texts, self._tokens, self.tenant),
+            "UPDATE tenants SET last_known = :stamp, sequence = :sequence, head = :head, texts = texts + :texts,"
+            " tokens = tokens + :tokens WHERE tenant = :t",
+            {
+                "t": self.tenant,
+                "stamp": self.stamp,
+                "sequence": self.sequence,
+                "head": self.head,
+                "texts": self._texts,
+                "tokens": self._tokens,
+            },
         )
 
 

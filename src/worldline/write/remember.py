@@ -79,7 +79,6 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
 class Words(Struct):
     """What the first changeset has stored, so that the gate need not look it up."""
 
-    tx: Tx | None = None
     said: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Row and text by id."""
     readings: dict[str, Reading] = field(default_factory=dict)
@@ -89,7 +88,6 @@ class Words(Struct):
 
     def kept(self, tx: Tx, event: Event, made: Made, done: Done) -> Done:
         """Notes an event that was stored just now."""
-        self.tx = tx
         found = tx.find(done[0]) if done[0] is not None else None
         if done[0] is not None and found is not None:
             self.said[done[0].hex()] = (found[0], event.text)
@@ -247,7 +245,7 @@ def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Sig
         words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
         return {id_: (text, _nearest(view, text, row)) for id_, (row, text) in said.items()}
 
-    heard = handle.read_after(words.tx, look) if words.tx is not None else handle.read(look)
+    heard = handle.read(look)
     return {id_: _judge(handle, text, nearest) for id_, (text, nearest) in heard.items()}
 
 

@@ -125,7 +125,7 @@ def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
     born = tx.born("Entity") if tx is not None else []
     if tx is None or not born:
         return None
-    found = handle.read_after(tx, lambda view: _second_look(view, born[:NEW], tx.scope_id))
+    found = handle.read(lambda view: _second_look(view, born[:NEW], tx.scope_id))
     if not found:
         return None
     similarity = _similarity(handle, found)
