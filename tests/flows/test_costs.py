@@ -10,9 +10,9 @@ from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 
 TOLD = (
-    ("I bought a telescope.", 30),
-    ("My sister Hanna works at Tarn Labs.", 30),
-    ("My doctor is Petra Holm and I am allergic to walnuts.", 36),
+    ("I bought a telescope.", 33),
+    ("My sister Hanna works at Tarn Labs.", 35),
+    ("My doctor is Petra Holm and I am allergic to walnuts.", 40),
 )
 
 
@@ -37,7 +37,7 @@ def _counting(method, counts, what):
 
 @pytest.mark.parametrize(("text", "most"), TOLD)
 def test_an_ordinary_turn_is_written_straight_through(tmp_path, text, most):
-    """A turn whose names are known takes at most thirty statements; rows are written out twice a changeset."""
+    """Two changesets of a turn take so many statements together, and write their rows out twice each."""
     with Memory.open(tmp_path / "m.db", Config(embedder="none")) as memory:
         for known in ("My sister Hanna works at Blue Kite.", "I bought a kayak.", "Ina works at Tarn Labs."):
             memory.remember(Event(known, "Vera"))
