@@ -23,7 +23,7 @@ from worldline.reading.families import families
 from worldline.reading.read import Reading, read
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
-from worldline.rules.slots import NOT, Decision, Held, corrects, decide, oriented, slot_of
+from worldline.rules.slots import NOT, Decision, Held, also_called, corrects, decide, oriented, slot_of
 from worldline.rules.wording import sentence
 from worldline.store import registry
 from worldline.store.tx import Tx
@@ -144,7 +144,7 @@ def settle(
 def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
     claim = oriented(claim, lambda key: _times_seen(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
-    subject = elsewhere or whom(tx, claim, told, place)
+    subject = elsewhere or whom(tx, claim, told, place, who_speaks(event.speaker, handle.scope.user))
     held = _held(tx, subject, place)
     decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
     if not decision.slot:
@@ -178,13 +178,18 @@ def _start(claim: Claim, told: Told, closed: Sequence[FactRow]) -> Instant | Non
     return max(claim.valid_from, min(max(before) + DAY, latest))
 
 
-def whom(tx: Tx, claim: Claim, told: Told, place: Place) -> int:
+def whom(tx: Tx, claim: Claim, told: Told, place: Place, speaker: str = "") -> int:
     """The entity that a claim speaks of: by role ("Ana's sister"), by a part of its name, or by its name."""
     owner, _, role = claim.subject.rpartition("'s ")
     if owner and role and not claim.record:
         line = _by_role(tx, owner, role, place)
         if line:
             return line
+    if not claim.record and not _line(tx, claim.subject, place):
+        for name in also_called(claim.subject, speaker, claim.family):
+            line = _line(tx, name, place)
+            if line and (name != speaker or any(h.slot == claim.key for h, _ in _held(tx, line, place))):
+                return line
     return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
 
 
@@ -288,11 +293,17 @@ def _until(claim: Claim, start: Instant) -> Instant:
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not tx.query(
-        "SELECT 1 FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope LIMIT 1",
-        key=fold(claim.object), scope=place.scope,
-    ):  # fmt: skip
+    if not _line(tx, claim.object, place):
         add_alias(tx, subject, claim.object, place.scope)
+
+
+def _line(tx: Tx, name: str, place: Place) -> int:
+    """The entity that is called so; 0 if none is."""
+    rows = tx.query(
+        "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope LIMIT 1",
+        key=fold(name), scope=place.scope,
+    )  # fmt: skip
+    return int(rows[0][0]) if rows else 0
 
 
 def _because(reason: str, told: Told) -> str:
@@ -305,7 +316,8 @@ def _contradict(
 ) -> None:
     for other, row in held:
         if other.slot == decision.slot and row.node != key:
-            tx.link(EdgeDraft(key, "contradicts", row.node, Interval(start), place.scope))
+            since = min(start, row.belief.valid.start, tx.stamp)  # they are at odds now, whenever it will be
+            tx.link(EdgeDraft(key, "contradicts", row.node, Interval(since), place.scope))
 
 
 def _end(

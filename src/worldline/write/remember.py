@@ -27,6 +27,7 @@ from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
 from worldline.write.given import believe, not_given
+from worldline.reading.read import Reading
 from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, stored_event
 from worldline.write.redact import redact
 from worldline.write.resolve import recluster
@@ -217,8 +218,8 @@ def _understand_one(
     event = stored_event(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
-    if left.extract and (signals is None or _is_worth_reading(signals)):
-        said = reading_of(event, handle.scope.user)
+    said = reading_of(event, handle.scope.user)
+    if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
         changed.append(settle(tx, claims, event, place, handle, said=said))
     kept = None if signals is None else msgspec.json.encode(signals).decode()
@@ -229,9 +230,9 @@ def _understand_one(
     return any(changed)
 
 
-def _is_worth_reading(signals: Signals) -> bool:
-    """Rules cost next to nothing, so they read all but noise and echoes, admitted or not."""
-    return signals.salience >= FLOOR and signals.reason != ECHO
+def _is_worth_reading(signals: Signals, said: Reading) -> bool:
+    """Rules cost next to nothing, so they read all but noise and echoes; "Sorry, 21 kilos." takes something back."""
+    return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
 def _judge(handle: Handle, text: str, nearest: Sequence[str]) -> Signals:
