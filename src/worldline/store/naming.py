@@ -62,15 +62,14 @@ def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
     return [Called(key, name, line, bool(believed)) for key, name, line, believed in rows]
 
 
-def is_called(tx: Tx, key: str, scope: int) -> bool:
-    """Whether anybody has this folded name in a scope."""
-    return bool(
-        tx.query(
-            "SELECT 1 FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope LIMIT 1",
-            key=key,
-            scope=scope,
-        )
+def called(tx: Tx, key: str, scope: int) -> int:
+    """The entity that has this folded name in a scope; 0 if none has."""
+    rows = tx.query(
+        "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id LIMIT 1",
+        key=key,
+        scope=scope,
     )
+    return int(rows[0][0]) if rows else 0
 
 
 def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[Part]:

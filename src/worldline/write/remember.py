@@ -19,6 +19,7 @@ from worldline.clock import Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.reading.read import Reading
 from worldline.store import events
 from worldline.store.events import stored_event
 from worldline.store.indexing import described_draft
@@ -216,8 +217,8 @@ def _understand_one(
     event = stored_event(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
-    if left.extract and (signals is None or _is_worth_reading(signals)):
-        said = reading_of(event, handle.scope.user)
+    said = reading_of(event, handle.scope.user)
+    if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
         changed.append(settle(tx, claims, event, place, handle, said=said))
     kept = None if signals is None else msgspec.json.encode(signals).decode()
@@ -228,9 +229,9 @@ def _understand_one(
     return any(changed)
 
 
-def _is_worth_reading(signals: Signals) -> bool:
-    """Rules cost next to nothing, so they read all but noise and echoes, admitted or not."""
-    return signals.salience >= FLOOR and signals.reason != ECHO
+def _is_worth_reading(signals: Signals, said: Reading) -> bool:
+    """Rules cost next to nothing, so they read all but noise and echoes; "Sorry, 21 kilos." takes something back."""
+    return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
 def _judge(handle: Handle, text: str, nearest: Sequence[str]) -> Signals:
