@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from worldline.errors import WorldlineError
+from worldline.text import for_terminal
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
@@ -147,7 +148,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
         click.echo("worldline: interrupted; nothing was half-written", err=True)
         return 130
     except (WorldlineError, OSError) as error:
-        click.echo(f"worldline: {' '.join(str(error).split())}", err=True)
+        click.echo(f"worldline: {for_terminal(' '.join(str(error).split()))}", err=True)
         return 1
     return code if isinstance(code, int) else 0
 

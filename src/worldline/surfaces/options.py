@@ -21,6 +21,7 @@ from worldline.config import default_path
 from worldline.errors import InvalidText, NotFound
 from worldline.memory import Memory
 from worldline.surfaces import render
+from worldline.text import for_terminal
 
 _SCOPES = ("user", "agent", "app", "run", "session")
 _MOMENT = ("valid_at", "known_at", "as_of")
@@ -61,7 +62,7 @@ class Bound(NamedTuple):
             render.emit_json(value)
         else:
             for line in lines:
-                click.echo(line)
+                click.echo(for_terminal(line))
 
     def _bind(self, memory: Memory) -> Memory:
         if any(self.scope.values()):

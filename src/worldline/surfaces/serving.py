@@ -14,6 +14,7 @@ from worldline.errors import Refused
 from worldline.model import Scope
 from worldline.surfaces.nights import watch
 from worldline.surfaces.options import Bound, Verb, serves
+from worldline.surfaces.render import emit_json
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
@@ -130,7 +131,8 @@ def _require(module: str, extra: str) -> None:
 )  # fmt: skip
 @click.option("--read-only", is_flag=True, help="The token opens reads only.")
 @click.option("--rotate", is_flag=True, help="Take the tenant's other tokens away.")
-def token(tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: bool) -> None:
     """Make a bearer token for a tenant, and show it once.
 
     The file keeps its hash. A running server reads the file again by itself.
@@ -142,4 +144,8 @@ def token(tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
     """
     from worldline.surfaces import auth
 
-    click.echo(auth.issue(tokens, tenant, read_only=read_only, alone=rotate))
+    made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
+    if as_json:
+        emit_json({"token": made})
+    else:
+        click.echo(made)

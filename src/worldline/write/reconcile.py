@@ -30,6 +30,7 @@ from worldline.store.tx import Tx
 from worldline.store.view import SqlView, fact_from
 from worldline.text import fold
 from worldline.write.check import clean_name
+from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
 from worldline.write.put import Told, add_alias
 from worldline.write.resolve import mention
@@ -98,7 +99,7 @@ def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], us
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(text, who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+    return read(spoken(text), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
 
 
 def who_speaks(speaker: str, user: str | None) -> str:

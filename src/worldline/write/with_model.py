@@ -20,6 +20,7 @@ from worldline.model import Receipt
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
 from worldline.store.tx import Tx
 from worldline.write import model_extract, put
+from worldline.write.echo import spoken
 from worldline.write.reconcile import NOBODY, Stored, is_own_voice, settle, stored_event
 
 _KEPT = 20
@@ -65,7 +66,7 @@ def _read(handle: Handle, event: Stored) -> model_extract.Reading | None:
     if handle.config.understand != "model" or not is_own_voice(event.speaker):
         return None
     said_at = to_datetime(event.said_at, event.utc_offset)
-    message = model_extract.Message(event.text, event.speaker or NOBODY, said_at)
+    message = model_extract.Message(spoken(event.text), event.speaker or NOBODY, said_at)
     return model_extract.read(required(handle), message, handle.config.model_tokens)
 
 
