@@ -62,7 +62,7 @@ def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
     return [Called(key, name, line, bool(believed)) for key, name, line, believed in rows]
 
 
-def called(tx: Tx, key: str, scope: int) -> int:
+def one_called(tx: Tx, key: str, scope: int) -> int:
     """The entity that has this folded name in a scope; 0 if none has."""
     rows = tx.query(
         "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id LIMIT 1",

@@ -28,6 +28,7 @@ from worldline.store.events import Stored
 from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write.check import clean_name
+from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
 from worldline.write.put import Told, add_alias
 from worldline.write.resolve import mention
@@ -71,7 +72,7 @@ def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], us
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(text, who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+    return read(spoken(text), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
 
 
 def who_speaks(speaker: str, user: str | None) -> str:
@@ -158,9 +159,9 @@ def whom(tx: Tx, claim: Claim, told: Told, place: Place, speaker: str = "") -> i
         line = _by_role(tx, owner, role, place)
         if line:
             return line
-    if not claim.record and not naming.called(tx, fold(claim.subject), place.scope):
+    if not claim.record and not naming.one_called(tx, fold(claim.subject), place.scope):
         for name in also_called(claim.subject, speaker, claim.family):
-            line = naming.called(tx, fold(name), place.scope)
+            line = naming.one_called(tx, fold(name), place.scope)
             if line and (name != speaker or any(h.slot == claim.key for h, _ in _held(tx, line, place))):
                 return line
     return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
@@ -253,7 +254,7 @@ def _until(claim: Claim, start: Instant) -> Instant:
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not naming.called(tx, fold(claim.object), place.scope):
+    if not naming.one_called(tx, fold(claim.object), place.scope):
         add_alias(tx, subject, claim.object, place.scope)
 
 

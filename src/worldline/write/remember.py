@@ -22,13 +22,15 @@ from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.reading.read import Reading
 from worldline.store import events
 from worldline.store.events import stored_event
+from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.text import content_words
 from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
-from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
+from worldline.write.echo import echoes
+from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given
 from worldline.write.reconcile import ENCODER, read_event, reading_of, settle
 from worldline.write.redact import screened
@@ -143,7 +145,8 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
     """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
     if handle.config.gate != "strict" or not isinstance(event.text, str):
         return None
-    signals = _judge(handle, event.text, handle.read(lambda view: _nearest(view, event.text)))
+    heard = handle.read(lambda view: _heard(view, event.text, event.speaker))
+    signals = _judge(handle, heard)
     if signals.admitted:
         return None
     return Receipt("remember", None, False, handle.now(), (f"not stored: {signals.reason}",))
@@ -201,14 +204,13 @@ def _for_model(left: Pending) -> str:
 
 def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
-    heard = handle.read(
-        lambda view: {
-            id_: (event.text, _nearest(view, event.text, event.key))
-            for id_ in ids
-            for event in [stored_event(view, id_)]
-        }
-    )
-    return {id_: _judge(handle, text, nearest) for id_, (text, nearest) in heard.items()}
+
+    def look(view: SqlView) -> dict[str, Heard]:
+        handed = handed_out(view)
+        stored = {id_: stored_event(view, id_) for id_ in ids}
+        return {id_: _heard(view, e.text, e.speaker, e.key, handed) for id_, e in stored.items()}
+
+    return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
 
 
 def _understand_one(
@@ -221,6 +223,8 @@ def _understand_one(
     if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
         changed.append(settle(tx, claims, event, place, handle, said=said))
+    if signals is not None and signals.reason == ECHO:
+        tx.changes.append(f"not read: {ECHO}")
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
@@ -234,10 +238,27 @@ def _is_worth_reading(signals: Signals, said: Reading) -> bool:
     return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
-def _judge(handle: Handle, text: str, nearest: Sequence[str]) -> Signals:
+class Heard(Struct, frozen=True):
+    """A message, what is stored nearest to it, and what was handed out lately."""
+
+    text: str
+    speaker: str
+    nearest: Sequence[str]
+    handed: Sequence[tuple[str, str]]
+
+
+def _heard(
+    view: SqlView, text: str, speaker: str, own: int = 0, handed: Sequence[tuple[str, str]] | None = None
+) -> Heard:
+    handed = handed_out(view) if handed is None else handed
+    return Heard(text, speaker, _nearest(view, text, own), handed)
+
+
+def _judge(handle: Handle, heard: Heard) -> Signals:
     """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
-    signals = judge(text[:_GATED], nearest, _expected(handle, text[:_GATED], nearest))
-    if echoes(text, nearest):
+    text, nearest = heard.text[:_GATED], heard.nearest
+    signals = judge(text, nearest, _expected(handle, text, nearest))
+    if echoes(heard.text, heard.speaker, heard.handed):
         return replace(signals, admitted=False, reason=ECHO)
     return signals
 
