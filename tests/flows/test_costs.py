@@ -10,9 +10,9 @@ from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 
 TOLD = (
-    ("I bought a telescope.", 33),
-    ("My sister Hanna works at Tarn Labs.", 35),
-    ("My doctor is Petra Holm and I am allergic to walnuts.", 40),
+    ("I bought a telescope.", 34),
+    ("My sister Hanna works at Tarn Labs.", 36),
+    ("My doctor is Petra Holm and I am allergic to walnuts.", 41),
 )
 
 

@@ -24,6 +24,7 @@ from worldline.model import Edge, Node
 from worldline.store import copying
 from worldline.store.events import talks
 from worldline.store.view import SqlView
+from worldline.text import visible
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold."""
@@ -73,6 +74,10 @@ def _dumped(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str, int]]:
 
 # Markdown ------------------------------------------------------------------------------------------
 
+_OPENING = re.compile(r"(?m)^([ \t]*)(#{1,6}(?![^ \t\n])|>|`{3,}|~{3,}|=+[ \t]*$|-+[ \t]*$)")
+"""What makes a line more than a line: a heading (also by the line under it), a quotation, a fence."""
+_ENTITY = re.compile(r"&(?=#?\w{1,32};)")
+
 
 def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
     yield "# Memory\n", 0
@@ -92,12 +97,18 @@ def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
 
 
 def _note(node: Node) -> str:
-    body = f"\n{node.content.strip()}\n" if node.content.strip() else ""
+    body = f"\n{_plain(node.content.strip())}\n" if node.content.strip() else ""
     return f"\n### {_flat(node.name)}\n\n*{_since(node)}; {node.id[:12]}*\n{body}"
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return _plain(" ".join(text.split()))
+
+
+def _plain(text: str) -> str:
+    """A stored text as Markdown that shows it: no heading, quotation, fence, tag or link of its own."""
+    text = _ENTITY.sub("&amp;", visible(text.replace("\r\n", "\n"))).replace("<", "&lt;")
+    return _OPENING.sub(r"\1\\\2", text).replace("](", "]\\(")
 
 
 def _since(node: Node) -> str:
@@ -113,7 +124,7 @@ def _talks(view: SqlView) -> Iterator[tuple[str, int]]:
             last = talk
             yield f"\n## {_flat(talk) or 'Said'}\n\n", 0
         who = f"**{_flat(sender)}**: " if sender else ""
-        indented = text.replace("\n", "\n  ")
+        indented = _plain(text).replace("\n", "\n  ")
         yield f"- {show(said_at, offset)} {who}{indented}\n", 1
 
 

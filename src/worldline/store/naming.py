@@ -64,9 +64,9 @@ def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
     return [Called(key, name, line, bool(believed)) for key, name, line, believed in rows]
 
 
-def is_called(tx: Tx, key: str, scope: int) -> bool:
-    """Whether anybody has this folded name in a scope."""
-    return bool(called(tx, [key], scope))
+def one_called(tx: Tx, key: str, scope: int) -> int:
+    """The entity that has this folded name in a scope; 0 if none has."""
+    return next((row.line for row in called(tx, [key], scope)), 0)
 
 
 def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[Part]:

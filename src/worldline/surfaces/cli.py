@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from worldline.errors import WorldlineError
+from worldline.text import for_terminal
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
@@ -173,7 +174,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
         if as_json:
             _refused(type(error).__name__, told)
         else:
-            click.echo(f"worldline: {told}", err=True)
+            click.echo(f"worldline: {for_terminal(told)}", err=True)
         return 1
     return code if isinstance(code, int) else 0
 

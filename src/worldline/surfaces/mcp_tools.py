@@ -17,9 +17,11 @@ from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
+from worldline.read.pack import speaker
 from worldline.surfaces import mcp_values as v
 from worldline.surfaces import render
 from worldline.surfaces.budget import fitted, size, trimmed
+from worldline.text import inert
 
 Payload = dict[str, Any]
 _DIGITS = 12
@@ -424,10 +426,10 @@ def _line(item: v.Item) -> str:
     """An item on one line, or as many as its text has."""
     when = (item.said_at or item.valid_from or "")[:16].replace("T", " ")
     until = f" to {item.valid_to[:10]}" if item.valid_to else ""
-    who = f"{item.speaker}: " if item.speaker else f"{item.name}: " if item.name else ""
+    who = f"{speaker(item.speaker)}: " if item.speaker else f"{inert(item.name, ' ')}: " if item.name else ""
     status = f" ({item.status})" if item.status != "believed" else ""
-    notes = "".join(f"\n  ! {note}" for note in item.notes)
-    return f"[{item.id}] {item.type} {when}{until}{status} {who}{item.text}{notes}"
+    notes = "".join(f"\n  ! {inert(note, ' ')}" for note in item.notes)
+    return f"[{item.id}] {item.type} {when}{until}{status} {who}{inert(item.text)}{notes}"
 
 
 def _preview(item: v.Item, most: int = _PREVIEW) -> v.Item:

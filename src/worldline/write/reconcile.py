@@ -22,7 +22,7 @@ from worldline.reading.families import families
 from worldline.reading.read import Reading, read
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
-from worldline.rules.slots import NOT, Decision, Held, corrects, decide, oriented, slot_of
+from worldline.rules.slots import NOT, Decision, Held, also_called, corrects, decide, oriented, slot_of
 from worldline.rules.wording import sentence
 from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
@@ -31,6 +31,7 @@ from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
+from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
 from worldline.write.put import Told, add_alias, name_keys
 from worldline.write.resolve import LONGEST_NAME, mention
@@ -74,7 +75,7 @@ def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], us
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(text, who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+    return read(spoken(text), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
 
 
 def who_speaks(speaker: str, user: str | None) -> str:
@@ -160,7 +161,7 @@ def _line_of(tx: Tx, name: str, place: Place) -> int:
 def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
     claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
-    subject = elsewhere or whom(tx, claim, told, place)
+    subject = elsewhere or whom(tx, claim, told, place, who_speaks(event.speaker, handle.scope.user))
     held = _held(tx, subject, place)
     decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
     if not decision.slot:
@@ -194,13 +195,18 @@ def _start(claim: Claim, told: Told, closed: Sequence[FactRow]) -> Instant | Non
     return max(claim.valid_from, min(max(before) + DAY, latest))
 
 
-def whom(tx: Tx, claim: Claim, told: Told, place: Place) -> int:
+def whom(tx: Tx, claim: Claim, told: Told, place: Place, speaker: str = "") -> int:
     """The entity that a claim speaks of: by role ("Ana's sister"), by a part of its name, or by its name."""
     owner, _, role = claim.subject.rpartition("'s ")
     if owner and role and not claim.record:
         line = _by_role(tx, owner, role, place)
         if line:
             return line
+    if not claim.record and not naming.one_called(tx, fold(claim.subject), place.scope):
+        for name in also_called(claim.subject, speaker, claim.family):
+            line = naming.one_called(tx, fold(name), place.scope)
+            if line and (name != speaker or any(h.slot == claim.key for h, _ in _held(tx, line, place))):
+                return line
     return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
 
 
@@ -291,7 +297,7 @@ def _until(claim: Claim, start: Instant) -> Instant:
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not naming.is_called(tx, fold(claim.object), place.scope):
+    if not naming.one_called(tx, fold(claim.object), place.scope):
         add_alias(tx, subject, claim.object, place.scope)
 
 
@@ -305,7 +311,8 @@ def _contradict(
 ) -> None:
     for other, row in held:
         if other.slot == decision.slot and row.node != key:
-            tx.link(EdgeDraft(key, "contradicts", row.node, Interval(start), place.scope))
+            since = min(start, row.belief.valid.start, tx.stamp)  # they are at odds now, whenever it will be
+            tx.link(EdgeDraft(key, "contradicts", row.node, Interval(since), place.scope))
 
 
 def _end(

@@ -22,13 +22,15 @@ from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.reading.read import Reading
 from worldline.store import events
 from worldline.store.events import stored_event, to_settle
+from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.text import content_words
 from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
-from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
+from worldline.write.echo import echoes
+from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given
 from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
 from worldline.write.redact import screened
@@ -79,8 +81,8 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
 class Words(Struct):
     """What the first changeset has stored, so that the gate need not look it up."""
 
-    said: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Row and text by id."""
+    said: dict[str, tuple[str, str, int]] = field(default_factory=dict)
+    """Text, speaker and row by id."""
     readings: dict[str, Reading] = field(default_factory=dict)
     """Those of events that speak of a change."""
     near: dict[str, list[int]] = field(default_factory=dict)
@@ -90,7 +92,7 @@ class Words(Struct):
         """Notes an event that was stored just now."""
         found = tx.find(done[0]) if done[0] is not None else None
         if done[0] is not None and found is not None:
-            self.said[done[0].hex()] = (found[0], event.text)
+            self.said[done[0].hex()] = (event.text, tx.name_of(found[0]), found[0])
             if made.said is not None and made.said.cues.change:
                 self.readings[done[0].hex()] = made.said
         return done
@@ -170,7 +172,8 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
     """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
     if handle.config.gate != "strict" or not isinstance(event.text, str):
         return None
-    signals = _judge(handle, event.text, handle.read(lambda view: _nearest(view, event.text)))
+    heard = handle.read(lambda view: _heard(view, event.text, event.speaker))
+    signals = _judge(handle, heard)
     if signals.admitted:
         return None
     return Receipt("remember", None, False, handle.now(), (f"not stored: {signals.reason}",))
@@ -240,18 +243,18 @@ def _for_model(left: Pending) -> str:
 def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
 
-    def look(view: SqlView) -> dict[str, tuple[str, list[str]]]:
-        said = {id_: words.said.get(id_) or _row_and_text(view, id_) for id_ in ids}
+    def look(view: SqlView) -> dict[str, Heard]:
+        handed = handed_out(view)
+        said = {id_: words.said.get(id_) or _as_stored(view, id_) for id_ in ids}
         words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
-        return {id_: (text, _nearest(view, text, row)) for id_, (row, text) in said.items()}
+        return {id_: _heard(view, *each, handed) for id_, each in said.items()}
 
-    heard = handle.read(look)
-    return {id_: _judge(handle, text, nearest) for id_, (text, nearest) in heard.items()}
+    return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
 
 
-def _row_and_text(view: SqlView, id_: str) -> tuple[int, str]:
+def _as_stored(view: SqlView, id_: str) -> tuple[str, str, int]:
     event = stored_event(view, id_)
-    return event.key, event.text
+    return event.text, event.speaker, event.key
 
 
 def _understand_one(
@@ -266,10 +269,12 @@ def _understand_one(
     event = to_settle(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
-    if left.extract and (signals is None or _is_worth_reading(signals)):
-        said = reading_of(event, handle.scope.user)
+    said = reading_of(event, handle.scope.user)
+    if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
         changed.append(settle(tx, claims, event, place, handle, said=said, near=near))
+    if signals is not None and signals.reason == ECHO:
+        tx.changes.append(f"not read: {ECHO}")
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
@@ -278,15 +283,32 @@ def _understand_one(
     return any(changed)
 
 
-def _is_worth_reading(signals: Signals) -> bool:
-    """Rules cost next to nothing, so they read all but noise and echoes, admitted or not."""
-    return signals.salience >= FLOOR and signals.reason != ECHO
+def _is_worth_reading(signals: Signals, said: Reading) -> bool:
+    """Rules cost next to nothing, so they read all but noise and echoes; "Sorry, 21 kilos." takes something back."""
+    return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
-def _judge(handle: Handle, text: str, nearest: Sequence[str]) -> Signals:
+class Heard(Struct, frozen=True):
+    """A message, what is stored nearest to it, and what was handed out lately."""
+
+    text: str
+    speaker: str
+    nearest: Sequence[str]
+    handed: Sequence[tuple[str, str]]
+
+
+def _heard(
+    view: SqlView, text: str, speaker: str, own: int = 0, handed: Sequence[tuple[str, str]] | None = None
+) -> Heard:
+    handed = handed_out(view) if handed is None else handed
+    return Heard(text, speaker, _nearest(view, text, own), handed)
+
+
+def _judge(handle: Handle, heard: Heard) -> Signals:
     """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
-    signals = judge(text[:_GATED], nearest, _expected(handle, text[:_GATED], nearest))
-    if echoes(text, nearest):
+    text, nearest = heard.text[:_GATED], heard.nearest
+    signals = judge(text, nearest, _expected(handle, text, nearest))
+    if echoes(heard.text, heard.speaker, heard.handed):
         return replace(signals, admitted=False, reason=ECHO)
     return signals
 

@@ -67,7 +67,7 @@ def mention(tx: Tx, name: str, told: Told, place: Place, slot: str = "") -> int:
 def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
     said = set(fold(name).split())
-    if naming.is_called(tx, fold(name), place.scope):
+    if naming.one_called(tx, fold(name), place.scope):
         return 0
     rows = naming.parts(tx, sorted(block_keys(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
