@@ -60,7 +60,7 @@ from worldline.store.sqlite import SqliteStore, make_folder
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.tending import Tending
-from worldline.write import change, put, undo
+from worldline.write import change, put, refact, undo
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
@@ -303,11 +303,16 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Receipt:
-        """It changed: a new version holds from `valid_from` (now), the old one held until then."""
+        """It changed: a new version holds from `valid_from` (now), the old one held until then.
+
+        For a fact the content is its new value, alone or as the whole sentence.
+        """
         revision = _revision(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, ref)
+            if content is not None and refact.is_fact(tx, target):
+                return refact.revise(tx, target, revision, place, self._h, wrong=False)
             key, changed = change.amend(tx, target.line, revision, self._h.config.max_text)
             return tx.id_of(key), changed
 
@@ -337,6 +342,8 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
             target = self._h.target(tx, ref)
             if revision == change.Revision(reason=reason):
                 return tx.id_of(target.line), change.withdraw(tx, target.line, reason)
+            if content is not None and refact.is_fact(tx, target):
+                return refact.revise(tx, target, revision, place, self._h, wrong=True)
             key, changed = change.correct(tx, target.line, target.key, revision, self._h.config.max_text)
             return tx.id_of(key), changed
 

@@ -12,6 +12,7 @@ from worldline.errors import InvalidInput
 from worldline.hashing import node_id, world_hash
 from worldline.model import Ask, Edge, Metadata, Node, Page
 from worldline.query.run import bind, finish
+from worldline.read.marks import packed, unpacked
 from worldline.store.lookup import Target
 from worldline.store.sqlite import SqliteStore
 from worldline.store.view import SqlView, label_value
@@ -40,7 +41,7 @@ def listing(
     ]
     args: dict[str, Any] = {"types": None if types is None else orjson.dumps(list(types)).decode()}
     if page is not None:
-        args["page_vf"], args["page_id"] = _mark(page)
+        args["page_vf"], args["page_id"] = unpacked(page, 2)
         where.append("(b.vf, n.id) < (:page_vf, :page_id)")
     for number, (label, value) in enumerate(metadata.items()):
         args[f"l{number}"], args[f"m{number}"] = label, label_value(value)
@@ -53,15 +54,7 @@ def listing(
     )
     rest = nodes[limit:]
     shown = finish(nodes[:limit], bind(view, ask), ask)
-    return Page(tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None)
-
-
-def _mark(page: str) -> tuple[int, int]:
-    try:
-        start, key = page.split(".")
-        return int(start), int(key)
-    except ValueError:
-        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
+    return Page(tuple(shown), packed(nodes[limit - 1].valid.start, nodes[limit - 1].key) if rest else None)
 
 
 def edges_between(view: SqlView, source: Target, type_: str, target: Target) -> list[Edge]:
