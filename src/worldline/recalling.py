@@ -22,7 +22,8 @@ from worldline.write.embed import embed_pending, forget_vectors
 
 if TYPE_CHECKING:
     from worldline.read.context import Context
-    from worldline.read.recall import Semantic, Wish
+    from worldline.read.lanes import Semantic
+    from worldline.read.recall import Wish
     from worldline.read.relation_match import Matcher
     from worldline.read.walk import Answer
 
@@ -55,7 +56,7 @@ class Recalling:
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
         from worldline.read import recall as recalling
-        from worldline.read.rerank import CANDIDATES
+        from worldline.read.pack import CANDIDATES
 
         semantic, matcher, reranker = self._meaning(question), self._matcher(), self._h.reranker()
         opened = {"closed": include_superseded, "quarantined": include_quarantined}
@@ -166,23 +167,27 @@ class Recalling:
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""
+        self._h.require_free("embedded")
         embedder = self._h.embedder()
         return 0 if embedder is None else embed_pending(self._h, embedder, progress)
 
     def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes every vector anew with the embedder that is configured now."""
+        self._h.require_free("embedded")
         forget_vectors(self._h)
         return self.flush(progress)
 
     def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
         """For each turn the minutes from UTC to the place where it was said."""
-        from worldline.store import search
+        from worldline.store import evidence
 
         turns = {node.key: node.id for node in nodes if node.type == "Turn"}
         if not turns:
             return {}
-        found = self._h.read(lambda view: search.told(view.bind(closed=True, quarantined=True), list(turns)))
-        return {turns[key]: said[2] or 0 for key, (_, said) in found.items()}
+        found = self._h.read(
+            lambda view: evidence.told(view.bind(closed=True, quarantined=True), list(turns))
+        )
+        return {turns[key]: one.offset for key, one in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
         from worldline.read.recall import Wish
@@ -194,7 +199,7 @@ class Recalling:
 
     def _meaning(self, question: str) -> Semantic | None:
         """The question as a vector, if there is an embedder; made before anything is read."""
-        from worldline.read.recall import Semantic
+        from worldline.read.lanes import Semantic
 
         clean_text(question, "question", LONGEST_QUESTION)
         embedder = self._h.embedder()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from laws.years import DAYTIME, NIGHT, THINGS, Life
-from worldline.consolidate import compact
+from worldline.consolidate import warmth
 from worldline.rules.salience import DAY
+from worldline.store.nights import segments
 from worldline.testing import HashEmbedder
 
 FAST = 0.024
@@ -66,14 +67,14 @@ def test_there_and_back(embedder):
 
 
 def _segments(life):
-    return [life.memory._h.read(lambda view, t=table: compact._segments(view, t)) for table in compact.TABLES]
+    return [life.memory._h.read(lambda view, t=table: segments(view, t)) for table in warmth.INDEXES]
 
 
 def test_folding_changes_no_answer(monkeypatch):
     """An index with fewer segments says the same, hot and cold, now and then."""
     life = Life.open(embedder=HashEmbedder(), decay_rate=FAST)
     list(life.live(40, 3, (*DAYTIME, "decay")))
-    monkeypatch.setattr(compact, "MANY", 1)
+    monkeypatch.setattr(warmth, "MANY_SEGMENTS", 1)
     questions = [f"Who repaired the {thing}?" for thing in THINGS]
     before = [life.memory.recall(question, explain=True).text for question in questions], life.points(10)
     scattered = _segments(life)

@@ -9,10 +9,10 @@ import apsw
 import pytest
 
 from worldline.config import Config
-from worldline.consolidate.changes import set_mark
 from worldline.errors import StoreError
 from worldline.memory import Memory
 from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate, Scope, Verification
+from worldline.store.nights import set_mark
 from worldline.store.schema import COLUMNS, COVERED
 from worldline.write.load import Link, Note
 

@@ -16,11 +16,10 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, to_datetime
 from worldline.errors import NotFound
 from worldline.model import Node
-from worldline.read.cues import ask
 from worldline.read.lanes import standing
 from worldline.read.person import Person, person
 from worldline.reading.families import families
-from worldline.store import briefing, search
+from worldline.store import briefing, evidence, search
 from worldline.store.asking import only_speaker
 from worldline.store.briefing import Held
 from worldline.store.view import SqlView
@@ -120,10 +119,8 @@ def _unnamed(view: SqlView) -> tuple[int, ...]:
 
 def _asked_for(view: SqlView) -> Iterator[Node]:
     """What somebody said is to hold from then on, newest first."""
-    asked = replace(ask("help", view.valid, ()), advice=True)
-    keys = standing(view, asked, search.ground(view))
-    told = search.told(view, keys)
-    nodes = [told[key][0] for key in keys if key in told]
+    told = evidence.told(view, standing(view, search.ground(view)))
+    nodes = [one.node for one in told.values()]
     yield from sorted(nodes, key=lambda node: (-node.valid.start, node.key))
 
 

@@ -1,6 +1,6 @@
 """Marks of pages: a place in an ordered list as a short text that means nothing to whoever carries it.
 
->>> unpacked(packed(1_794_787_200_000_000, 42), 2), len(packed(1_794_787_200_000_000, 42)) < 16
+>>> unpacked(packed(1_794_787_200_000_000, 42)), len(packed(1_794_787_200_000_000, 42)) < 16
 ((1794787200000000, 42), True)
 """
 
@@ -19,8 +19,8 @@ def packed(*numbers: int) -> str:
     return base64.urlsafe_b64encode(body).decode().rstrip("=")
 
 
-def unpacked(mark: str, count: int) -> tuple[int, ...]:
-    """The numbers of a mark; anything else is refused."""
+def unpacked(mark: str) -> tuple[int, int]:
+    """The two numbers of a mark; anything else is refused."""
     try:
         body = base64.urlsafe_b64decode(mark + "=" * (-len(mark) % 4))
     except (binascii.Error, ValueError):
@@ -32,6 +32,6 @@ def unpacked(mark: str, count: int) -> tuple[int, ...]:
             break
         numbers.append(int.from_bytes(rest[:size], "big", signed=True))
         body = rest[size:]
-    if body or len(numbers) != count or packed(*numbers) != mark:
+    if body or len(numbers) != 2 or packed(*numbers) != mark:
         raise InvalidInput(f"{mark[:40]!r} is not the mark of a page; use the `next` of the page before")
-    return tuple(numbers)
+    return numbers[0], numbers[1]

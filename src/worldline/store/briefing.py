@@ -46,7 +46,10 @@ class Held(Struct, frozen=True):
 
 
 def _held(row: Sequence[Any]) -> Held:
-    return Held(row[0].hex(), *row[1:9], bool(row[9]), bool(row[10]))
+    hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled = row
+    return Held(
+        hash_.hex(), text, subject, slot, phrase, start, end, known, precision, bool(dated), bool(settled)
+    )
 
 
 def facts_of(view: SqlView, lines: Collection[int], most: int) -> list[Held]:

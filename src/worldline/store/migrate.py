@@ -13,7 +13,23 @@ import apsw
 from worldline.errors import StoreError
 from worldline.store import schema
 
-STEPS: dict[int, str] = {1: schema.SLEEP_TABLES, 2: "ALTER TABLE events ADD COLUMN reading BLOB"}
+_SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
+_BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
+_MARKS = f"""
+ALTER TABLE nodes ADD COLUMN made TEXT;
+ALTER TABLE edges ADD COLUMN made TEXT;
+UPDATE nodes SET made = 'sleep' WHERE type IN ('Happening', 'Topic', 'Summary') AND {_BY_SLEEP};
+UPDATE edges SET made = 'inferred' WHERE {_BY_SLEEP} AND {_SAID.format("inferred")} = 1;
+UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
+  AND coalesce({_SAID.format("cue")}, {_SAID.format("from")}) IS NOT NULL;
+"""
+"""What sleep made was known by its metadata; it is marked where it has the shape of sleep's own work."""
+
+STEPS: dict[int, str] = {
+    1: schema.SLEEP_TABLES,
+    2: "ALTER TABLE events ADD COLUMN reading BLOB",
+    3: _MARKS,
+}
 
 
 def upgrade(connection: apsw.Connection, path: str) -> None:
