@@ -203,19 +203,23 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         metadata: Metadata | None = None,
         facts: Sequence[Fact | Mapping[str, Any]] = (),
         external_id: str | None = None,
+        expires: When | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores what was said, verbatim, then believes the facts given with it.
 
         A fact is a `Fact`, or a dict of subject, relation and object, with since, until and ended if
         need be. The words are durable before any fact is looked at; a failure after that leaves the
-        event pending, and `resume` continues it.
+        event pending, and `resume` continues it. With `expires`, the words and what rests on them alone are
+        over from then on.
         """
+        if expires is not None:
+            instant(expires)
         if messages is not None and facts:
             raise InvalidInput("facts go with one text; give them with the message that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
-            return remembering.remember_all(self._h, events, dry_run=dry_run)
+            return self._until(remembering.remember_all(self._h, events, dry_run=dry_run), expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -225,7 +229,22 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        return remembering.remember(self._h, text, [fact_of(fact) for fact in facts], dry_run=dry_run)
+        given = [fact_of(fact) for fact in facts]
+        return self._until(remembering.remember(self._h, text, given, dry_run=dry_run), expires)
+
+    def _until(self, done: Receipt, expires: When | None) -> Receipt:
+        """The same receipt after what it stored was retired ahead of time; undoing it takes the end back."""
+        if expires is None or not done.changed or done.dry_run:
+            return done
+        words = done.ids or ((done.id,) if done.id else ())
+        drawn = [
+            fact
+            for word in words
+            for fact in self.walk(word, "derived_from", way="in").nodes
+            if fact.type == "Fact" and len(self.walk(fact, "derived_from", way="out").edges) == 1
+        ]
+        ended = self.retire([*words, *drawn], expires, reason="it was known to expire")
+        return replace(done, known_at=ended.known_at, also=())
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
@@ -253,12 +272,17 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         dated: When | None = None,
         metadata: Metadata | None = None,
         facts: Sequence[Fact | Mapping[str, Any]] = (),
+        expires: When | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores a note of one of the agent-facing types (or one that this world's operator added).
 
-        Facts given with it, as in `remember`, are believed as well, and rest on the note.
+        Facts given with it, as in `remember`, are believed as well, and rest on the note. `expires` is
+        another name for `valid_to`.
         """
+        if expires is not None and valid_to is not None:
+            raise InvalidInput("give either `expires` or `valid_to`; they mean the same")
+        valid_to = expires if valid_to is None else valid_to
         given = [fact_of(fact) for fact in facts]
 
         def work(tx: Tx, place: Place) -> Done:

@@ -242,7 +242,7 @@ def test_pages_filters_dry_runs_and_worlds(api: Any) -> None:
 
 
 def test_recall_stays_within_its_budget(api: Any) -> None:
-    """The whole body of a recall stays within max_tokens; what `explain` adds has as much again, and no fewer hits."""
+    """A recall's whole body stays within max_tokens; what `explain` adds has as much again, and no fewer hits."""
     for number in range(8):
         api.note(f"tea {number}", f"Green tea {number} steeps for three minutes. " * 20)
     for budget in (300, 1000, 3000):
@@ -260,7 +260,7 @@ def test_recall_stays_within_its_budget(api: Any) -> None:
 
 
 def test_what_is_known_reaches_the_client(api: Any) -> None:
-    """Answer, proof, facts and confidence stand in the body; 150 tokens still hold the best hit; a context block too."""
+    """Answer, proof and confidence stand in the body; 150 tokens still hold the best hit; a context block too."""
     api.post("remember", {"text": "I live in Rome, near the river. " * 12, "speaker": "Ana"})
     found = api.post("recall", {"question": "Where does Ana live?", "max_tokens": 150})
     block = api.post("context", {"max_tokens": 200})

@@ -84,10 +84,15 @@ def write(desk: Desk, asked: v.Write) -> Payload:
     memory = desk.shared(asked)
     facts = [msgspec.to_builtins(fact) for fact in asked.facts]
     if asked.type == "said":
-        if asked.valid_from or asked.valid_to or asked.name:
-            raise InvalidInput("words have no name and no validity; give said_at, speaker and session")
+        if asked.valid_from or asked.name:
+            raise InvalidInput("words have no name and no beginning; give said_at, speaker and session")
         done = memory.scoped(session=asked.session).remember(
-            asked.content, said_at=asked.said_at, speaker=asked.speaker, metadata=asked.metadata, facts=facts
+            asked.content,
+            said_at=asked.said_at,
+            speaker=asked.speaker,
+            metadata=asked.metadata,
+            facts=facts,
+            expires=asked.valid_to,
         )
         return _written(done, "remembered")
     if asked.said_at or asked.speaker:

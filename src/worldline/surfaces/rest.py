@@ -215,7 +215,7 @@ def remember(memory: Memory, asked: Remember) -> Receipt:
     return memory.remember(
         asked.text, messages=asked.messages, said_at=_when(asked.said_at), speaker=asked.speaker,
         session=asked.session, metadata=asked.metadata, facts=_facts(asked.facts), external_id=asked.external_id,
-        dry_run=asked.dry_run,
+        expires=_when(asked.expires), dry_run=asked.dry_run,
     )  # fmt: skip
 
 

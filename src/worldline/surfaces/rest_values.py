@@ -89,6 +89,7 @@ class Remember(Asked):
         default_factory=list
     )
     external_id: str | None = None
+    expires: Given | None = None
     dry_run: bool = False
 
 
