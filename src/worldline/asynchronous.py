@@ -78,10 +78,9 @@ class AsyncMemory:
 
     def query(self) -> Query:
         """As `Memory.query`; `run()` and `explain()` are awaited."""
-        return Query(
-            functools.partial(self._later, self.memory._run),
-            functools.partial(self._later, self.memory._explain),
-        )
+        running: Any = functools.partial(self._later, self.memory._run)
+        explaining: Any = functools.partial(self._later, self.memory._explain)
+        return Query(running, explaining)
 
     def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Awaitable[Any]:
         work = functools.partial(verb, *args, **given)

@@ -161,9 +161,9 @@ class SqlView:
 
     def _labelled(self) -> str:
         """Has all the metadata that was asked for."""
-        return "".join(self._label(number, label) for number, label in enumerate(self.labels))
+        return "".join(self._labelled_by(number, label) for number, label in enumerate(self.labels))
 
-    def _label(self, number: int, label: str) -> str:
+    def _labelled_by(self, number: int, label: str) -> str:
         """One condition; comparisons are settled over the label's values when they are first needed."""
         among = f"values{number}"
         if among not in self.args:
