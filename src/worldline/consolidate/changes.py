@@ -75,10 +75,9 @@ class Rows(Struct, frozen=True):
 
 
 class Fold(Struct, frozen=True):
-    """Work on a words index that nobody can see, at most so many pages of it."""
+    """Work on the words index that nobody can see: the chunks of these terms are joined."""
 
-    table: str
-    pages: int
+    terms: tuple[str, ...]
 
 
 Change: TypeAlias = New | EdgeDraft | Close | Put | Marked | Rows | Fold
@@ -145,7 +144,7 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
         elif isinstance(change, Marked):
             _mark(tx, change, scope, done)
         elif isinstance(change, Fold):
-            nights.fold_segments(tx.store, change.table, change.pages)
+            tx.words().repack(change.terms)
         else:
             done.rows += nights.derive(tx.store, change.table, change.rows, change.gone)
     done.told = _in_words(tx, done.lines)

@@ -1,7 +1,7 @@
 """The lanes: each one looks for candidates its own way, inside one view.
 
 A lane returns nodes, best first, and only such as the view may see; it does not weigh them against
-another lane's, and returns None where a question is not for it. Words come from SQL, vectors from
+another lane's, and returns None where a question is not for it. Words come from their index, vectors from
 the in-memory index, profiles and worlds from what sleep keeps. All obey time, scope and world, because
 every id passes through the view before it leaves the lane. What sleep keeps is of today, so a look at
 another moment does without it: its answer is the same whatever the nights since have made.
@@ -20,13 +20,14 @@ from worldline.rules.kinds import STANDING
 from worldline.store import people, search
 from worldline.store.search import Ground
 from worldline.store.view import SqlView
+from worldline.store.words import All, Any_, Match, any_of
 from worldline.text import words as tokens_of
 
 if TYPE_CHECKING:
     from worldline.store.vectors import Floats, VectorIndex
 
 DEPTH, INSTRUCTIONS, LANDMARKS = 100, 30, 20
-_MANY, _FEW = 5_000, 1_500
+_MANY, _FEW = 200_000, 1_500
 """Above so many matching texts, common terms only count together with another one."""
 _BESIDE = 3
 WORLDS, EACH = 8, 10
@@ -62,10 +63,6 @@ class Look(Struct, frozen=True):
 # Words -----------------------------------------------------------------------------------------------
 
 
-def _by_words(look: Look) -> list[int]:
-    return words(look.view, look.asked, look.ground, look.frequency)
-
-
 def words(
     view: SqlView, asked: Asked, ground: Ground, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
@@ -79,12 +76,10 @@ def words(
         if len(found) >= depth:
             return found
         kinds = []
-    every = f"text : ({_any(terms)})"
-    match = f"({every} OR kinds : ({_any(kinds)}))" if kinds else every
-    return search.search_words(view, match, ground.owners, depth)
+    return search.search_words(view, any_of(terms, kinds), ground.owners, depth)
 
 
-def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
+def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     """Texts with a rare term, or with one of the two next ones beside another of the rarest."""
     ordered, room = sorted(terms, key=lambda term: (reach[term], term)), _FEW
     rare: list[str] = []
@@ -93,34 +88,19 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> str:
         if room < 0:
             break
         rare.append(term)
-    parts = [_any(rare)] if rare else []
+    parts: list[Match] = list(rare)
     for term in ordered[len(rare) : len(rare) + 2]:
         others = [other for other in ordered if other != term][:_BESIDE]
-        parts.append(f'("{term}" AND ({_any(others)}))' if others else f'"{term}"')
-    return f"text : ({' OR '.join(parts)})"
+        parts.append(All((term, any_of(others))) if others else term)
+    return Any_(tuple(parts))
 
 
-def _any(tokens: Sequence[str]) -> str:
-    return " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens))
-
-
-def _standing(look: Look) -> list[int] | None:
-    """What somebody said is to hold from then on: it may bear on any request for help."""
-    return standing(look.view, look.ground) if look.asked.advice else None
-
-
-def standing(view: SqlView, ground: search.Ground) -> list[int]:
+def standing(view: SqlView, ground: Ground) -> list[int]:
     """The texts in which somebody said what is to hold from then on."""
-    return search.search_words(view, f'kinds : ("{STANDING}")', ground.owners, INSTRUCTIONS)
+    return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
 
 # Meaning ---------------------------------------------------------------------------------------------
-
-
-def _by_vectors(look: Look) -> list[int] | None:
-    if look.semantic is None:
-        return None
-    return list(vectors(look.view, look.semantic.index, look.semantic.query, look.ground))
 
 
 def vectors(
@@ -218,10 +198,23 @@ def _by_profiles(look: Look) -> list[int] | None:
     return people.landmarks_of(look.view, asked.people, kinds, 2 * LANDMARKS)[:LANDMARKS] if kinds else []
 
 
+def _by_words(look: Look) -> list[int]:
+    return words(look.view, look.asked, look.ground, look.frequency)
+
+
+def _by_vectors(look: Look) -> list[int] | None:
+    meant = look.semantic
+    return None if meant is None else list(vectors(look.view, meant.index, meant.query, look.ground))
+
+
+def _by_standing(look: Look) -> list[int] | None:
+    return standing(look.view, look.ground) if look.asked.advice else None
+
+
 LANES: Mapping[str, Callable[[Look], list[int] | None]] = {
     "words": _by_words,
     "vectors": _by_vectors,
-    "standing": _standing,
+    "standing": _by_standing,
     "worlds": _by_worlds,
     "profile": _by_profiles,
 }

@@ -77,8 +77,10 @@ def _meets(value: Any, operator: str, bound: Any) -> bool:
 def wanted(label: str, condition: Any, values_of: Callable[[str], list[str]]) -> Wanted | None:
     """How to look for a condition; None where the value must simply be equal."""
     head, *path = label.split(".")
+    if not compares(condition) and not path:
+        return None
     values = values_of(label)
-    if not compares(condition) and (values or not path):
+    if not compares(condition) and values:
         return None
     if not values and path:
         label, values = head, values_of(head)

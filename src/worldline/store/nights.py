@@ -15,11 +15,13 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER
 from worldline.model import Node, Scope
-from worldline.store import archive, cold, ledger
-from worldline.store.schema import SILENT, WORDS_PER_NODE
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store import cold, ledger
+from worldline.store.held import Row
+from worldline.store.schema import SILENT
+from worldline.store.search import first_holding
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
-from worldline.store.view import FOUND_APART, SqlView, listed, owner_token
+from worldline.store.view import SqlView, listed, owner_token
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
@@ -208,7 +210,7 @@ def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope
 _KEYS = {
     "scores": ("tenant", "node", "name"),
     "uses": ("tenant", "id"),
-    "strengths": ("line",),
+    "strengths": ("tenant", "line"),
     "composed": ("tenant", "line", "scope"),
     "profiles": ("tenant", "speaker", "scope"),
 }
@@ -266,64 +268,26 @@ def names(view: SqlView, lines: Collection[int], length: int) -> dict[int, Named
 
 # The words index --------------------------------------------------------------------------------------
 
-_STEP = 1000
 _FAR = 200
 """So many texts with a token are looked at for one of an owner's; only a shared index has more of others'."""
 
 
-def segments(view: SqlView, table: str) -> int:
-    """Of how many segments a words index consists."""
-    rows = view.query(
-        f"WITH RECURSIVE s(id) AS (SELECT min(segid) FROM {table}_idx UNION ALL"
-        f" SELECT (SELECT min(segid) FROM {table}_idx WHERE segid > s.id) FROM s WHERE s.id IS NOT NULL)"
-        " SELECT count(id) FROM s"
-    )
-    return int(rows[0][0])
-
-
-def fold_segments(store: SqliteStore, table: str, pages: int) -> None:
-    """Step by step, until there is nothing left to fold or so many pages are written."""
-    connection = store.connection()
-    for _ in range(0, pages, _STEP):
-        before = connection.total_changes()
-        store.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (_STEP,))
-        if connection.total_changes() - before < 2:  # as FTS5 says that nothing was done
-            break
-
-
 def first_with(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     """The first version of this owner's that has each token."""
-    own = _owned(view)
-    found: dict[str, int] = {}
-    for table in ("words", "cold_words") if archive.is_used(view) else ("words",):
-        rows = view.query(
-            "SELECT (SELECT n.id FROM"
-            f" (SELECT rowid FROM {table} WHERE {table} MATCH j.value ->> 1 ORDER BY rowid LIMIT {_FAR}) w"
-            f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = w.rowid / {WORDS_PER_NODE}"
-            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-            f" WHERE b.type NOT IN {FOUND_APART} AND {view.scoped('b')} LIMIT 1), j.value ->> 0"
-            " FROM json_each(:tokens) j",
-            tokens=orjson.dumps([[t, f'{own}text : "{t}"'] for t in sorted(tokens)]).decode(),
-        )
-        for node, token in rows:
-            if node is not None:
-                found[token] = min(node, found.get(token, node))
-    return found
+    return first_holding(view, sorted(tokens), _owned(view), _FAR)
 
 
-def _owned(view: SqlView) -> str:
-    """The tokens by which the index leaves out other tenants and owners, where there are any."""
+def _owned(view: SqlView) -> list[str]:
+    """The tokens by which the index leaves out other owners, where there are any."""
     rows = view.query(
         'SELECT "user", agent, app FROM scopes WHERE tenant = :t'
-        " AND part_of = (SELECT min(value) FROM json_each(:only)) ORDER BY id"
+        " AND part_of = (SELECT min(j.value) FROM json_each(:only) j) ORDER BY id"
     )
     kinds = ("user", "agent", "app")
     tokens = [
         owner_token(kind, value) for row in rows for kind, value in zip(kinds, row, strict=True) if value
     ]
-    if len(view.query("SELECT 1 FROM tenants LIMIT 2")) > 1:
-        tokens.append(f"t{view.tenant}")
-    return f"owner : ({' AND '.join(dict.fromkeys(tokens))}) AND " if tokens else ""
+    return list(dict.fromkeys(tokens))
 
 
 def whole_texts(view: SqlView, nodes: Collection[int]) -> dict[int, str]:
