@@ -11,12 +11,7 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, Instant, Interval
 from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-<<<<<<< HEAD
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import NODE, SqlView, listed, node_from
-=======
-from worldline.store.view import NODE, SqlView, label_value, listed, node_from
->>>>>>> main
 
 
 class Amounts(Struct, frozen=True):
