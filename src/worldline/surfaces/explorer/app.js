@@ -409,20 +409,22 @@ function draw(node, history, around, person = null) {
   const older = [...new Map(history.map((v) => [v.node.id, v])).values()].filter((v) => v.node.id !== centre.id && Date.parse(v.node.valid.from || 0) <= moment);
   let newer = centre.id;
   for (const version of older.reverse()) { add(version.node, true); edges.push({ src: newer, dst: version.node.id, type: "supersedes", label: "replaces" }); newer = version.node.id; }
-  for (const item of around.nodes) if (Date.parse(item.valid.from || 0) <= moment || !item.valid.from) add(item, isOver(item, moment));
+  const facts = new Set(around.edges.filter((edge) => edge.type === "fact").map((edge) => edge.id)), told = ["Turn", "Fact"].includes(centre.type);
+  for (const item of around.nodes) if (!facts.has(item.id) || told) if (Date.parse(item.valid.from || 0) <= moment || !item.valid.from) add(item, isOver(item, moment));
   const lines = new Map();
   for (const item of nodes.values()) if (!lines.has(item.lineage) || !item.ghost) lines.set(item.lineage, lines.get(item.lineage) && item.ghost ? lines.get(item.lineage) : item.id);
   const end = (ref) => nodes.has(ref) && !lines.has(ref) ? ref : lines.get(ref) ?? (nodes.has(ref) ? ref : null);
   const drawn = new Set(edges.map((edge) => `${edge.src} ${edge.type} ${edge.dst}`));
   for (const edge of around.edges) {
+    if (edge.type === "derived_from" && !told) continue;  // around people and things, facts are the edges themselves
     const version = edge.type === "supersedes", src = version && nodes.has(edge.src) ? edge.src : end(edge.src), dst = version && nodes.has(edge.dst) ? edge.dst : end(edge.dst);
     const ended = edge.type !== "supersedes" && ((edge.valid.to && Date.parse(edge.valid.to) <= moment) || (edge.valid.from && Date.parse(edge.valid.from) > moment));
     const label = labelOf(edge), key = `${src} ${label} ${dst}`;
     if (src && dst && src !== dst && !ended && !drawn.has(key)) { drawn.add(key); edges.push({ src, dst, type: edge.type, label }); }
   }
-  const facts = new Set(around.edges.filter((edge) => edge.type === "fact").map((edge) => edge.id));
-  for (const one of person?.attributes || []) if (!facts.has(one.fact) && !nodes.has(one.fact)) {
-    const value = one.text.startsWith(person.name) ? one.text.slice(person.name.length).replace(/^'s/, "").trim() : one.text;
+  for (const one of person?.attributes || []) if (!facts.has(one.fact)) {
+    if (!one.text.startsWith(person.name)) continue;
+    const value = one.text.slice(person.name.length).replace(/^'s/, "").trim();
     nodes.set(one.fact, { id: one.fact, lineage: one.fact, type: "Fact", title: value, ghost: false });
     edges.push({ src: centre.id, dst: one.fact, type: "fact", label: "" });
   }
