@@ -11,6 +11,7 @@ import errno
 import os
 import struct
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,15 @@ class SqliteStore:
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
+        self.leaves: dict[int, Any] = {}
+        """By tenant, the hashes of single memories, which are not stored because they follow from their ids."""
         self.shown: dict[tuple[int, int], int] = {}
         """(tenant, lineage) → moment: what recalls have shown since the last write; never much."""
         self._local = threading.local()
         self._write_lock = threading.RLock()
-        self._open: list[apsw.Connection] = []
+        self._open: list[tuple[threading.Thread, apsw.Connection]] = []
+        """Each with the thread that it belongs to: what a thread leaves behind is closed for it."""
+        self._opening = threading.Lock()
         self._shared = self._connect() if self.in_memory else None
         try:
             with translated():
@@ -92,7 +97,11 @@ class SqliteStore:
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.register_fts5_function(archive.FUNCTION, archive.rank_in_all)
-            self._open.append(connection)
+            with self._opening:
+                for owner, left in [pair for pair in self._open if not pair[0].is_alive()]:
+                    left.close(True)
+                    self._open.remove((owner, left))
+                self._open.append((threading.current_thread(), connection))
             return connection
 
     def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
@@ -118,14 +127,22 @@ class SqliteStore:
                 connection.execute(f"PRAGMA synchronous = {self.config.durability}")
 
     def _file(self) -> apsw.Connection:
+        if not self.in_memory:
+            migrate.make_private(self.path)
         return apsw.Connection(self.path)
 
     def close(self) -> None:
         """Closes every connection that this store opened, in any thread."""
         if self._open:
             self.keep_shown()
-        for connection in self._open:
-            connection.close(True)
+        for _, connection in self._open:
+            while True:
+                try:
+                    connection.close(True)
+                    break
+                except apsw.ThreadingViolationError:  # another thread is in the midst of a statement
+                    connection.interrupt()
+                    time.sleep(0.001)
         self._open.clear()
         self._local = threading.local()
 
@@ -313,7 +330,7 @@ def _locked(path: str, seconds: float | None) -> int:
     who wait, as it would with one lock.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreFull(FULL) from None

@@ -19,6 +19,7 @@ from worldline.clock import Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.reading.read import MAX_TEXT
 from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
@@ -223,6 +224,10 @@ def _understand_one(
         changed.append(settle(tx, claims, event, place, handle, said=said))
     if signals is not None and signals.reason == ECHO:
         tx.changes.append(f"not read: {ECHO}")
+    if left.extract and len(event.text) > MAX_TEXT:
+        tx.changes.append(
+            f"read in part, its first {MAX_TEXT:,} of {len(event.text):,} characters; all are kept"
+        )
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
