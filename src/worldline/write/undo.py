@@ -32,6 +32,7 @@ def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
             marks += [(ended, n) for n in numbers if _mine(tx, table, n)]
         if table in ("beliefs", "edges", "proposals"):
             (closed if ended else put).extend((table, n) for n in numbers if _mine(tx, table, n))
+    put = _not_needed(tx, put)
     standing = [pair for pair in put if _known_to(tx, *pair) == FOREVER]
     if len(standing) < len([p for p in put if _known_to(tx, *p) != known_at]):
         return _already_or_conflict(tx, put, known_at)
@@ -74,6 +75,21 @@ def _mine(tx: Tx, table: str, number: int) -> bool:
     if not tx.query(f"SELECT 1 FROM {table} r WHERE r.id = :n AND {tx.scoped('r')}", n=number):
         raise NotFound("there is no such changeset in this scope to undo")
     return True
+
+
+def _not_needed(tx: Tx, put: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """What can go: an entity stays where a fact or a mention of another write stands on it."""
+    going = {"beliefs": ",".join(str(n) for table, n in put if table == "beliefs") or "0",
+             "edges": ",".join(str(n) for table, n in put if table == "edges") or "0"}  # fmt: skip
+    kept = tx.query(
+        f"SELECT b.id FROM beliefs b WHERE b.id IN ({going['beliefs']}) AND b.type = 'Entity' AND (EXISTS ("
+        " SELECT 1 FROM facts f CROSS JOIN beliefs o ON o.tenant = :t AND o.line = f.node AND o.kt = :forever"
+        f" WHERE f.tenant = :t AND (f.subject = b.line OR f.object = b.line) AND o.id NOT IN ({going['beliefs']}))"
+        " OR EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t AND e.dst = b.line AND e.type = 'refers_to'"
+        f" AND e.kt = :forever AND e.id NOT IN ({going['edges']})))"
+    )
+    needed = {("beliefs", row[0]) for row in kept}
+    return [pair for pair in put if pair not in needed]
 
 
 def _already_or_conflict(tx: Tx, put: list[tuple[str, int]], known_at: Instant) -> bool:
