@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -15,11 +15,11 @@ from msgspec import Struct, field
 from worldline.clock import AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, WorldlineError
-from worldline.hashing import GENESIS
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.held import Tenant
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 
@@ -28,7 +28,6 @@ Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
 LAST_CLOCK: Instant = instant("2200-01-01")
 """What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
-_NOBODY: Row = (0, "", 0, 0, 0, GENESIS)
 
 
 def _no_embedder() -> None:
@@ -89,22 +88,18 @@ class Handle(Struct, frozen=True):
         if self.confined.bound():
             raise Refused(f"a store is {verb} by its operator; this handle is confined to one scope of it")
 
-    def tenant_row(self) -> Row:
-        """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
-        rows = self.store.query(
-            "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = ?",
-            (self.tenant,),
-        )
-        return rows[0] if rows else _NOBODY
+    def tenant_row(self) -> Tenant:
+        """The tenant as the store keeps it; zeros for one without memories."""
+        return self.store.tenant_row(self.tenant)
 
-    def view(self) -> SqlView:
+    def view(self, tenant: Tenant | None = None) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""
-        tenant = self.tenant_row()
+        tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return SqlView(
             self.store,
-            tenant[0],
-            valid=max(self.clock(), tenant[3]) if valid is None else valid,
+            tenant.id,
+            valid=max(self.clock(), tenant.last_known) if valid is None else valid,
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
@@ -113,8 +108,16 @@ class Handle(Struct, frozen=True):
 
     def read(self, look: Callable[[SqlView], T]) -> T:
         """One snapshot, looked at."""
-        with self.store.reading():
-            return look(self.view())
+        with self.reading() as tenant:
+            return look(self.view(tenant))
+
+    def reading(self) -> AbstractContextManager[Tenant]:
+        """One snapshot; brings what the store keeps of the tenant."""
+        return self.store.reading(self.tenant)
+
+    def writing(self, *, keep: bool = True) -> AbstractContextManager[Tenant]:
+        """A write transaction of this tenant that is no changeset: for what the log does not cover."""
+        return self.store.writing(self.tenant, keep=keep)
 
     def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
         """One changeset: everything that `work` does, or nothing."""
@@ -135,8 +138,8 @@ class Handle(Struct, frozen=True):
         """A write transaction that ends in one log row."""
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
-        with self.store.writing(keep=keep):
-            tx = self._begin(fresh and not self.store.query("SELECT 1 FROM nodes LIMIT 1"))
+        with self.writing(keep=keep) as tenant:
+            tx = self._begin(fresh and not tenant.id, tenant)
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
@@ -150,18 +153,18 @@ class Handle(Struct, frozen=True):
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, fresh: bool) -> Tx:
+    def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
         if self.clock() > LAST_CLOCK:
             raise InvalidTime(
                 f"the clock says {show(self.clock())}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
             )
-        tenant = self.tenant_row()
-        if not tenant[0]:
+        tenant = tenant or self.tenant_row()
+        if not tenant.id:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
         return Tx(
             self.store,
             tenant,
-            known=max(self.clock(), tenant[3] + 1),
+            known=max(self.clock(), tenant.last_known + 1),
             scope=self.scope,
             types=self.types,
             language=self.config.language,
@@ -178,5 +181,5 @@ class Handle(Struct, frozen=True):
 
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""
-        with self.store.reading():
-            return int(max(self.clock(), self.tenant_row()[3]))
+        with self.reading() as tenant:
+            return int(max(self.clock(), tenant.last_known))

@@ -54,9 +54,10 @@ from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.sleeping import Sleeping
-from worldline.store import registry
+from worldline.store import histories, registry
+from worldline.store import listing as lists
+from worldline.store.dialect import open_store
 from worldline.store.lookup import missing
-from worldline.store.sqlite import SqliteStore, make_folder
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.tending import Tending
@@ -92,16 +93,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
     ) -> Memory:
-        """Opens a store, and makes it when it is not there. No path: the user's data folder.
+        """Opens a store, and makes it when it is not there: a file, or the URL of a PostgreSQL database.
+
+        No path: the user's data folder.
 
         An `embedder` or `reranker` of your own stands in for the configured one.
         """
-        path = default_path() if path is None else path
-        if str(path) != ":memory:":
-            path = Path(path).expanduser()
-            make_folder(path)
         config = load() if config is None else config
-        store = SqliteStore(path, config)
+        store = open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
         handle = Handle(
@@ -390,10 +389,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
-        rows = tx.as_view(world=self._h.world).edge_rows(
-            "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
-            id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
-        )  # fmt: skip
+        rows = histories.beliefs_in(tx.as_view(world=self._h.world), edge)
         if not rows:
             raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
         return [row for row in rows if row.known.end == FOREVER]
@@ -480,7 +476,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         def look(view: SqlView) -> Edge:
             source = self._h.resolve(view, src)
             target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
-            found = listing.edges_between(view, source, type, target)
+            found = histories.edges_between(view, source, type, target)
             if not found:
                 raise NotFound(
                     f"no {type} edge is believed between these two; a fact is a memory of its own, with an id"
@@ -491,14 +487,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def list(
         self,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
         *,
         metadata: Metadata | None = None,
         include_superseded: bool = False,
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
-        """Memories, newest first; without a type, everything but scopes, sessions and turns."""
+        """Memories, newest first, of one type or several; without one, all but scopes, sessions, turns and facts."""
         return self._h.read(
             lambda view: listing.listing(
                 view,
@@ -515,12 +511,12 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         return Query(self._run, self._explain)
 
     def _run(self, query: Query) -> Any:
-        with self._h.store.reading():
+        with self._h.reading():
             view = self._query_view(query)
             return run.answer(query, view, self._h.types, lambda ref: self._h.resolve(view, ref).line)
 
     def _explain(self, query: Query) -> str:
-        with self._h.store.reading():
+        with self._h.reading():
             view = self._query_view(query)
             ask = run.rewrite(Ask(include_superseded=query.closed), view, self._h.types)
             return "\n".join(run.plan(query, view, ask))
@@ -585,14 +581,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """The hash of a world and all inside it; without one, of the whole memory."""
 
         def look(view: SqlView) -> str:
-            line = self._h.tenant_row()[2] if ref is None else self._h.resolve(view, ref).line
-            return listing.hash_of(view, line).hex()
+            line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
+            return lists.hash_of(view, line).hex()
 
         return self._h.read(look)
 
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
-        return self._h.read(listing.worlds)
+        return self._h.read(lists.worlds)
 
 
 def _revision(

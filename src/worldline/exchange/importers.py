@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from worldline.clock import Instant, When
+from worldline.clock import When
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore, source
 from worldline.exchange.absorb import put_back
@@ -24,8 +24,9 @@ from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markd
 from worldline.exchange.records import Bad, Item, Known, Record, Report, Said, Stated
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, NodeDraft, Scope
+from worldline.store import copying
+from worldline.store.events import known_before
 from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.write import change, put
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_scope
@@ -176,17 +177,8 @@ def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[i
     before = handle.now()
     receipt = remembering.remember_all(handle, events, dry_run=dry_run)
     ids = receipt.ids or ((receipt.id,) if receipt.id else ())
-    known = handle.read(lambda view: {id_ for id_ in ids if _known(view, id_, before)})
+    known = handle.read(lambda view: known_before(view, ids, before))
     return len(set(ids) - known), receipt.redacted
-
-
-def _known(view: SqlView, id_: str, before: Instant) -> bool:
-    rows = view.query(
-        "SELECT 1 FROM nodes n JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
-        " WHERE n.tenant = :t AND n.hash = :id AND b.kf <= :before LIMIT 1",
-        id=bytes.fromhex(id_), before=before,
-    )  # fmt: skip
-    return bool(rows)
 
 
 def _fact(handle: Handle, item: Stated, report: Report) -> bool:
@@ -220,7 +212,7 @@ def _note(handle: Handle, item: Known, report: Report) -> bool:
 def _imported(tx: Tx, item: Known) -> int:
     """The lineage that holds this note now, if an earlier import made it."""
     view = tx.as_view(labels={SOURCE: item.source_id})
-    nodes = view.nodes("b.type = :type", type=item.type)
+    nodes = copying.of_type(view, item.type)
     return nodes[0].line if nodes else 0
 
 

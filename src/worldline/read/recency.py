@@ -132,7 +132,9 @@ def in_time(
     """The order with what holds now before what it took the place of, or after it, as the question asks."""
     wish = tense(asked)
     ordered = _by_facts(board, list(order), replaced, wish)
-    return _by_date(asked, board, ordered) if wish == "now" else ordered
+    if wish == "now":
+        return _by_date(asked, board, ordered)
+    return _before_that(asked, board, ordered) if wish == "then" else ordered
 
 
 def _by_facts(
@@ -187,6 +189,38 @@ def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
         if newer:
             new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
             order.insert(place, order.pop(order.index(new)))
+    return order
+
+
+_BEFORE = re.compile(r"\b(?:before|prior to|until)\s+(?P<tail>[^,;?]+)", re.I)
+LEFT = 0.5
+"""The share of what is asked, without what came after, that the turn of the time before must meet."""
+
+
+def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
+    """ "Who was it before Chidi?": what names the one after, or was said later, does not tell the one before."""
+    tail = _BEFORE.search(asked.text)
+    if tail is None or not order:
+        return order
+    after = set(words(tail["tail"]))
+    wanted = [need for need in needs(asked) if need.stem and need.stem not in after]
+    total = sum(need.weight for need in wanted)
+    first = board.turns[order[0]]
+    for at in order[1:DEPTH] if total else ():
+        turn = board.turns[at]
+        said = turn.described.words
+        met = degrees(wanted, said)
+        share = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total
+        names = {need.stem for need in needs(asked) if need.stem in after and need.word[:1].isupper()}
+        if (
+            share >= LEFT
+            and _is_later(turn, first)
+            and names.isdisjoint(said.split())
+            and turn.role != "assistant"
+        ):
+            order.remove(at)
+            order.insert(0, at)
+            break
     return order
 
 

@@ -100,7 +100,7 @@ def _leaf(view: SqlView, prefix: str) -> Target:
     if len(prefix) == 64:
         wanted = bytes.fromhex(prefix)
         for key in view.store.leaves.setdefault(view.tenant, Leaves()).find(view, wanted):
-            line, id_ = view.query("SELECT line, hash FROM nodes WHERE id = :key", key=key)[0]
+            line, id_ = view.query("SELECT line, hash FROM nodes WHERE tenant = :t AND id = :key", key=key)[0]
             if world_hash(id_) == wanted and view.named(id_.hex()):
                 return Target(line, key)
     raise NotFound(f"no memory {prefix[:16]} in this tenant, scope and world")

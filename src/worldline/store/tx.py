@@ -7,7 +7,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -30,21 +30,19 @@ from worldline.model import (
 )
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
+from worldline.store.held import Row
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
-from worldline.store.schema import CLOSABLE, COLUMNS, KEYED
-from worldline.store.sqlite import Row, SqliteStore
-from worldline.store.view import SqlView, as_belief, label_value
+from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
+from worldline.store.sqlite import SqliteStore
+from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
 
-_INSERT = {
-    table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    for table, columns in COLUMNS.items()
-}
-UNNUMBERED = ("labels", "wordings", "blocks")
-for _table in UNNUMBERED:
-    _INSERT[_table] = _INSERT[_table].replace("INSERT", "INSERT OR IGNORE", 1)
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
-_NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
+_NEXT_ROWS = "SELECT " + ", ".join(
+    f"(SELECT coalesce(max(id), 0) FROM {t} WHERE tenant = :t)" for t in _NUMBERED
+)
 ALWAYS = Interval(EARLIEST)
+MANY_WORDS = 400_000
+"""So many words are gathered before they are put into the index all together."""
 
 
 class Tx(Indexing):
@@ -71,10 +69,12 @@ class Tx(Indexing):
         self.proposed: list[str] = []
         self.ledger = ledger.Entries()
         self.worlds = digests.Touched()
-        self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS)[0], strict=True))
+        self._next: dict[str, int] = dict(
+            zip(_NUMBERED, store.query(_NEXT_ROWS, {"t": self.tenant})[0], strict=True)
+        )
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
-        self._texts, self._tokens = 0, 0
+        self._texts, self._tokens, self._told = 0, 0, 0
         self._dirty = False
         """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
@@ -103,8 +103,19 @@ class Tx(Indexing):
     def as_view(self, **changes: Any) -> SqlView:
         """A plain view of the store as this changeset has left it."""
         self.flush()
+        self.words()
         bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
         return SqlView(self.store, self.tenant, **(bound | changes))
+
+    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().matching(tokens, limit)
+
+    def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
+        """As in the view, with the words that this changeset has gathered."""
+        self.words()
+        return super().frequencies(tokens, common)
 
     def id_of(self, key: int) -> bytes:
         """The 32 bytes of a node's id."""
@@ -133,7 +144,7 @@ class Tx(Indexing):
         """(id, name, lineage) of a stored node; they never change."""
         held = self._stored.get(key)
         if held is None:
-            rows = self.query("SELECT hash, name, line FROM nodes WHERE id = :key", key=key)
+            rows = self.query("SELECT hash, name, line FROM nodes WHERE tenant = :t AND id = :key", key=key)
             held = self._stored[key] = rows[0]
         return held
 
@@ -145,7 +156,7 @@ class Tx(Indexing):
         """(key, lineage) of a stored node."""
         if id_ not in self._keys and not self.fresh:
             rows = self.store.query(
-                "SELECT id, line FROM nodes WHERE tenant = ? AND hash = ?", (self.tenant, id_)
+                "SELECT id, line FROM nodes WHERE tenant = :t AND hash = :id", {"t": self.tenant, "id": id_}
             )
             if rows:
                 self._keys[id_] = rows[0]
@@ -210,13 +221,13 @@ class Tx(Indexing):
         self._dirty = True
         self._rows["nodes"].append(
             (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored,
-             draft.scope)
+             draft.scope, draft.made)
         )  # fmt: skip
         self._ids[key], self._keys[id_] = id_, (key, line)
         if stored:
             self._label(key, draft)
         self._index(key, draft)
-        if not (self.fresh or draft.type in UNDESCRIBED or is_silent(draft.type, draft.metadata)):
+        if not (self.fresh or draft.type in UNDESCRIBED or is_silent(draft.type, draft.made)):
             self._describe(key, line, draft)
         if line != key:
             self._wake(line)
@@ -290,8 +301,8 @@ class Tx(Indexing):
 
     def _own_metadata(self, key: int, draft: NodeDraft) -> None:
         """Another scope with the same words keeps its own metadata, apart from the first one's."""
-        known = "SELECT 1 FROM nodes WHERE id = :key AND scope = :scope UNION ALL SELECT 1 FROM metadata"
-        known += " WHERE tenant = :t AND node = :key AND scope = :scope"
+        known = "SELECT 1 FROM nodes WHERE tenant = :t AND id = :key AND scope = :scope UNION ALL"
+        known += " SELECT 1 FROM metadata WHERE tenant = :t AND node = :key AND scope = :scope"
         if draft.metadata and not self.query(known, key=key, scope=draft.scope):
             self.add("metadata", key, draft.scope, _json(draft.metadata))
             self._label(key, draft)
@@ -332,7 +343,7 @@ class Tx(Indexing):
 
     def _give_way(self, edge: EdgeDraft, rows: list[Edge]) -> list[Edge]:
         """What sleep had derived makes room for somebody who states the same edge."""
-        derived = [] if is_inferred(edge.metadata) else [row for row in rows if is_inferred(row.metadata)]
+        derived = [] if is_inferred(edge) else [row for row in rows if is_inferred(row)]
         for row in derived:
             self.close(Close(as_belief(row), "edges", reason="stated now"), edge.type)
         return [row for row in rows if row not in derived]
@@ -356,7 +367,7 @@ class Tx(Indexing):
         self._dirty = True
         self._rows["edges"].append(
             (row, self.tenant, id_, src, type_, dst, world, edge.scope, edge.valid.start, end,
-             self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None)
+             self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None, edge.made)
         )  # fmt: skip
         self._linked.add((src, type_, dst))
         if type_ == "same_as":
@@ -434,7 +445,9 @@ class Tx(Indexing):
         self._closes[table].append(row)
 
     def _held(self, table: str, row: int) -> Row:
-        found = self.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :row", row=row)
+        found = self.query(
+            f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE tenant = :t AND id = :row", row=row
+        )
         return found[0]
 
     def _contained_no_more(self, table: str, row: Row) -> None:
@@ -456,7 +469,9 @@ class Tx(Indexing):
             return
         line, type_ = belief.of, self._new.get(belief.of, "")
         if not type_:
-            line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
+            line, type_ = self.query(
+                "SELECT line, type FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
+            )[0]
         draft = NodeDraft(
             type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
             confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
@@ -479,7 +494,7 @@ class Tx(Indexing):
 
     def _proposal_id(self, a: int, b: int) -> bytes:
         """The same pair in another scope is another proposal, for its owner to decide."""
-        rows = self.query("SELECT key FROM scopes WHERE id = :scope", scope=self.scope_id)
+        rows = self.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=self.scope_id)
         return record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex(), *(row[0] for row in rows))
 
     def add_proposal(self, id_: bytes, *rest: Any) -> None:
@@ -532,23 +547,24 @@ class Tx(Indexing):
         for table, rows in self._rows.items():
             if rows:
                 self._rows[table] = []
-                self.store.insert(_INSERT[table], rows)
+                self.store.put(table, rows)
                 self.ledger.put(table, rows)
-        if self._words:
-            indexed, self._words = self._words, []
-            self.store.insert("INSERT INTO words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)", indexed)
+        if self._tokens - self._told >= MANY_WORDS:
+            self._told = self._tokens
+            self.words()
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
-                self.store.insert(
-                    f"UPDATE {table} SET kt = {self.stamp} WHERE id = ? AND kt = {FOREVER}",
-                    [(row,) for row in closed],
+                self.store.execute(
+                    f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
+                    {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
                 self.ledger.closed(table, closed, self.stamp)
 
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
         self.flush()
+        self.words()
         if self.ledger.empty:
             return
         digests.settle(self)
@@ -557,9 +573,16 @@ class Tx(Indexing):
         self.sequence += 1
         self.head = ledger.append(self, kind, body, rows)
         self.store.execute(
-            "UPDATE tenants SET last_known = ?, sequence = ?, head = ?, texts = texts + ?, tokens = tokens + ?"
-            " WHERE id = ?",
-            (self.stamp, self.sequence, self.head, self._texts, self._tokens, self.tenant),
+            "UPDATE tenants SET last_known = :stamp, sequence = :sequence, head = :head, texts = texts + :texts,"
+            " tokens = tokens + :tokens WHERE tenant = :t",
+            {
+                "t": self.tenant,
+                "stamp": self.stamp,
+                "sequence": self.sequence,
+                "head": self.head,
+                "texts": self._texts,
+                "tokens": self._tokens,
+            },
         )
 
 

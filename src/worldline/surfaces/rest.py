@@ -21,7 +21,7 @@ from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.history import mark_after
-from worldline.read.span import span
+from worldline.store.listing import span
 from worldline.surfaces import rest_nights as nights
 from worldline.surfaces.budget import fitted, trimmed
 from worldline.surfaces.render import HIDDEN, plain

@@ -146,6 +146,6 @@ def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: boo
 
     made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
     if as_json:
-        emit_json({"token": made})
+        emit_json({"tenant": tenant, "token": made, "read_only": read_only})
     else:
         click.echo(made)

@@ -19,7 +19,9 @@ from worldline.clock import Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
-from worldline.reading.read import MAX_TEXT
+from worldline.reading.read import MAX_TEXT, Reading
+from worldline.store import events
+from worldline.store.events import stored_event
 from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
@@ -30,7 +32,7 @@ from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, stored_event
+from worldline.write.reconcile import ENCODER, read_event, reading_of, settle
 from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
@@ -111,9 +113,9 @@ def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     return Made(ENCODER.encode(read_event(event, handle.scope.user, handle.clock())), described)
 
 
-def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
+def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation: one changeset for the words, one for what they say."""
-    cleaned = [_redacted(_checked(event, handle), handle) for event in events]
+    cleaned = [_redacted(_checked(event, handle), handle) for event in said]
     left = _left(handle, ())
     made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
@@ -159,8 +161,7 @@ def _append(
         tx, event, place, handle.config.max_text, undated, draft, made.reading, made.described
     )
     if left is not None and not tx.is_new(key) and (new or left.facts):
-        before = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
-        put.leave(tx, key, _drafted([*_others(before, left), left]))
+        events.leave(tx, key, _drafted([*_others(events.draft_of(tx, key), left), left]))
     return tx.id_of(key), new
 
 
@@ -172,14 +173,14 @@ def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
     return _understand_all(handle, stored, [stored.id or ""], left)
 
 
-def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left: Pending) -> Receipt:
+def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending) -> Receipt:
     born: list[int] = []
     scope = 0
-    verdicts = _verdicts(handle, events) if left.extract and handle.config.gate != "off" else {}
+    verdicts = _verdicts(handle, ids) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
         nonlocal scope
-        changed = [_understand_one(tx, event, place, handle, left, verdicts.get(event)) for event in events]
+        changed = [_understand_one(tx, id_, place, handle, left, verdicts.get(id_)) for id_ in ids]
         born.extend(tx.born("Entity"))
         scope = place.scope
         return bytes.fromhex(stored.id or ""), any(changed)
@@ -187,12 +188,12 @@ def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left
     try:
         receipt = handle.write("remember", work)
     except (InvalidInput, Refused, NotFound):
-        handle.write("remember", lambda tx, place: _reject(tx, events, left))
+        handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
     done = with_model.joined(stored, receipt)
     done = with_model.joined(done, recluster(handle, born, scope))
     if left.model:
-        done = with_model.joined(done, with_model.read_events(handle, events, _for_model(left)))
+        done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -201,12 +202,12 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, events: Sequence[str]) -> dict[str, Signals]:
+def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
 
     def look(view: SqlView) -> dict[str, Heard]:
         handed = handed_out(view)
-        stored = {id_: stored_event(view, id_) for id_ in events}
+        stored = {id_: stored_event(view, id_) for id_ in ids}
         return {id_: _heard(view, e.text, e.speaker, e.key, handed) for id_, e in stored.items()}
 
     return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
@@ -218,8 +219,8 @@ def _understand_one(
     event = stored_event(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
-    if left.extract and (signals is None or _is_worth_reading(signals)):
-        said = reading_of(event, handle.scope.user)
+    said = reading_of(event, handle.scope.user)
+    if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
         changed.append(settle(tx, claims, event, place, handle, said=said))
     if signals is not None and signals.reason == ECHO:
@@ -232,13 +233,13 @@ def _understand_one(
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
         rest.append(replace(left, facts=(), extract=False))
-    put.leave(tx, event.key, _drafted(rest), "stored", kept)
+    events.leave(tx, event.key, _drafted(rest), "stored", kept)
     return any(changed)
 
 
-def _is_worth_reading(signals: Signals) -> bool:
-    """Rules cost next to nothing, so they read all but noise and echoes, admitted or not."""
-    return signals.salience >= FLOOR and signals.reason != ECHO
+def _is_worth_reading(signals: Signals, said: Reading) -> bool:
+    """Rules cost next to nothing, so they read all but noise and echoes; "Sorry, 21 kilos." takes something back."""
+    return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
 class Heard(Struct, frozen=True):
@@ -304,17 +305,10 @@ def _rarest(view: SqlView, text: str, stored: bool) -> list[str]:
 
 def resume(handle: Handle) -> tuple[Receipt, ...]:
     """Continues every event that was not settled when its process ended."""
-    rows = handle.read(
-        lambda view: view.query(
-            "SELECT n.hash, e.draft FROM events e JOIN nodes n ON n.id = e.node"
-            f" JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND {view.scoped('b')}"
-            " WHERE e.tenant = :t AND e.state = 'pending' GROUP BY e.node ORDER BY e.node"
-        )
-    )
     mine = handle.scope.bound().items()
     waiting = [
-        (replace(handle, scopes=left.scopes, world=left.world), id_.hex(), left)
-        for id_, draft in rows
+        (replace(handle, scopes=left.scopes, world=left.world), id_, left)
+        for id_, draft in handle.read(events.waiting)
         for left in msgspec.json.decode(draft, type=_DRAFT)
         if mine <= (left.scopes[0] if left.scopes else Scope()).bound().items()
     ]
@@ -356,11 +350,11 @@ def _drafted(left: list[Pending]) -> str | None:
     return msgspec.json.encode(left).decode() if left else None
 
 
-def _reject(tx: Tx, events: Sequence[str], left: Pending) -> Done:
+def _reject(tx: Tx, ids: Sequence[str], left: Pending) -> Done:
     """Facts that can never be stored are not tried again; the words stay."""
-    for id_ in events:
+    for id_ in ids:
         event = stored_event(tx, id_)
-        put.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
+        events.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
     return None, False
 
 
