@@ -101,7 +101,7 @@ class Tx(Indexing):
         """The sessions that they were said in."""
         self.scope_keys: dict[int, str] = {}
         """The canonical texts of scope sets."""
-        self._absent: set[bytes] = set()
+        self._not_stored: set[bytes] = set()
         """Ids that are known not to be stored."""
         self._bare: set[tuple[int, str]] = set()
         """(node, type) of ends that had no edge of a type when the changeset began."""
@@ -132,7 +132,7 @@ class Tx(Indexing):
 
     def absent(self, *ids: bytes) -> None:
         """Ids that a look-up has not found."""
-        self._absent.update(ids)
+        self._not_stored.update(ids)
 
     def bare(self, key: int, *types: str) -> None:
         """Types of edges that a look-up has not found at a node, neither out of it nor into it."""
@@ -210,7 +210,7 @@ class Tx(Indexing):
 
     def find(self, id_: bytes) -> tuple[int, int] | None:
         """(key, lineage) of a stored node."""
-        if id_ not in self._keys and id_ not in self._absent and not self.fresh:
+        if id_ not in self._keys and id_ not in self._not_stored and not self.fresh:
             rows = self.store.query(
                 "SELECT id, line FROM nodes WHERE tenant = :t AND hash = :id", {"t": self.tenant, "id": id_}
             )
