@@ -57,6 +57,7 @@ def _rest(path: str, **body: Any) -> Door:
 def _shell(memory: Memory, folder: Path) -> Any:
     done = CliRunner().invoke(main, ["remember", SAID, "--db", str(folder / "me.db")])
     assert done.exit_code == 0, done.output
+    assert "redacted: github token" in done.output
 
 
 DOORS: dict[str, Door] = {
