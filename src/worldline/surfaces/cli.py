@@ -61,7 +61,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
         "absorb": ("exchanging:absorb", "Unite another store with this one."),
         "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
-        "install": ("installing:install", "Set up a coding agent's hooks; shows, asks, can undo."),
+        "install": ("installing:install", "Set up an agent: hooks or the MCP server; shows, asks, can undo."),
         "hook": ("hooks:hook", "Answer a coding agent's hook (its JSON on standard input)."),
     },
     "Care": {
