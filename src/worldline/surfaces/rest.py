@@ -75,7 +75,7 @@ from worldline.write.reread import Reread
 KNOWN = 0.4
 """The part of a budget that the answer, its proof and the facts may take."""
 ALL = 1_000_000_000
-_LOOKS = frozenset({"/v1/recall", "/v1/walk", "/v1/query", "/v1/explain"})
+_LOOKS = frozenset({"/v1/recall", "/v1/context", "/v1/walk", "/v1/query", "/v1/explain"})
 
 
 class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
