@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import orjson
 from msgspec import Struct
 
+from worldline.errors import StoreError
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -402,6 +403,8 @@ def _decoded(blob: bytes) -> tuple[Any, Numbers]:
     """(postings, their rows)."""
     import numpy as np
 
+    if len(blob) % _SIZE:
+        raise StoreError("the words index is damaged; `worldline verify` says where")
     held = np.frombuffer(blob, _FIELDS)
     return held, held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
 
@@ -441,10 +444,86 @@ def thin(view: SqlView, most: int) -> list[str]:
 
 def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[int]:
     """The rows of all passages that the index has, hot or cold."""
-    args = {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)}
-    chunks = [row[3] for row in query(_LISTS, args) if row[1] == cold]
-    found = set[int](_decoded(b"".join(chunks))[1].tolist())
-    return found if cold else found | {row[0] for row in query(_WAITING, args)}
+    found = set[int](_decoded(_every(query, tenant, cold))[1].tolist())
+    return found if cold else found | {row[0] for row in query(_WAITING, {"t": tenant})}
+
+
+def _every(query: Callable[..., list[Row]], tenant: int, cold: int) -> bytes:
+    """The list of all texts, hot or cold."""
+    blobs: dict[str, list[bytes]] = defaultdict(list)
+    rows = query(_LISTS, {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)})
+    _gather(blobs, [row for row in rows if row[1] == cold])
+    return b"".join(blobs[EVERY])
+
+
+_CHUNKS = (
+    "SELECT term, cold, chunk, n, rows FROM words WHERE tenant = :t AND (term, cold, chunk) > (:term, :cold, :chunk)"
+    " ORDER BY term, cold, chunk LIMIT :most"
+)
+
+
+def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str, str]]:
+    """(where, what) is wrong with the chunks in themselves, and with the totals."""
+    import numpy as np
+
+    args = {"t": tenant}
+    every = [_every(query, tenant, cold) for cold in (0, 1)]
+    if any(len(blob) % _SIZE for blob in every):
+        yield "words", "the list of all texts is cut"
+        return
+    texts = [_Tally(blob) for blob in every]
+    at: tuple[str, int, int] = ("", -1, -1)
+    while chunks := query(_CHUNKS, {"t": tenant, "term": at[0], "cold": at[1], "chunk": at[2], "most": 5000}):
+        at = chunks[-1][:3]
+        for term, cold, chunk, n, rows in chunks:
+            if not _is_whole(chunk, n, rows):
+                yield f"words {term!r}, chunk {chunk}", "it does not hold what it says"
+            elif term != EVERY and not texts[cold].add(rows):
+                yield f"words {term!r}, chunk {chunk}", "it names texts that are not in the list of all"
+    fresh = query(_WAITING, args)
+    totals = {row[0]: tuple(map(int, row[1:])) for row in query(_TOTALS, args)}
+    for cold, tally in enumerate(texts):
+        for row in tally.rows[tally.differs()][:1].tolist():
+            yield f"words of node row {row // WORDS_PER_NODE}", "they are not all in the index"
+        waiting = [] if cold else fresh
+        tokens = int(np.sum(tally.words)) + sum(map(_length, waiting))
+        if totals.get(cold, (0, 0, 0)) != (len(tally.rows) + len(waiting), tokens, len(waiting)):
+            yield "words_total", "it is not the sum of what is stored"
+
+
+class _Tally:
+    """What is found of each text in the lists of terms, against what the list of all texts says."""
+
+    def __init__(self, every: bytes) -> None:
+        import numpy as np
+
+        held, self.rows = _decoded(every)
+        self.words, self.terms = held["words"].astype(np.int64), held["often"].astype(np.int64)
+        self._terms, self._words = np.zeros_like(self.terms), np.zeros_like(self.words)
+
+    def add(self, rows: bytes) -> bool:
+        """Counts the postings of a term; False where one is of an unknown text or of another length."""
+        held, places = _decoded(rows)
+        chosen = _within(self.rows, places)
+        if len(chosen) != len(places) or (self.words[chosen] != held["words"]).any():
+            return False
+        self._terms[chosen] += 1
+        self._words[chosen] += held["often"]
+        return True
+
+    def differs(self) -> Any:
+        """Which texts have other words than they should; their tenant's token is counted and not listed."""
+        import numpy as np
+
+        full = (self.terms < 255) & (self.words < 255)
+        return (np.minimum(self._terms, 255) != self.terms) | (full & (self._words + 1 != self.words))
+
+
+def _is_whole(chunk: int, n: int, rows: bytes) -> bool:
+    if not rows or len(rows) != n * _SIZE or (chunk and _row_of(rows[-_SIZE:]) != chunk):
+        return False
+    places = _decoded(rows)[1]
+    return bool((places[1:] > places[:-1]).all())
 
 
 def archived(store: SqliteStore, tenant: int, rows: Sequence[int]) -> set[int]:
@@ -564,6 +643,7 @@ _OPEN = (
     "SELECT term, rows FROM words WHERE tenant = :t AND cold = :cold AND chunk = 0"
     " AND term IN (SELECT value FROM json_each(:terms))"
 )
+_TOTALS = "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t"
 _WAITING = "SELECT row, owner, text, kinds FROM fresh_words WHERE tenant = :t"
 
 
