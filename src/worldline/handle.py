@@ -14,19 +14,18 @@ from msgspec import Struct, field
 
 from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
-from worldline.errors import ReadOnly, WorldlineError
-from worldline.hashing import GENESIS
+from worldline.errors import ReadOnly, Refused, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
-from worldline.store import lookup, registry
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store import listing, lookup, registry
+from worldline.store.listing import Tenant
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 
 T = TypeVar("T")
 Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
-_NOBODY: Row = (0, "", 0, 0, 0, GENESIS)
 
 
 def _no_embedder() -> None:
@@ -56,6 +55,8 @@ class Handle(Struct, frozen=True):
     """The edge types that this process has handlers for."""
     scopes: tuple[Scope, ...] = ()
     """The first one filters reads; writes belong to all of them."""
+    confined: Scope = Scope()
+    """What no handle made from this one can leave."""
     session: str | None = None
     world: int = 0
     moment: AsOf = AsOf()
@@ -72,13 +73,22 @@ class Handle(Struct, frozen=True):
     def scope(self) -> Scope:
         return self.scopes[0] if self.scopes else Scope()
 
-    def tenant_row(self) -> Row:
-        """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
-        rows = self.store.query(
-            "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = ?",
-            (self.tenant,),
-        )
-        return rows[0] if rows else _NOBODY
+    def within(self, scope: Scope) -> Scope:
+        """A scope inside what this handle is confined to; refused where it would leave that."""
+        fixed = self.confined.bound()
+        for kind, name in scope.bound().items():
+            if fixed.get(kind, name) != name:
+                raise Refused(f"this handle is confined to {kind} {fixed[kind]!r} and serves no other")
+        return Scope(**{**scope.bound(), **fixed})
+
+    def require_free(self, verb: str) -> None:
+        """Refuses what concerns the whole store to a handle that is confined to a part of it."""
+        if self.confined.bound():
+            raise Refused(f"a store is {verb} by its operator; this handle is confined to one scope of it")
+
+    def tenant_row(self) -> Tenant:
+        """The tenant as the store keeps it; zeros for one without memories."""
+        return listing.tenant(self.store, self.tenant)
 
     def view(self) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""
@@ -86,8 +96,8 @@ class Handle(Struct, frozen=True):
         valid = self.moment.valid
         return SqlView(
             self.store,
-            tenant[0],
-            valid=max(self.clock(), tenant[3]) if valid is None else valid,
+            tenant.id,
+            valid=max(self.clock(), tenant.last_known) if valid is None else valid,
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
@@ -119,7 +129,7 @@ class Handle(Struct, frozen=True):
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.store.writing(keep=keep):
-            tx = self._begin(fresh and not self.store.query("SELECT 1 FROM nodes LIMIT 1"))
+            tx = self._begin(fresh and listing.is_empty(self.store))
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
@@ -135,12 +145,12 @@ class Handle(Struct, frozen=True):
 
     def _begin(self, fresh: bool) -> Tx:
         tenant = self.tenant_row()
-        if not tenant[0]:
-            tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
+        if not tenant.id:
+            tenant = Tenant(*registry.new_tenant(self.store, self.tenant, self.clock(), self.types))
         return Tx(
             self.store,
             tenant,
-            known=max(self.clock(), tenant[3] + 1),
+            known=max(self.clock(), tenant.last_known + 1),
             scope=self.scope,
             types=self.types,
             language=self.config.language,
@@ -158,4 +168,4 @@ class Handle(Struct, frozen=True):
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""
         with self.store.reading():
-            return int(max(self.clock(), self.tenant_row()[3]))
+            return int(max(self.clock(), self.tenant_row().last_known))

@@ -54,7 +54,8 @@ from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.sleeping import Sleeping
-from worldline.store import registry
+from worldline.store import histories, registry
+from worldline.store import listing as lists
 from worldline.store.lookup import missing
 from worldline.store.sqlite import SqliteStore, make_folder
 from worldline.store.tx import Tx
@@ -67,6 +68,7 @@ from worldline.write.check import clean_interval, clean_metadata, clean_name, cl
 from worldline.write.embed import embed_new
 from worldline.write.ends import ends
 from worldline.write.given import believe
+from worldline.write.redact import redacting, require_plain, screened
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder, Reranker
@@ -144,12 +146,26 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         now = self._h.scopes[0] if self._h.scopes else Scope()
         given = {"user": user, "agent": agent, "app": app, "run": run}
         scope = replace(now, **{kind: value for kind, value in given.items() if value is not None})
-        scopes = (clean_scope(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        scopes = (self._named(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        if session and self._h.config.redact:
+            session = screened(session)[0]
         return self._bind(scopes=scopes, session=session or self._h.session)
+
+    def confined(self, scope: Scope) -> Memory:
+        """A handle in this scope that cannot be left: whatever is made from it stays inside."""
+        inside = self.scoped(**scope.bound())
+        return inside._bind(confined=inside._h.scope if scope.bound() else self._h.confined)
+
+    def _named(self, scope: Scope) -> Scope:
+        """A scope whose ids can be stored: usable text, and no secret."""
+        named = self._h.within(clean_scope(scope))
+        for kind, name in named.bound().items() if self._h.config.redact else ():
+            require_plain(name, f"{kind} id")
+        return named
 
     def shared_with(self, *scopes: Scope) -> Memory:
         """A handle whose writes belong to these scopes as well; its reads stay as they are."""
-        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(clean_scope, scopes)))
+        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(self._named, scopes)))
 
     def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Memory:
         """A handle that looks from another moment; an omitted axis is now. It cannot write."""
@@ -215,6 +231,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """Continues every event whose facts were not settled when the process ended."""
         return remembering.resume(self._h)
 
+    @redacting
     def fact(self, fact: Fact | Mapping[str, Any], *, dry_run: bool = False) -> Receipt:
         """Believes one fact given directly: a `Fact`, or a dict as `remember` takes it."""
 
@@ -224,6 +241,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("fact", work, dry_run=dry_run)
 
+    @redacting
     def note(
         self,
         type: str,
@@ -257,6 +275,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("note", work, dry_run=dry_run)
 
+    @redacting
     def link(
         self,
         src: Any,
@@ -292,6 +311,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("link", work, dry_run=dry_run)
 
+    @redacting
     def amend(
         self,
         ref: Any,
@@ -313,6 +333,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("amend", work, dry_run=dry_run)
 
+    @redacting
     def correct(
         self,
         ref: Any,
@@ -342,6 +363,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("correct", work, dry_run=dry_run)
 
+    @redacting
     def retire(
         self, ref: Any, when: When | None = None, *, reason: str | None = None, dry_run: bool = False
     ) -> Receipt:
@@ -369,18 +391,17 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
-        rows = tx.as_view(world=self._h.world).edge_rows(
-            "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
-            id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
-        )  # fmt: skip
+        rows = histories.beliefs_in(tx.as_view(world=self._h.world), edge)
         if not rows:
             raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
         return [row for row in rows if row.known.end == FOREVER]
 
+    @redacting
     def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
         return self._mark(ref, "quarantined", reason, dry_run)
 
+    @redacting
     def confirm(self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False) -> Receipt:
         """Releases something quarantined, or vouches for it."""
         return self._mark(ref, "confirmed", reason, dry_run)
@@ -413,6 +434,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     # Ontology ----------------------------------------------------------------------------------
 
+    @redacting
     def register(self, item: EdgeType | NodeType | Predicate) -> Receipt:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
@@ -456,7 +478,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         def look(view: SqlView) -> Edge:
             source = self._h.resolve(view, src)
             target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
-            found = listing.edges_between(view, source, type, target)
+            found = histories.edges_between(view, source, type, target)
             if not found:
                 raise NotFound(
                     f"no {type} edge is believed between these two; a fact is a memory of its own, with an id"
@@ -561,14 +583,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """The hash of a world and all inside it; without one, of the whole memory."""
 
         def look(view: SqlView) -> str:
-            line = self._h.tenant_row()[2] if ref is None else self._h.resolve(view, ref).line
-            return listing.hash_of(view, line).hex()
+            line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
+            return lists.hash_of(view, line).hex()
 
         return self._h.read(look)
 
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
-        return self._h.read(listing.worlds)
+        return self._h.read(lists.worlds)
 
 
 def _revision(

@@ -19,7 +19,8 @@ from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors
 
 if TYPE_CHECKING:
-    from worldline.read.recall import Semantic, Wish
+    from worldline.read.lanes import Semantic
+    from worldline.read.recall import Wish
     from worldline.read.relation_match import Matcher
     from worldline.read.walk import Answer
 
@@ -50,7 +51,7 @@ class Recalling:
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
         from worldline.read import recall as recalling
-        from worldline.read.rerank import CANDIDATES
+        from worldline.read.pack import CANDIDATES
 
         semantic, matcher, reranker = self._meaning(question), self._matcher(), self._h.reranker()
         opened = {"closed": include_superseded, "quarantined": include_quarantined}
@@ -140,11 +141,13 @@ class Recalling:
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""
+        self._h.require_free("embedded")
         embedder = self._h.embedder()
         return 0 if embedder is None else embed_pending(self._h, embedder, progress)
 
     def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes every vector anew with the embedder that is configured now."""
+        self._h.require_free("embedded")
         forget_vectors(self._h)
         return self.flush(progress)
 
@@ -158,7 +161,7 @@ class Recalling:
 
     def _meaning(self, question: str) -> Semantic | None:
         """The question as a vector, if there is an embedder; made before anything is read."""
-        from worldline.read.recall import Semantic
+        from worldline.read.lanes import Semantic
 
         clean_text(question, "question", LONGEST_QUESTION)
         embedder = self._h.embedder()

@@ -411,7 +411,8 @@ def test_an_older_file_is_read_through_a_copy(tmp_path: Path, mine: Memory) -> N
     connection = apsw.Connection(str(path))
     for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX) (\w+)", SLEEP_TABLES):
         connection.execute(f"DROP {kind} IF EXISTS {name}")
-    connection.execute("ALTER TABLE events DROP COLUMN reading")
+    connection.execute("ALTER TABLE events DROP COLUMN reading; ALTER TABLE nodes DROP COLUMN made")
+    connection.execute("ALTER TABLE edges DROP COLUMN made")
     connection.execute("PRAGMA user_version = 1")
     connection.close()
     before = path.read_bytes()

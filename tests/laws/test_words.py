@@ -12,8 +12,9 @@ import pytest
 from worldline import Memory
 from worldline.store import words
 from worldline.store.glance import Store as Glance
+from worldline.store.schema import FORMAT
 from worldline.store.view import SqlView
-from worldline.store.words import All, Any_, Index, any_of
+from worldline.store.words import All, Either, Index, any_of
 from worldline.testing import FrozenClock
 
 VOCABULARY = [f"w{n}" for n in range(400)]
@@ -71,9 +72,11 @@ class Shelf:
             self.change(lambda index, text=self.hot[row]: index.move([text], cold=False))
 
     def question(self):
-        tokens = list(dict.fromkeys(self.dice.choices(VOCABULARY, cum_weights=OFTEN, k=self.dice.randint(1, 6))))
+        tokens = list(
+            dict.fromkeys(self.dice.choices(VOCABULARY, cum_weights=OFTEN, k=self.dice.randint(1, 6)))
+        )
         if len(tokens) > 3 and self.dice.random() < 0.4:
-            return Any_((tokens[0], All((tokens[1], any_of(tokens[2:]))), All((tokens[-1], tokens[0]))))
+            return Either((tokens[0], All((tokens[1], any_of(tokens[2:]))), All((tokens[-1], tokens[0]))))
         return any_of(tokens, self.dice.sample(KINDS, self.dice.choice((0, 0, 1))))
 
 
@@ -155,7 +158,7 @@ def test_common_words_are_not_all_read(monkeypatch):
     found = words.search(shelf.view, any_of(["w0", "w1", "w250", "w260", "w270"]), 3)
     assert len(found) == 3
     assert read
-    assert all("w0" not in match.parts for match in read if isinstance(match, Any_))
+    assert all("w0" not in match.parts for match in read if isinstance(match, Either))
 
 
 def test_one_by_one_and_together_make_the_same_index():
@@ -222,7 +225,9 @@ def test_a_glance_ranks_as_the_index_does(tmp_path):
     found = [glimpse.content for glimpse in glance.matching(question, "english", 4)]
     glance.close()
     assert found
-    assert found == [text for text in wanted if len(set(text.split()) & set(question.split())) > 1][: len(found)]
+    assert (
+        found == [text for text in wanted if len(set(text.split()) & set(question.split())) > 1][: len(found)]
+    )
 
 
 def _contents(view, tokens):
@@ -237,7 +242,7 @@ CREATE VIRTUAL TABLE {0}terms USING fts5vocab({0}words, col);
 
 
 def test_files_with_fts5_are_indexed_anew(tmp_path):
-    """A file of format 3 opens with a backup beside it, finds what it found, and its archive stays cold."""
+    """A file of format 4 opens with a backup beside it, finds what it found, and its archive stays cold."""
     path, clock = tmp_path / "m.db", FrozenClock(1000)
     with Memory.open(path, clock=clock) as opened:
         memory = opened.scoped(user="ann")
@@ -252,8 +257,10 @@ def test_files_with_fts5_are_indexed_anew(tmp_path):
     connection.execute(OLD.format("") + OLD.format("cold_"))
     ((last,),) = connection.execute("SELECT max(id) FROM nodes WHERE type = 'learning'").fetchall()
     connection.executemany("INSERT INTO words (rowid, owner, text, kinds) VALUES (?, ?, ?, ?)", rows)
-    connection.execute("INSERT INTO cold_words (rowid, owner, text) VALUES (?, 't1', 'lamp')", (last * 65536,))
-    connection.execute("PRAGMA user_version = 3")
+    connection.execute(
+        "INSERT INTO cold_words (rowid, owner, text) VALUES (?, 't1', 'lamp')", (last * 65536,)
+    )
+    connection.execute("PRAGMA user_version = 4")
     connection.close()
     with Memory.open(path, clock=clock) as opened:
         memory = opened.scoped(user="ann")
@@ -261,14 +268,14 @@ def test_files_with_fts5_are_indexed_anew(tmp_path):
         after = memory.recall("Where is the lamp number 7?", limit=5)
         assert [h.node.id for h in after.hits] == [h.node.id for h in before.hits]
         store = memory._h.store
-        assert store.connection().pragma("user_version") == 4
+        assert store.connection().pragma("user_version") == FORMAT
         tables = {row[0] for row in store.query("SELECT name FROM sqlite_master")}
         assert not tables & {"terms", "cold_terms", "cold_words", "words_docsize", "cold_words_docsize"}
         tenant = memory._h.tenant_row()[0]
         archived = words.rows_of(store.query, tenant, cold=True)
         assert {row // 65536 for row in archived} == {last}
         assert len(archived) > 2
-    assert (tmp_path / "m.db.format3.backup").exists()
+    assert (tmp_path / "m.db.format4.backup").exists()
 
 
 @pytest.mark.parametrize(

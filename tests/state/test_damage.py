@@ -9,10 +9,10 @@ import apsw
 import pytest
 
 from worldline.config import Config
-from worldline.consolidate.changes import set_mark
 from worldline.errors import StoreError
 from worldline.memory import Memory
 from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate, Scope, Verification
+from worldline.store.nights import set_mark
 from worldline.store.schema import COLUMNS, COVERED
 from worldline.write.load import Link, Note
 
@@ -208,7 +208,9 @@ def test_an_inserted_row_is_found_and_named(copy: Path, table: str) -> None:
 def test_the_words_index_is_checked(copy: Path) -> None:
     """A missing row of the words index is named by its node, and a foreign one by itself."""
     connection = apsw.Connection(str(copy))
-    ((row, text),) = connection.execute("SELECT row, text FROM fresh_words ORDER BY row DESC LIMIT 1").fetchall()
+    ((row, text),) = connection.execute(
+        "SELECT row, text FROM fresh_words ORDER BY row DESC LIMIT 1"
+    ).fetchall()
     connection.execute("DELETE FROM fresh_words WHERE row = ?", (row,))
     assert any(f"node row {row // 65536}" in d.where for d in _verified(copy).damage)
     connection.execute("INSERT INTO fresh_words VALUES (1, ?, 't1', ?, '')", (row, text))

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from worldline import Config, Fact, Memory, Scope
 from worldline.clock import instant, show
 from worldline.errors import InvalidInput, NotFound, Refused
-from worldline.exchange import exporters, importers
+from worldline.exchange import exporters, importers, jsonl
+from worldline.store.whole import TABLES
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 
@@ -366,19 +367,56 @@ def test_own_copy_is_exact(tmp_path: Path) -> None:
 
 
 def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
-    """Known times are those of the new store, in the old order; the origin's are kept beside them."""
+    """An exact copy knew everything when its origin did, row by row, and its log ends in the same head."""
     origin = lived()
+    origin.pin(_named(origin, "Acme"))
     origin.export(tmp_path / "copy.jsonl")
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
     copy.import_(tmp_path / "copy.jsonl")
 
+    acme = next(v for v in origin.history(_named(origin, "Acme")))
+    known = acme.node.known.start
+    assert known < NOW
+    assert copy.history(acme.node.id) == origin.history(acme.node.id)
+    assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
+    assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
+    assert copy._h.tenant_row() == origin._h.tenant_row()
+    for table, columns in TABLES.items():
+        told = "SELECT {} FROM {} ORDER BY 1, 2".format(", ".join(f'"{column}"' for column in columns), table)
+        assert copy._h.store.query(told) == origin._h.store.query(told), table
+    assert copy.verify() == origin.verify()
+    later = copy.note("context", "later")
+    assert later.known_at > origin._h.tenant_row()[3]
+    assert copy.verify().ok
+
+
+def test_a_file_of_the_former_form_is_still_read(tmp_path: Path) -> None:
+    """Lines by ids, as whole memories were exported once, are put back with the known times of the new store."""
+    origin = lived()
+    told = origin._h.read(lambda view: [json.dumps(line) for line in jsonl.lines(view)])
+    path = written(tmp_path, "old.jsonl", "\n".join(told))
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+
+    assert copy.import_(path).skipped == ()
     acme = next(v for v in copy.history(_named(copy, "Acme")))
     assert acme.node.known.start >= NOW
     assert [show(o.known.start) for o in acme.origins] == ["2026-09-01T00:00:00.000002Z"]
     assert acme.origins[0].store == origin.hash()
-    known = acme.node.known.start
-    assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
-    assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
+    assert everything(copy) == everything(origin)
+    assert copy.verify().ok
+
+
+def test_a_copy_in_a_file_with_other_tenants_is_put_back_by_ids(tmp_path: Path) -> None:
+    """Where row numbers are taken, or the tenant has another name, contents and history still come over."""
+    origin = lived()
+    origin.export(tmp_path / "copy.jsonl")
+    with Memory.open(tmp_path / "shared.db", Config(embedder="none"), "somebody") as other:
+        other.note("context", "theirs")
+    for name in ("default", "another"):
+        with Memory.open(tmp_path / "shared.db", Config(embedder="none"), name) as copy:
+            assert copy.import_(tmp_path / "copy.jsonl").skipped == ()
+            assert everything(copy) == everything(origin)
+            assert copy.verify().ok
 
 
 def _named(memory: Memory, name: str) -> str:

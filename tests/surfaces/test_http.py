@@ -22,7 +22,7 @@ from worldline.surfaces.rest import ROUTES
 from worldline.text import estimate_tokens
 
 _NOT_SERVED = {
-    "as_agent", "at", "enter", "scoped", "shared_with",  # bindings: query parameters
+    "as_agent", "at", "confined", "enter", "scoped", "shared_with",  # bindings: query parameters
     "open", "close", "register", "reembed", "score_with", "drop_scorer",  # the operator's
     "absorb", "backup", "export", "import_",  # paths on the server
 }  # fmt: skip
@@ -428,7 +428,7 @@ def test_tokens_files_are_checked(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="chmod 600"):
         auth.load(path, "default", {})
     path.chmod(0o600)
-    assert auth.load(path, "default", {}).tenant("Bearer 0123456789abcdef") == "ana"
+    assert auth.load(path, "default", {}).opens("Bearer 0123456789abcdef") == auth.Pass("ana")
     for text, told in (
         ('ana = "short"', "16 characters"),
         ("ana = 5", "a tenant has"),

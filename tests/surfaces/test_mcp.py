@@ -38,6 +38,7 @@ def db(tmp_path: Path) -> str:
 def stdio(db: str, *args: str, **environ: str) -> Client:
     """A client whose server is a child process on standard input and output."""
     environ = {"WORLDLINE_DB": db, "WORLDLINE_EMBEDDER": "none", **environ}
+    environ |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     command = ["-m", "worldline", "mcp", *args]
     return Client(StdioServerParameters(command=sys.executable, args=command, env=environ))
 
@@ -196,16 +197,16 @@ def test_what_was_believed_and_what_was_true_over_mcp(db: str) -> None:
 
 
 def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
-    """The server's scope is the default, a call may name another, and a write may go to several."""
+    """A server without a scope lets each call name its own; a write may go to several."""
 
     async def work(call: Tools) -> None:
-        await call("write", content="Alice likes tea")
+        await call("write", content="Alice likes tea", user="alice")
         await call("write", content="Bo likes coffee", user="bo")
         await call(
             "write", content="The office is closed", scopes=[{"user": "alice"}, {"user": "bo", "app": "x"}]
         )
 
-        assert {i["text"] for i in (await call("list"))["items"]} == {
+        assert {i["text"] for i in (await call("list", user="alice"))["items"]} == {
             "Alice likes tea",
             "The office is closed",
         }
@@ -217,7 +218,19 @@ def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
         first = await call("list_scopes", limit=2)
         assert await call("list_scopes", limit=2, page=first["next"]) == {"user": ["bo"]}
 
-    session(stdio(db, "--user", "alice"), work)
+    async def bound(call: Tools) -> None:
+        assert {i["text"] for i in (await call("list"))["items"]} == {
+            "Alice likes tea",
+            "The office is closed",
+        }
+        assert "confined to user 'alice'" in await call.refused("list", user="bo")
+        assert "confined to user 'alice'" in await call.refused(
+            "purge_scope", kind="user", name="bo", confirm="bo"
+        ) or "there is no" in await call.refused("purge_scope", kind="user", name="bo", confirm="bo")
+        assert await call("list_scopes") == {"user": ["alice"]}
+
+    session(stdio(db), work)
+    session(stdio(db, "--user", "alice"), bound)
 
 
 def _changesets(db: str) -> int:

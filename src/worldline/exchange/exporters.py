@@ -10,16 +10,19 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import orjson
 
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
-from worldline.exchange import jsonl
+from worldline.exchange import exact, jsonl
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
+from worldline.store import copying
+from worldline.store.events import talks
 from worldline.store.view import SqlView
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -37,7 +40,7 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
-            count = handle.read(lambda view: _written(FORMATS[format](view), file.write))
+            count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
@@ -52,8 +55,19 @@ def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> 
     return total
 
 
+def _pieces(handle: Handle, view: SqlView, format: str) -> Iterator[tuple[str, int]]:
+    """What is written; a whole memory is told row by row, so that a copy of it is exact."""
+    if format == "jsonl" and not (view.scope.bound() or view.world):
+        return _dumped(exact.lines(view, handle.tenant))
+    return FORMATS[format](view)
+
+
 def _jsonl(view: SqlView) -> Iterator[tuple[str, int]]:
-    for line in jsonl.lines(view):
+    return _dumped(jsonl.lines(view))
+
+
+def _dumped(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str, int]]:
+    for line in lines:
         yield orjson.dumps(line).decode() + "\n", 1
 
 
@@ -63,13 +77,13 @@ def _jsonl(view: SqlView) -> Iterator[tuple[str, int]]:
 def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
     yield "# Memory\n", 0
     kinds: dict[str, list[Node]] = {}
-    for node in view.nodes("b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')", "ORDER BY b.type, n.name"):
+    for node in copying.shown_notes(view):
         kinds.setdefault(node.type, []).append(node)
     for kind, nodes in kinds.items():
         yield f"\n## {kind}\n", 0
         for node in nodes:
             yield _note(node), 1
-    facts = view.nodes("b.type = 'Fact'", "ORDER BY n.content")
+    facts = copying.shown_facts(view)
     if facts:
         yield "\n## Facts\n\n", 0
     for node in facts:
@@ -93,15 +107,8 @@ def _since(node: Node) -> str:
 
 
 def _talks(view: SqlView) -> Iterator[tuple[str, int]]:
-    rows = view.query(
-        "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
-        " coalesce((SELECT w.name FROM nodes w WHERE w.id = e.session), '') AS talk"
-        " FROM events e JOIN nodes n ON n.id = e.node"
-        " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node"
-    )
     last = None
-    for text, sender, said_at, offset, talk in rows:
+    for text, sender, said_at, offset, talk in talks(view):
         if talk != last:
             last = talk
             yield f"\n## {_flat(talk) or 'Said'}\n\n", 0
@@ -130,7 +137,7 @@ def _graphml(view: SqlView) -> Iterator[tuple[str, int]]:
             yield f'  <key id="{kind[0]}_{name}" for="{kind}" attr.name="{name}" attr.type="string"/>\n', 0
     yield '  <graph id="memory" edgedefault="directed">\n', 0
     seen: dict[int, Node] = {}
-    for node in view.nodes("b.type != 'Scope'", "ORDER BY n.id"):
+    for node in copying.shown(view):
         if node.line not in seen:
             seen[node.line] = node
             yield _graph_node(node), 1

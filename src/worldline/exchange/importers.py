@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from worldline.clock import Instant, When
+from worldline.clock import When
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore, source
 from worldline.exchange.absorb import put_back
@@ -24,12 +24,14 @@ from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markd
 from worldline.exchange.records import Bad, Item, Known, Record, Report, Said, Stated
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, NodeDraft, Scope
+from worldline.store import copying
+from worldline.store.events import known_before
 from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.write import change, put
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_scope
 from worldline.write.given import believe
+from worldline.write.redact import require_plain, screened
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -135,10 +137,21 @@ def _keep(handle: Handle, item: Said | Known | Stated, report: Report) -> Report
     if isinstance(item, Said):
         return _keep_said(handle, item, report)
     try:
+        item, found = _plain(handle, item)
+        report = replace(report, redacted=(*report.redacted, *found))
         new = _note(handle, item, report) if isinstance(item, Known) else _fact(handle, item, report)
     except _UNSTORABLE as error:
         return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
     return _counted(report, int(new), int(not new))
+
+
+def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[str, ...]]:
+    """The item without secrets; one that belongs to a scope of such a name cannot be stored."""
+    if not handle.config.redact:
+        return item, ()
+    for kind, name in item.scope.bound().items() if isinstance(item, Known) else ():
+        require_plain(name, f"{kind} id")
+    return screened(item)
 
 
 def _counted(report: Report, new: int, same: int) -> Report:
@@ -148,7 +161,8 @@ def _counted(report: Report, new: int, same: int) -> Report:
 def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
     """All in one changeset; where one of them cannot be stored, the others one by one."""
     try:
-        new = _remember(handle, item.events, report.dry_run)
+        new, found = _remember(handle, item.events, report.dry_run)
+        report = replace(report, redacted=(*report.redacted, *found))
         return _counted(report, new, len(item.events) - new)
     except _UNSTORABLE as error:
         if len(item.events) == 1:
@@ -158,22 +172,13 @@ def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
     return report
 
 
-def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> int:
-    """How many of these are new."""
+def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[int, tuple[str, ...]]:
+    """How many of these are new, and what was redacted."""
     before = handle.now()
     receipt = remembering.remember_all(handle, events, dry_run=dry_run)
     ids = receipt.ids or ((receipt.id,) if receipt.id else ())
-    known = handle.read(lambda view: {id_ for id_ in ids if _known(view, id_, before)})
-    return len(set(ids) - known)
-
-
-def _known(view: SqlView, id_: str, before: Instant) -> bool:
-    rows = view.query(
-        "SELECT 1 FROM nodes n JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
-        " WHERE n.tenant = :t AND n.hash = :id AND b.kf <= :before LIMIT 1",
-        id=bytes.fromhex(id_), before=before,
-    )  # fmt: skip
-    return bool(rows)
+    known = handle.read(lambda view: known_before(view, ids, before))
+    return len(set(ids) - known), receipt.redacted
 
 
 def _fact(handle: Handle, item: Stated, report: Report) -> bool:
@@ -207,7 +212,7 @@ def _note(handle: Handle, item: Known, report: Report) -> bool:
 def _imported(tx: Tx, item: Known) -> int:
     """The lineage that holds this note now, if an earlier import made it."""
     view = tx.as_view(labels={SOURCE: item.source_id})
-    nodes = view.nodes("b.type = :type", type=item.type)
+    nodes = copying.of_type(view, item.type)
     return nodes[0].line if nodes else 0
 
 

@@ -75,6 +75,8 @@ class Report(Struct, frozen=True):
     """What was here already."""
     skipped: tuple[Bad, ...] = ()
     dry_run: bool = False
+    redacted: tuple[str, ...] = ()
+    """The kinds of secrets that were taken out."""
 
 
 def each(records: Iterable[Record | Bad], make: Callable[[Record], Iterable[Item]]) -> Iterator[Item]:

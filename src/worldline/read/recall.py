@@ -16,20 +16,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
-from worldline.model import Hit, Node, NodeDraft, Recall
-from worldline.read import biography, lanes, topics, worlds
+from worldline.model import Hit, NodeDraft, Recall
+from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
 from worldline.read.known import Known, known
+from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import FAMILY, degrees, needs, shares
-from worldline.read.pack import pack
+from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
-from worldline.read.rerank import rerank
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
-from worldline.read.signals import signals, unasked
 from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
-from worldline.store import search
+from worldline.store import evidence, search
 from worldline.store.indexing import described_draft
 from worldline.store.vectors import require_identity
 from worldline.store.view import SqlView, annotate
@@ -38,7 +37,6 @@ from worldline.text import estimate_tokens
 if TYPE_CHECKING:
     from worldline.ports import Reranker
     from worldline.read.relation_match import Matcher
-    from worldline.store.vectors import Floats, VectorIndex
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
@@ -65,14 +63,6 @@ class Wish(Struct, frozen=True):
     """So many candidates are read for a reranker, even where fewer are wanted."""
 
 
-class Semantic(Struct, frozen=True):
-    """The question as a vector, who made it, and the index to look it up in."""
-
-    query: Floats
-    identity: str
-    index: VectorIndex
-
-
 class Pool(Struct, frozen=True):
     """Candidates and their neighbours, the lanes' findings, and the counts behind the scores."""
 
@@ -84,7 +74,7 @@ class Pool(Struct, frozen=True):
     """How near each world is to the question, where sleep has composed them."""
     replaced: Mapping[int, Sequence[int]] = {}
     """Turns whose facts are over, as far as the question asks for them, and the turns that took their place."""
-    course: topics.Course = topics.Course()
+    course: Course = Course()
     """The topics that a broad question's evidence lies in."""
 
 
@@ -117,9 +107,11 @@ def recall(
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
-    hits = hits_of(view, chosen, pool)
+    told = evidence.told(view, [scored.key for scored in chosen])
+    hits = hits_of(told, chosen, pool)
     reason = None if verdict.enough else _why_not(pool, verdict)
-    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits)
+    readings = {key: one.reading for key, one in told.items() if one.reading is not None}
+    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
     sure = verdict.sure
     if believed.answer:
         reason, sure = None, max(sure, THRESHOLD)
@@ -134,7 +126,7 @@ def recall(
         tuple(_trace(asked, pool, verdict.measures, sure)) if wish.explain else (),
         believed.facts,
         believed.answer.text if believed.answer else None,
-        view.ids(believed.answer.proof) if believed.answer else (),
+        believed.answer.proof if believed.answer else (),
     )
     return Found(answer, wanted, len(pool.candidates), _opening(reason, believed, wish.max_tokens))
 
@@ -163,11 +155,11 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
         require_identity(ground.embedder, semantic.identity)
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
-    beside = _beside_the_words(view, asked, pool, wish, ground)
+    factors = _beside_the_words(view, asked, pool, wish, ground)
     if ground.texts <= WHOLE:
-        beside |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
-    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), beside)
-    board = topics.lift(board, pool.course)
+        factors |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
+    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
+    board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced))
 
@@ -178,12 +170,11 @@ def _beside_the_words(
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
         return {}
-    columns = worlds.column(pool.turns, pool.worlds) | biography.column(
-        pool.turns, pool.places.get("profile")
-    )
+    columns = beside.worlds(pool.turns, pool.worlds)
+    columns |= beside.landmarks(pool.turns, pool.places.get("profile"))
     if ground.scorers is None or "signals" in wish.without:
         return columns
-    return columns | signals(view, pool.turns, ground.scorers, wish.without | unasked(asked))
+    return columns | beside.signals(view, pool.turns, ground.scorers, wish.without | beside.unasked(asked))
 
 
 # The pool ------------------------------------------------------------------------------------------
@@ -192,32 +183,25 @@ def _beside_the_words(
 def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
-    found: dict[str, list[int]] = {}
-    if "words" not in wish.without:
-        found["words"] = lanes.words(view, asked, ground, frequency)
-    if semantic is not None and "vectors" not in wish.without:
-        found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, ground))
-    if asked.advice and "standing" not in wish.without:
-        found["standing"] = lanes.standing(view, asked, ground)
-    near: Mapping[int, float] = {}
-    if semantic is not None and not view.cold and "worlds" not in wish.without:
-        near = worlds.nearness(view, semantic.index, semantic.query, ground)
-        if near:
-            found["worlds"] = worlds.lane(view, semantic.index, semantic.query, near, ground)
-    if asked.people and ground.profiles and not view.cold and "profile" not in wish.without:
-        found["profile"] = biography.lane(view, asked)
+    near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
+    look = Look(view, asked, ground, frequency, semantic, near)
+    found = {
+        name: nodes
+        for name, lane in LANES.items()
+        if name not in wish.without and (nodes := lane(look)) is not None
+    }
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
     if "words" in found and ground.texts <= WHOLE:
         first += _in_other_words(view, asked, first)
-    beside, within = _around(view, first, wish, found)
+    around, within = _around(view, first, wish, found)
     replaced = {} if "facts" in wish.without else outdated(asked, search.drawn(view, first[:NEAR]))
     later = [node for nodes in replaced.values() for node in nodes]
-    nodes = list(dict.fromkeys([*first, *within, *beside, *later]))
-    course = topics.Course()
+    nodes = list(dict.fromkeys([*first, *within, *around, *later]))
+    course = Course()
     if asked.broad and "topics" not in wish.without:
-        course = topics.course(view, nodes)
+        course = lanes.course(view, nodes)
         if course.topics:
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
@@ -289,32 +273,19 @@ def _turn(row: Sequence[Any], cosines: Mapping[int, float] | None) -> Turn:
 # After the score -----------------------------------------------------------------------------------
 
 
-def hits_of(view: SqlView, chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
+def hits_of(told: Mapping[int, evidence.Told], chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
     """The chosen ones, verbatim, with who said them when, and what to know about them."""
-    found = search.told(view, [scored.key for scored in chosen])
-    notes = _notes(view, [node for node, _ in found.values()])
     hits = []
     for scored in chosen:
-        if scored.key in found:
-            node, (sender, said_at, offset, session) = found[scored.key]
-            places = {lane: at[node.key] for lane, at in pool.places.items() if node.key in at}
+        if one := told.get(scored.key):
+            places = {lane: at[scored.key] for lane, at in pool.places.items() if scored.key in at}
             hits.append(
                 Hit(
-                    annotate(node, notes.get(node.line, ())), scored.score, places or {"neighbour": 0},
-                    scored.factors, sender or "", said_at, offset or 0, session,
+                    annotate(one.node, one.remarks), scored.score, places or {"neighbour": 0},
+                    scored.factors, one.sender, one.said_at, one.offset, one.session,
                 )
             )  # fmt: skip
     return hits
-
-
-def _notes(view: SqlView, nodes: Sequence[Node]) -> dict[int, list[str]]:
-    """Open contradictions, and what has replaced the facts that were drawn from a turn."""
-    lines = [node.line for node in nodes]
-    notes: dict[int, list[str]] = {}
-    for line, kind, name, content in search.remarks(view, lines):
-        told = f"{kind} {name}".rstrip()
-        notes.setdefault(line, []).append(f"{told}: {content[:160]}")
-    return notes
 
 
 # In words --------------------------------------------------------------------------------------------

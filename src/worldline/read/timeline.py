@@ -14,10 +14,11 @@ import numpy as np
 from worldline.clock import Instant
 from worldline.model import Dated, Node
 from worldline.read.features import Turn
-from worldline.read.recall import Ranked, Semantic, Wish, find
+from worldline.read.lanes import Semantic
+from worldline.read.recall import Ranked, Wish, find
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import landmarks
-from worldline.store import search
+from worldline.store import evidence
 from worldline.store.view import SqlView
 
 
@@ -34,15 +35,16 @@ def timeline(
     ranked = find(view, topic, wish, semantic)
     turns = [turn for turn in _about(ranked) if within[0] <= (_happened(turn) or 0) < within[1]]
     chosen = {turn.key: turn for turn in turns[: wish.limit or 50]}
-    found = search.told(view, list(chosen))
+    found = evidence.told(view, chosen)
     dated = []
     for key, turn in chosen.items():
-        if key not in found or (not withdrawn and found[key][0].known.end <= view.known):
+        told = found.get(key)
+        if told is None or (not withdrawn and told.node.known.end <= view.known):
             continue
-        node, (sender, said_at, _, session) = found[key]
+        node = told.node
         at = _happened(turn)
         when = node.valid.start if at is None else at
-        dated.append(Dated(when, node, sender or "", said_at, session, *_told(node)))
+        dated.append(Dated(when, node, told.sender, told.said_at, told.session, *_told(node)))
     return tuple(sorted(dated, key=lambda one: (one.at, one.said_at or one.at, one.node.key)))
 
 

@@ -46,6 +46,7 @@ class Around(Struct, frozen=True):
     line: int
     withdrawn: bool = False
     """Taken back: it never held."""
+    id: str = ""
 
 
 def facts_near(
@@ -56,7 +57,8 @@ def facts_near(
         return []
     rows = view.query(
         "SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one, f.dated,"
-        " b.vf, b.vt, b.kf, b.precision, n.content, e.node, d.metadata, e.said_at, e.utc_offset, n.line, b.kt <= :k"
+        " b.vf, b.vt, b.kf, b.precision, n.content, e.node, d.metadata, e.said_at, e.utc_offset, n.line, b.kt <= :k,"
+        " n.hash"
         " FROM"
         f" (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
         f" SELECT node FROM facts WHERE tenant = :t AND object IN {LISTED} UNION"
@@ -81,22 +83,8 @@ def _around(row: Sequence[Any]) -> Around:
     return Around(
         row[0], row[1], row[2], row[3], row[4], row[5], value or "", row[8], bool(row[9]), bool(row[10]), row[11],
         row[12], row[13], row[14] or "", row[15], row[16] or 0, (span.get("start") or 0, span.get("end") or 0),
-        row[18] or 0, row[19] or 0, row[20], bool(row[21]),
+        row[18] or 0, row[19] or 0, row[20], bool(row[21]), row[22].hex(),
     )  # fmt: skip
-
-
-def readings(view: SqlView, turns: Collection[int]) -> dict[int, bytes]:
-    """What these turns were read as, packed; those left out from which something is kept back as doubtful."""
-    doubtful = (
-        "EXISTS (SELECT 1 FROM edges d CROSS JOIN beliefs b ON b.tenant = :t AND b.line = d.src AND b.kt = :forever"
-        " AND b.status = 'quarantined' WHERE d.tenant = :t AND d.dst = v.node AND d.type = 'derived_from')"
-    )
-    rows = view.query(
-        f"SELECT v.node, coalesce(v.reading, x'') FROM events v WHERE v.tenant = :t AND v.node IN {LISTED}"
-        f" AND NOT {'0' if view.quarantined else doubtful}",
-        among=listed(turns),
-    )
-    return {row[0]: row[1] for row in rows}
 
 
 def only_speaker(view: SqlView) -> str:

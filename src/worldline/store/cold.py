@@ -27,7 +27,8 @@ def thaw(tx: Tx, line: int) -> None:
     """Back into them, with its strength as of now; the next night says when it would be cold again."""
     _move(tx, line, "cold_", "")
     tx.query(
-        "UPDATE strengths SET reinforced_at = max(reinforced_at, :now), cold_at = :now WHERE line = :line",
+        "UPDATE strengths SET reinforced_at = CASE WHEN reinforced_at > :now THEN reinforced_at ELSE :now END,"
+        " cold_at = :now WHERE tenant = :t AND line = :line",
         now=tx.stamp,
         line=line,
     )
@@ -50,28 +51,27 @@ def wake(tx: Tx, line: int) -> bool:
 def _move(tx: Tx, line: int, source: str, target: str) -> None:
     """All versions of a lineage; a version that lies there already is left alone."""
     versions = tx.query(
-        "SELECT id, type, name, content, metadata FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
-        " SELECT id, type, name, content, metadata FROM nodes WHERE tenant = :t AND line = :line AND line != id",
+        "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
+        " SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND line = :line"
+        " AND line <> id ORDER BY id",
         line=line,
     )
-    for key, type_, name, content, metadata in versions:
-        low, high = key * WORDS_PER_NODE, (key + 1) * WORDS_PER_NODE
-        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
-        if not is_silent(type_, draft.metadata):
+    for key, type_, name, content, metadata, made in versions:
+        if not is_silent(type_, made):
+            draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
             tx.words().move(words_of(key, draft, tx.owner_of(key), tx.language), cold=bool(target))
-        tx.query(
-            f"INSERT OR IGNORE INTO {target}texts ({_TEXTS}) SELECT {_TEXTS} FROM {source}texts WHERE node = :key",
-            key=key,
-        )
-        tx.query(f"DELETE FROM {source}texts WHERE node = :key", key=key)
-        tx.query(
-            f"INSERT OR IGNORE INTO {target}embeddings (tenant, passage, vector)"
-            f" SELECT tenant, passage, vector FROM {source}embeddings WHERE passage >= :low AND passage < :high"
-            " ORDER BY passage",
-            low=low,
-            high=high,
-        )
-        tx.query(
-            f"DELETE FROM {source}embeddings WHERE passage >= :low AND passage < :high", low=low, high=high
-        )
+        _move_rows(tx, source, target, "texts", _TEXTS, "node = :key", key=key)
+        passages = {"low": key * WORDS_PER_NODE, "high": (key + 1) * WORDS_PER_NODE}
+        within = "passage >= :low AND passage < :high"
+        _move_rows(tx, source, target, "embeddings", "tenant, passage, vector", within, **passages)
     tx.query(_MOVED)
+
+
+def _move_rows(tx: Tx, source: str, target: str, table: str, columns: str, where: str, **args: int) -> None:
+    key = "passage" if table == "embeddings" else "node"
+    tx.query(
+        f"INSERT INTO {target}{table} ({columns}) SELECT {columns} FROM {source}{table}"
+        f" WHERE tenant = :t AND {where} ORDER BY {key} ON CONFLICT DO NOTHING",
+        **args,
+    )
+    tx.query(f"DELETE FROM {source}{table} WHERE tenant = :t AND {where}", **args)

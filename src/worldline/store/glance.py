@@ -21,7 +21,7 @@ from worldline.store.schema import APPLICATION_ID, FORMAT, WORDS_PER_NODE
 from worldline.text import content_words
 
 RAREST = 5
-WITH_WORDS = 4
+WITH_WORDS = 5
 """The first format whose words can be read here; an older file is brought to it when it is next opened."""
 _ROOM, _LOOKED_AT = 20_000, 400
 """Postings that are scored, and nodes that are looked at, for one question."""
@@ -105,7 +105,9 @@ class Store:
 
     def _scores(self, terms: list[str], found: dict[str, int]) -> dict[int, float]:
         """BM25 of the nodes that hold the rarest of these words, the newest where there are too many."""
-        totals = self._query("SELECT texts, tokens FROM words_total WHERE tenant = :t AND cold = 0", t=self._tenant)
+        totals = self._query(
+            "SELECT texts, tokens FROM words_total WHERE tenant = :t AND cold = 0", t=self._tenant
+        )
         texts, tokens = totals[0] if totals else (1, 1)
         mean, room = max(tokens, 1) / max(texts, 1), _ROOM
         scores: dict[int, float] = {}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from worldline.model import Metadata, NodeDraft
+from worldline.model import Made, NodeDraft
 from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
@@ -21,8 +21,6 @@ from worldline.text import PASSAGE, fold, indexed, passages
 
 UNDESCRIBED = SILENT | {"Fact", "Entity"}
 """Node types that recall does not rank among texts."""
-RETOLD = ("Happening", "Topic", "Summary")
-"""Types of which sleep makes some from texts that are found by their own words."""
 DESCRIBED = 24_000
 """Characters of a text that are described; words and vectors cover all of it."""
 
@@ -41,7 +39,7 @@ class Indexing(SqlView):
     _seats: dict[int, int]
 
     def _index(self, key: int, draft: NodeDraft) -> None:
-        if is_silent(draft.type, draft.metadata):
+        if is_silent(draft.type, draft.made):
             return
         rows = words_of(key, draft, self._owner(draft.scope), self.language)
         self._dirty = True
@@ -107,7 +105,7 @@ class Indexing(SqlView):
             " WHERE b.tenant = :t AND b.node = :key",
             key=key,
         )
-        if len(rows) > 1 and not is_silent(draft.type, draft.metadata):
+        if len(rows) > 1 and not is_silent(draft.type, draft.made):
             texts = words_of(key, draft, self.owner_of(key), self.language)
             self.words().replace(texts, texts)
 
@@ -134,9 +132,9 @@ def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tupl
     return rows
 
 
-def is_silent(type_: str, metadata: Metadata) -> bool:
+def is_silent(type_: str, made: Made | None) -> bool:
     """Not to be found by its words: a scope, a session, or what sleep cut out of texts which have them."""
-    return type_ in SILENT or (type_ in RETOLD and metadata.get("made_by") == "sleep")
+    return type_ in SILENT or made is not None
 
 
 def searchable(draft: NodeDraft) -> list[str]:

@@ -13,11 +13,24 @@ import apsw
 from worldline.errors import StoreError
 from worldline.store import schema
 
-LAST_WITH_FTS5 = 3
+_SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
+_BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
+_MARKS = f"""
+ALTER TABLE nodes ADD COLUMN made TEXT;
+ALTER TABLE edges ADD COLUMN made TEXT;
+UPDATE nodes SET made = 'sleep' WHERE type IN ('Happening', 'Topic', 'Summary') AND {_BY_SLEEP};
+UPDATE edges SET made = 'inferred' WHERE {_BY_SLEEP} AND {_SAID.format("inferred")} = 1;
+UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
+  AND coalesce({_SAID.format("cue")}, {_SAID.format("from")}) IS NOT NULL;
+"""
+"""What sleep made was known by its metadata; it is marked where it has the shape of sleep's own work."""
+
+LAST_WITH_FTS5 = 4
 STEPS: dict[int, str] = {
     1: schema.SLEEP_TABLES,
     2: "ALTER TABLE events ADD COLUMN reading BLOB",
-    3: "",
+    3: _MARKS,
+    4: "",  # words leave FTS5, see below
 }
 
 
@@ -43,6 +56,9 @@ def upgrade(connection: apsw.Connection, path: str, language: str) -> None:
     except apsw.Error as error:
         connection.execute("ROLLBACK")
         raise StoreError(f"the migration of {path} failed ({error}); it is as it was before") from None
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
 
 
 def backup(connection: apsw.Connection, path: str) -> None:

@@ -73,7 +73,9 @@ def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
         done += len(batch)
         if time.monotonic() - told > _PATIENCE:
             told = time.monotonic()
-            logging.getLogger("worldline").warning("indexing words anew: %s of %s texts", f"{done:,}", f"{of:,}")
+            logging.getLogger("worldline").warning(
+                "indexing words anew: %s of %s texts", f"{done:,}", f"{of:,}"
+            )
 
 
 def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]:
@@ -81,12 +83,16 @@ def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]
     for (tenant,) in store.query("SELECT id FROM tenants ORDER BY id"):
         last = 0
         while rows := store.query(
-            "SELECT id, type, name, content, metadata FROM nodes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?",
+            "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?",
             (tenant, last, _BATCH),
         ):
             last = rows[-1][0]
-            drafts = [(row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]))) for row in rows]
-            yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.metadata)]
+            found = [row for row in rows if not is_silent(row[1], row[5])]
+            yield tenant, [(row[0], _draft(*row[1:5])) for row in found]
+
+
+def _draft(type_: str, name: str, content: str, metadata: str | None) -> NodeDraft:
+    return NodeDraft(type_, name, content, metadata=metadata_from(metadata))
 
 
 def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:
@@ -96,7 +102,9 @@ def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:
     for part_of, *values in store.query('SELECT part_of, "user", agent, app, run FROM scopes ORDER BY id'):
         tokens[part_of] += [owner_token(k, v) for k, v in zip(kinds, values, strict=True) if v]
     found: dict[tuple[int, int], dict[str, None]] = {}
-    rows = store.query("SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope")
+    rows = store.query(
+        "SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope"
+    )
     for tenant, node, scope in rows:
         held = found.setdefault((tenant, node), {f"t{tenant}": None})
         held.update(dict.fromkeys(tokens[scope]))

@@ -7,7 +7,7 @@ by the changeset that closed it. `tenant` comes first in every key.
 
 from __future__ import annotations
 
-FORMAT = 4
+FORMAT = 5
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
@@ -28,6 +28,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "world",
         "metadata",
         "scope",
+        "made",
     ),
     "beliefs": (
         *("id", "tenant", "line", "node", "type", "scope", "vf", "vt", "kf", "kt"),
@@ -35,7 +36,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "edges": (
         *("id", "tenant", "hash", "src", "type", "dst", "world", "scope"),
-        *("vf", "vt", "kf", "kt", "metadata"),
+        *("vf", "vt", "kf", "kt", "metadata", "made"),
     ),
     "events": (
         *("node", "tenant", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
@@ -100,7 +101,7 @@ CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, root IN
   texts INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
   line INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL,
-  dated INTEGER, world INTEGER NOT NULL, metadata TEXT, scope INTEGER NOT NULL);
+  dated INTEGER, world INTEGER NOT NULL, metadata TEXT, scope INTEGER NOT NULL, made TEXT);
 CREATE TABLE metadata (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, node INTEGER NOT NULL,
   scope INTEGER NOT NULL, metadata TEXT NOT NULL);
 CREATE TABLE beliefs (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
@@ -110,7 +111,7 @@ CREATE TABLE beliefs (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTE
 CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
   src INTEGER NOT NULL, type TEXT NOT NULL, dst INTEGER NOT NULL, world INTEGER NOT NULL,
   scope INTEGER NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL,
-  kt INTEGER NOT NULL, metadata TEXT);
+  kt INTEGER NOT NULL, metadata TEXT, made TEXT);
 CREATE TABLE events (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key BLOB NOT NULL,
   sender TEXT NOT NULL, recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL,
   session INTEGER, modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT,
@@ -215,7 +216,7 @@ INDEXES: dict[str, str] = {
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
     "facts_key": "INDEX facts_key ON facts (tenant, key)",
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
-    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed",
+    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "metadata_node": "UNIQUE INDEX metadata_node ON metadata (tenant, node, scope)",
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",

@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant, show
 from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
 from worldline.store import words
@@ -21,10 +20,8 @@ from worldline.store.view import (
     FOUND_APART,
     LISTED,
     MADE_APART,
-    NODE,
     SqlView,
     listed,
-    node_from,
     owner_token,
 )
 
@@ -101,11 +98,11 @@ def ground(view: SqlView) -> Ground:
     )
 
 
-def search_words(
-    view: SqlView, match: words.Match, owners: Collection[str], depth: int | None
-) -> list[int]:
+def search_words(view: SqlView, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    return [node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))]
+    return [
+        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))
+    ]
 
 
 def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
@@ -116,21 +113,6 @@ def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
         among=listed(nodes),
     )
     return {row[0] for row in rows}
-
-
-def first_holding(
-    view: SqlView, tokens: Sequence[str], owners: Collection[str], far: int
-) -> dict[str, int]:
-    """The first node of this view's scopes that holds each word, at whatever time, among so many at least."""
-    held = words.first(view, tokens, owners, far)
-    rows = view.query(
-        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
-        f" AND b.type NOT IN {FOUND_APART} AND {view.scoped('b')}",
-        among=listed(node for nodes in held.values() for node in nodes),
-    )
-    seen = {row[0] for row in rows}
-    found = {token: next((node for node in nodes if node in seen), None) for token, nodes in held.items()}
-    return {token: node for token, node in found.items() if node is not None}
 
 
 def every_text(view: SqlView, room: int) -> list[int]:
@@ -232,39 +214,6 @@ def described(view: SqlView, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     )
 
 
-def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[Any, ...]]]:
-    """These nodes, verbatim, with (sender, said at, offset, session) where they are events."""
-    rows = view.query(
-        f"SELECT {NODE}, e.sender, e.said_at, e.utc_offset, (SELECT name FROM nodes w WHERE w.id = e.session)"
-        f" FROM nodes n{_HELD} LEFT JOIN events e ON e.node = n.id"
-        f" WHERE n.id IN {LISTED} AND {view.seen()} GROUP BY n.id",
-        among=listed(nodes),
-    )
-    return {row[0]: (node_from(row), row[19:]) for row in rows}
-
-
-def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:
-    """(lineage, kind, name, text): what openly contradicts these, and facts of theirs that are over."""
-    step = (
-        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id, CASE WHEN n.type = 'Turn' THEN b.vf END"
-        " FROM edges e"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.{far}"
-        " CROSS JOIN nodes n ON n.id = b.node WHERE e.tenant = :t"
-        f" AND e.{{near}} IN {LISTED} AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')}"
-        f" AND {view.seen()} AND {_open(view)}"
-    )
-    over = (
-        "SELECT e.dst, 'no longer so', '', n.content, n.id, NULL FROM edges e"
-        " CROSS JOIN nodes n ON n.id = e.src AND n.type = 'Fact'"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
-        f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
-        f" AND b.vt <= :v AND {view.scoped('b')}"
-    )
-    parts = (step.format(near="src", far="dst"), step.format(near="dst", far="src"), over)
-    rows = view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))
-    return [(line, kind, _dated(name, at), text) for line, kind, name, text, _, at in rows]
-
-
 class Drawn(Struct, frozen=True):
     """A fact as it was drawn from a turn: whether it holds no more, and the turns that may have ended it."""
 
@@ -319,21 +268,6 @@ def _only(turn: int, found: str | None) -> list[int]:
 
 def _later(turn: int, found: str | None) -> list[int]:
     return sorted({other for other in orjson.loads(found or "[]") if other > turn})
-
-
-def _open(view: SqlView) -> str:
-    """Of a contradiction between words: two of the facts that it is about are both still seen."""
-    return (
-        "(e.metadata IS NULL OR json_extract(e.metadata, '$.about') IS NULL OR EXISTS (SELECT 1"
-        " FROM json_each(e.metadata, '$.about') j WHERE 1 < (SELECT count(DISTINCT f.line)"
-        " FROM json_each(j.value, '$.facts') i CROSS JOIN nodes f ON f.tenant = :t AND f.hash = unhex(i.value)"
-        f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.line WHERE {view.seen()})))"
-    )
-
-
-def _dated(name: str, at: Instant | None) -> str:
-    """Whose words they are, and of which day."""
-    return name if at is None else f"{name} on {show(at)[:10]}".lstrip()
 
 
 def archived(view: SqlView, line: int) -> int | None:

@@ -223,13 +223,13 @@ class Tx(Indexing):
         self._dirty = True
         self._rows["nodes"].append(
             (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored,
-             draft.scope)
+             draft.scope, draft.made)
         )  # fmt: skip
         self._ids[key], self._keys[id_] = id_, (key, line)
         if stored:
             self._label(key, draft)
         self._index(key, draft)
-        if not (self.fresh or draft.type in UNDESCRIBED or is_silent(draft.type, draft.metadata)):
+        if not (self.fresh or draft.type in UNDESCRIBED or is_silent(draft.type, draft.made)):
             self._describe(key, line, draft)
         if line != key:
             self._wake(line)
@@ -345,7 +345,7 @@ class Tx(Indexing):
 
     def _give_way(self, edge: EdgeDraft, rows: list[Edge]) -> list[Edge]:
         """What sleep had derived makes room for somebody who states the same edge."""
-        derived = [] if is_inferred(edge.metadata) else [row for row in rows if is_inferred(row.metadata)]
+        derived = [] if is_inferred(edge) else [row for row in rows if is_inferred(row)]
         for row in derived:
             self.close(Close(as_belief(row), "edges", reason="stated now"), edge.type)
         return [row for row in rows if row not in derived]
@@ -369,7 +369,7 @@ class Tx(Indexing):
         self._dirty = True
         self._rows["edges"].append(
             (row, self.tenant, id_, src, type_, dst, world, edge.scope, edge.valid.start, end,
-             self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None)
+             self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None, edge.made)
         )  # fmt: skip
         self._linked.add((src, type_, dst))
         if type_ == "same_as":

@@ -15,6 +15,7 @@ import orjson
 from blake3 import blake3
 
 from worldline.clock import FOREVER, show
+from worldline.errors import StoreError
 from worldline.hashing import (
     EMPTY_DIGEST,
     GENESIS,
@@ -26,11 +27,10 @@ from worldline.hashing import (
     node_id,
     world_hash,
 )
-from worldline.errors import StoreError
 from worldline.model import Damage, Verification
 from worldline.rules import wording
 from worldline.store import ledger, words
-from worldline.store.indexing import RETOLD, is_silent
+from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
 from worldline.store.view import label_value
@@ -323,8 +323,8 @@ def _check_words(check: Checker) -> None:
     for row in sorted(hot & cold)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are both hot and archived")
     expected: set[int] = set()
-    for key, type_, content, metadata in check.scan("nodes", "type, content, metadata"):
-        if not is_silent(type_, _object(metadata) if metadata and type_ in RETOLD else {}):
+    for key, type_, content, made in check.scan("nodes", "type, content, made"):
+        if not is_silent(type_, made):
             base = key * WORDS_PER_NODE
             expected.update(range(base, base + max(1, len(passages(content)))))
     for row in sorted(expected - indexed)[:1]:

@@ -26,16 +26,16 @@ NODE = (
     " WHERE m.tenant = n.tenant AND m.node = n.id AND m.scope = b.scope) END, b.vf, b.vt, b.kf, b.kt,"
     " b.scope, b.status, b.confidence, b.precision, b.reason,"
     " (SELECT l.hash FROM nodes l WHERE l.id = n.line),"
-    " (SELECT w.hash FROM nodes w WHERE w.id = n.world)"
+    " (SELECT w.hash FROM nodes w WHERE w.id = n.world), n.made"
 )
 BELIEF = "b.id, b.node, b.vf, b.vt, b.kf, b.kt, b.scope, b.status, b.confidence, b.precision, b.reason"
 EDGE = (
     "e.id, e.hash, e.type, e.src, e.dst, e.vf, e.vt, e.kf, e.kt, e.metadata, e.scope,"
-    " (SELECT s.hash FROM nodes s WHERE s.id = e.src), (SELECT d.hash FROM nodes d WHERE d.id = e.dst)"
+    " (SELECT s.hash FROM nodes s WHERE s.id = e.src), (SELECT d.hash FROM nodes d WHERE d.id = e.dst), e.made"
 )
 FOUND_APART = "('Fact', 'Entity')"
 """Types that recall finds by name and by walking, not by their words."""
-MADE_APART = "(n.type IN ('Topic', 'Summary') AND ifnull(instr(n.metadata, '\"made_by\":\"sleep\"'), 0) > 0)"
+MADE_APART = "(n.type IN ('Topic', 'Summary') AND n.made IS NOT NULL)"
 """Topics and summaries that sleep made: they stand beside verbatim texts and do not compete with them."""
 LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
@@ -415,7 +415,7 @@ class SqlView:
     def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
         """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
         near, far = "src", "dst"
-        stated = " AND json_extract(e.metadata, '$.inferred') IS NOT 1"  # what is derived leads nowhere new
+        stated = " AND e.made IS DISTINCT FROM 'inferred'"  # what is derived leads nowhere new
         if type_ == "contains":  # a tree is climbed, because a world may have many children
             near, far, start, goal, stated = far, near, goal, start, ""
         rows = self.query(
@@ -451,7 +451,9 @@ class SqlView:
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """In how many texts each of these words occurs; above `common` it may be an earlier count."""
         held, t = self.store.common, self.tenant
-        known = {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
+        known = (
+            {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
+        )
         counted = words.counts(self, [token for token in tokens if token not in known])
         if common:
             held.update(((t, term), count) for term, count in counted.items() if count > common)
@@ -533,7 +535,7 @@ def node_from(r: Sequence[Any]) -> Node:
     return Node(
         r[1].hex(), r[17].hex(), r[3], r[4], r[5], Interval(r[8], r[9]), Interval(r[10], r[11]),
         r[6], r[18].hex() if r[18] else None, metadata_from(r[7]), r[13] or "believed", r[14], r[15],
-        r[16], (), r[0], r[2], r[12],
+        r[16], (), r[0], r[2], r[12], r[19],
     )  # fmt: skip
 
 
@@ -560,7 +562,7 @@ def edge_from(r: Sequence[Any]) -> Edge:
     """An edge from the columns of `EDGE`."""
     return Edge(
         r[1].hex(), r[2], r[11].hex(), r[12].hex(), Interval(r[5], r[6]), Interval(r[7], r[8]),
-        metadata_from(r[9]), r[0], r[3], r[4], r[10],
+        metadata_from(r[9]), r[0], r[3], r[4], r[10], r[13],
     )  # fmt: skip
 
 

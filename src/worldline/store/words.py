@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from worldline.store.sqlite import Row, SqliteStore
-    from worldline.store.tx import Tx
     from worldline.store.view import SqlView
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -65,7 +64,7 @@ Keep: TypeAlias = Callable[[Sequence[int]], Collection[int]]
 """Which of these nodes may be seen."""
 
 
-class Any_(Struct, frozen=True):
+class Either(Struct, frozen=True):
     """Texts that match any of these, scored by all that do."""
 
     parts: tuple[Match, ...]
@@ -77,13 +76,13 @@ class All(Struct, frozen=True):
     parts: tuple[Match, ...]
 
 
-Match: TypeAlias = str | Any_ | All
+Match: TypeAlias = str | Either | All
 """A term, or terms together."""
 
 
-def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Any_:
+def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Either:
     """Texts that hold any of these words or are of any of these kinds."""
-    return Any_((*dict.fromkeys(tokens), *dict.fromkeys(KIND + kind for kind in kinds)))
+    return Either((*dict.fromkeys(tokens), *dict.fromkeys(KIND + kind for kind in kinds)))
 
 
 class Counts(NamedTuple):
@@ -239,11 +238,11 @@ class _Search:
 
     def best(self, match: Match, depth: int | None) -> list[tuple[int, float]]:
         terms = list(dict.fromkeys(_leaves(match)))
-        if isinstance(match, Any_) and all(isinstance(part, str) for part in match.parts):
+        if isinstance(match, Either) and all(isinstance(part, str) for part in match.parts):
             terms.sort(key=lambda term: (self.held.found[term], term))
             if depth and len(terms) > 1 and sum(self.held.found[t] for t in terms) > _EVERYTHING_AT_ONCE:
                 return self._rare_first(terms, depth)
-            match = Any_(tuple(terms))
+            match = Either(tuple(terms))
         return self._kept(*_evaluate(match, self.lists(terms)), depth)
 
     def _rare_first(self, terms: Sequence[str], depth: int) -> list[tuple[int, float]]:
@@ -258,7 +257,7 @@ class _Search:
         lists: dict[str, tuple[Numbers, Floats]] = {}
         while True:
             lists |= self.lists([term for term in terms[:read] if term not in lists])
-            rows, scores = _evaluate(Any_(tuple(terms[:read])), lists)
+            rows, scores = _evaluate(Either(tuple(terms[:read])), lists)
             top = self._kept(rows, scores, depth)
             least = top[-1][1] - _CLOSE if len(top) == depth else -1.0
             enough = next(n for n in range(len(terms) + 1) if n == len(terms) or rest[n] < least)
@@ -282,9 +281,7 @@ class _Search:
                 return max(number, 1)
         return len(terms)
 
-    def lists(
-        self, terms: Sequence[str], among: Numbers | None = None
-    ) -> dict[str, tuple[Numbers, Floats]]:
+    def lists(self, terms: Sequence[str], among: Numbers | None = None) -> dict[str, tuple[Numbers, Floats]]:
         """(rows, what the term adds to each) in the order of rows; of those among `among` alone, if given."""
         among = self.allowed if among is None else among
         blobs: dict[str, list[bytes]] = defaultdict(list)

@@ -51,6 +51,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "mcp": ("serving:mcp", "Serve an agent over MCP (standard input and output)."),
         "serve": ("serving:serve", "Serve REST, MCP and the explorer over HTTP."),
+        "token": ("serving:token", "Make a bearer token for a tenant, and show it once."),
     },
     "Exchange": {
         "import": ("exchanging:import_", "Read another memory's file, folder or archive."),

@@ -14,7 +14,7 @@ from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.importers import NAMES
 from worldline.exchange.records import Bad, Report
 from worldline.plugins.language_models import open_language_model
-from worldline.read.answer import messages
+from worldline.read.pack import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import Waiting
 from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, reads, writes

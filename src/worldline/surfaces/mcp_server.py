@@ -79,6 +79,8 @@ def described(tool: Tool) -> types.Tool:
 
 def answer(tool: Tool, desk: Desk, arguments: dict[str, Any]) -> types.CallToolResult:
     """Runs a tool; whatever the caller can mend becomes an error that its model can read."""
+    if desk.read_only and not tool.read_only:
+        return _failed(f"{tool.name}: this token only reads")
     try:
         asked = msgspec.convert(arguments, tool.takes)
         payload: Payload = tool.run(desk, asked)
@@ -86,6 +88,8 @@ def answer(tool: Tool, desk: Desk, arguments: dict[str, Any]) -> types.CallToolR
         return _failed(f"{tool.name}: {error}")
     except WorldlineError as error:
         return _failed(f"{tool.name}: {error}")
+    except RecursionError:
+        return _failed(f"{tool.name}: the arguments are nested too deeply")
     return types.CallToolResult(
         content=[types.TextContent(text=part["text"]) for part in payload["content"]],
         structured_content=payload["structuredContent"],
@@ -98,7 +102,7 @@ def _failed(message: str) -> types.CallToolResult:
 
 def run_stdio(memory: Memory, scope: Scope, tools: ToolSet) -> None:
     """Serves one client on standard input and output until it goes away."""
-    desk, workers = Desk(memory.as_agent(), scope), Workers()
+    desk, workers = Desk(memory.confined(scope).as_agent()), Workers()
 
     async def serve() -> None:
         made = server(lambda ctx: desk, workers, tools)

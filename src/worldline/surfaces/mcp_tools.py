@@ -1,6 +1,6 @@
 """The MCP tools as plain functions: (desk, what was asked) → the payload of the answer.
 
-A desk is the memory as an agent meets it: agent-facing types only, and a scope to fall back on.
+A desk is the memory as an agent meets it: agent-facing types only, and perhaps confined to a scope.
 Every payload holds the answer twice, as text and as structure, because some clients show only
 one of them to their model; a budget counts both.
 """
@@ -31,16 +31,15 @@ _EVERYTHING = (None, "Fact", "Turn")
 
 
 class Desk(NamedTuple):
-    """A tenant's memory, for agents, and the scope of a call that names none."""
+    """A tenant's memory, for agents; where it is confined to a scope, every call is."""
 
     memory: Memory
-    scope: Scope = Scope()
+    read_only: bool = False
 
     def bound(self, asked: v.Given) -> Memory:
         """The memory in the scope of a call, at its moment."""
         given = {kind: getattr(asked, kind) for kind in ("user", "agent", "app", "run")}
-        whose = {**self.scope.bound(), **{kind: name for kind, name in given.items() if name is not None}}
-        memory = self.memory.scoped(**whose)
+        memory = self.memory.scoped(**{kind: name for kind, name in given.items() if name is not None})
         if isinstance(asked, v.Looking) and (asked.valid_at or asked.known_at or asked.as_of):
             memory = memory.at(asked.valid_at, asked.known_at, asked.as_of)
         return memory
@@ -196,13 +195,9 @@ def retire(desk: Desk, asked: v.Retire) -> Payload:
 def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
     """End every memory of a scope, or only those of a type or with certain labels. Needs a scope. Nothing is
     erased; earlier moments still show them."""
-    scope = {
-        **desk.scope.bound(),
-        **{k: n for k in ("user", "agent", "app", "run") if (n := getattr(asked, k))},
-    }
-    if not scope:
-        raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
     memory = desk.bound(asked)
+    if not memory._h.scope.bound():
+        raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
     found = _all_ids(memory, (asked.type,) if asked.type else _EVERYTHING, asked.metadata)
     return _retired(memory, found, asked.when, asked.reason, dry_run=asked.dry_run)
 

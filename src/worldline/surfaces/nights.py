@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
+from worldline.store.listing import tenants
 from worldline.surfaces import render
 from worldline.surfaces.care import Waiting
 from worldline.surfaces.options import Bound, Verb, thinks
@@ -109,7 +110,7 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
     log = logging.getLogger("worldline")
     while not over.wait(60 * minutes):
         try:
-            for tenant in tenants(memory):
+            for tenant in memory._h.read(tenants):
                 night(memory, tenant, over)
         except _Woken:
             return
@@ -117,11 +118,6 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
             log.warning("sleep was disturbed and goes on at the next time: %s", error)
         except Exception:
             log.exception("sleep failed; it is tried again at the next time")
-
-
-def tenants(memory: Memory) -> list[str]:
-    """Everybody whom a store serves."""
-    return memory._h.read(lambda view: [row[0] for row in view.query("SELECT name FROM tenants ORDER BY id")])
 
 
 def night(memory: Memory, tenant: str, over: threading.Event) -> Report:

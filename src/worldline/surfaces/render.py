@@ -163,7 +163,7 @@ def edge_line(edge: Edge, names: dict[str, str]) -> str:
 
 def _inferred(edge: Edge, names: dict[str, str]) -> str:
     """Says of a derived edge that it is one, and what it goes through."""
-    if not edge.metadata.get("inferred"):
+    if edge.made != "inferred":
         return ""
     through = [printable(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
     return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)

@@ -21,7 +21,7 @@ from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.history import mark_after
-from worldline.read.span import span
+from worldline.store.listing import span
 from worldline.surfaces import rest_nights as nights
 from worldline.surfaces.budget import fitted, trimmed
 from worldline.surfaces.render import HIDDEN, plain
@@ -70,6 +70,7 @@ from worldline.write.load import Note as NoteToLoad
 from worldline.write.reread import Reread
 
 ALL = 1_000_000_000
+_LOOKS = frozenset({"/v1/recall", "/v1/walk", "/v1/query", "/v1/explain"})
 
 
 class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -103,6 +104,11 @@ class Route(NamedTuple):
     run: Callable[[Memory, Any], Any]
     takes: type[Struct] = Asked
     gives: Any = None
+
+    @property
+    def reads(self) -> bool:
+        """Whether it only looks; what takes a long question is a POST all the same."""
+        return self.method == "GET" or self.path in _LOOKS
 
     @property
     def summary(self) -> str:

@@ -160,9 +160,10 @@ def _at(memory: Memory, given: dict[str, Any]) -> Memory:
 
 
 def _done(receipt: Receipt) -> dict[str, Any]:
-    done = {"id": receipt.id, "changed": receipt.changed, "known_at": receipt.known_at}
+    done: dict[str, Any] = {"id": receipt.id, "changed": receipt.changed, "known_at": receipt.known_at}
     facts = [change for change in receipt.changes if ": " in change]
-    return {**done, "facts": facts} if facts else done
+    done |= {"facts": facts} if facts else {}
+    return done | ({"redacted": receipt.redacted} if receipt.redacted else {})
 
 
 def _recall(memory: Memory, given: dict[str, Any]) -> Any:

@@ -8,11 +8,9 @@ handler, and ties every fact and every mention to the words it came from.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import orjson
-from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
@@ -25,9 +23,9 @@ from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import NOT, Decision, Held, corrects, decide, oriented, slot_of
 from worldline.rules.wording import sentence
-from worldline.store import registry
+from worldline.store import naming, registry, slots
+from worldline.store.events import Stored
 from worldline.store.tx import Tx
-from worldline.store.view import SqlView, fact_from
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.facts import Settled, cite, grounding, put_fact
@@ -43,31 +41,6 @@ IN_WORDS = {"opens": "believed", "adds": "believed too", "series": "the next of 
 """What a decision is called in a receipt."""
 LATELY = 6
 """So many of the last things that somebody said may be what a bare correction corrects."""
-
-
-class Stored(Struct, frozen=True):
-    """An event as understanding needs it."""
-
-    key: int
-    text: str
-    speaker: str
-    recipient: str
-    said_at: Instant
-    utc_offset: int
-    draft: str | None = None
-    """What was still to be done with it when it was read."""
-    reading: bytes | None = None
-    """What it says, as it was read once."""
-
-
-def stored_event(view: SqlView, event: str) -> Stored:
-    """The event of an id, as understanding needs it."""
-    rows = view.query(
-        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading"
-        " FROM nodes n CROSS JOIN events e ON e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
-        hash=bytes.fromhex(event),
-    )
-    return Stored(*rows[0])
 
 
 # Reading, before anything is written ---------------------------------------------------------------
@@ -142,7 +115,7 @@ def settle(
 
 
 def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
-    claim = oriented(claim, lambda key: _times_seen(tx, key))
+    claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
     subject = elsewhere or whom(tx, claim, told, place)
     held = _held(tx, subject, place)
@@ -189,42 +162,29 @@ def whom(tx: Tx, claim: Claim, told: Told, place: Place) -> int:
 
 def _by_role(tx: Tx, owner: str, role: str, place: Place) -> int:
     """Who "Ana's sister" is, if it is known of just one."""
-    slots = [
-        named.family.name for named in families().by_noun(role) if named.family.object in ("person", "animal")
+    named = [
+        each.family.name for each in families().by_noun(role) if each.family.object in ("person", "animal")
     ]
-    if not slots:
+    if not named:
         return 0
-    rows = tx.query(
-        "SELECT DISTINCT f.object FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.subject = a.line"
-        " AND f.predicate IN (SELECT value FROM json_each(:slots)) AND f.object != 0"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
-        " WHERE a.tenant = :t AND a.key = :owner AND a.scope = :scope AND b.scope = :scope"
-        " AND f.phrase LIKE '%' || :role || '%' LIMIT 2",
-        slots=orjson.dumps(slots).decode(), owner=fold(owner), role=role.split()[-1].lower(), scope=place.scope,
-    )  # fmt: skip
-    return int(rows[0][0]) if len(rows) == 1 else 0
+    found = slots.by_role(tx, fold(owner), named, role.split()[-1].lower(), place.scope)
+    return found[0] if len(found) == 1 else 0
 
 
 def _what_was_wrong(tx: Tx, claim: Claim, place: Place) -> int:
     """ "Not Porto, Faro": whom a correction speaks of, if just one open fact has the old value; else 0."""
     if not claim.replaces or claim.key.strip("|"):
         return 0
-    rows = tx.query(
-        "SELECT DISTINCT f.subject FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.object = a.line"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
-        " WHERE a.tenant = :t AND a.key = :old AND a.scope = :scope AND b.scope = :scope LIMIT 2",
-        old=fold(claim.replaces),
-        scope=place.scope,
-    )
-    return int(rows[0][0]) if len(rows) == 1 else 0
+    found = slots.subjects_with(tx, fold(claim.replaces), place.scope)
+    return found[0] if len(found) == 1 else 0
 
 
 def _in_its_slot(decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> Decision:
     """A correction that names only values falls into the slot of the value it corrects."""
     if decision.slot.strip("|"):
         return decision
-    slots = [h.slot for h, _ in held if h.id in decision.closes]
-    return replace(decision, slot=slots[0] if slots else "")
+    known = [h.slot for h, _ in held if h.id in decision.closes]
+    return replace(decision, slot=known[0] if known else "")
 
 
 def _believe(
@@ -287,10 +247,7 @@ def _until(claim: Claim, start: Instant) -> Instant:
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not tx.query(
-        "SELECT 1 FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope LIMIT 1",
-        key=fold(claim.object), scope=place.scope,
-    ):  # fmt: skip
+    if not naming.is_called(tx, fold(claim.object), place.scope):
         add_alias(tx, subject, claim.object, place.scope)
 
 
@@ -340,7 +297,7 @@ def _overtake(tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], e
     over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before]))
     closed = False
     for fact, row in before:
-        if fact.held.id not in over or not _is_open(tx, row.belief.row):
+        if fact.held.id not in over or not slots.is_held(tx, row.belief.row):
             continue
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
         until = None if ahead else event.said_at
@@ -352,26 +309,14 @@ def _overtake(tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], e
     return closed
 
 
-def _is_open(tx: Tx, belief: int) -> bool:
-    """Whether a belief is still held."""
-    return bool(tx.query("SELECT 1 FROM beliefs WHERE id = :id AND kt = :forever", id=belief))
-
-
 # A bare correction ------------------------------------------------------------------------------------
 
 
 def _correct_value(tx: Tx, said: Reading, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
     """ "Sorry, I meant 17:40": the value of the same kind that the same person said last."""
-    rows = tx.query(
-        "SELECT f.node, f.subject, s.name, f.phrase FROM (SELECT node FROM events WHERE tenant = :t"
-        " AND sender = :sender AND said_at <= :said AND node != :own"
-        f" ORDER BY said_at DESC, node DESC LIMIT {LATELY}) e"
-        " CROSS JOIN edges d ON d.tenant = :t AND d.dst = e.node AND d.type = 'derived_from' AND d.kt = :forever"
-        " CROSS JOIN facts f ON f.node = d.src CROSS JOIN nodes s ON s.id = f.subject"
-        " WHERE d.scope = :scope ORDER BY e.node DESC, f.node DESC",
-        sender=event.speaker, said=event.said_at, own=event.key, scope=place.scope,
-    )  # fmt: skip
-    for node, subject, name, phrase in rows:
+    for node, subject, name, phrase in slots.lately_told(
+        tx, event.speaker, event.said_at, event.key, place.scope, LATELY
+    ):
         held = _held(tx, subject, place)
         wrong = next((h for h, _ in held if h.id == str(node)), None)
         value = next((v for v in said.values if wrong is not None and corrects(v, wrong)), None)
@@ -397,25 +342,10 @@ class _Known:
         self._tx, self._scope = tx, place.scope
 
     def kinds(self, name: str) -> frozenset[str]:
-        rows = self._tx.query(
-            "SELECT DISTINCT w.kind FROM aliases a"
-            " CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
-            " WHERE a.tenant = :t AND a.key = :name AND a.scope = :scope AND w.placed",
-            name=name,
-            scope=self._scope,
-        )
-        return frozenset(row[0] for row in rows)
+        return slots.kinds_of(self._tx, name, self._scope)
 
     def typed(self, key: str) -> frozenset[str]:
-        rows = self._tx.query(
-            "SELECT DISTINCT kind FROM wordings WHERE tenant = :t AND key = :key AND placed", key=key
-        )
-        return frozenset(row[0] for row in rows)
-
-
-def _times_seen(tx: Tx, key: str) -> int:
-    rows = tx.query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key)
-    return len(rows)
+        return slots.kinds_in(self._tx, key)
 
 
 def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
@@ -427,18 +357,18 @@ def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
 
 def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[Held, FactRow, str]]:
     """Of these nodes the facts that are believed and not over, with the names of their subjects."""
-    rows = tx.open_facts_among(nodes, place.scope) if nodes else []
-    return [(*_as_held(row[1:]), row[0]) for row in rows]
+    return [(*_as_held(fact), fact.subject_name) for fact in slots.open_facts_among(tx, nodes, place.scope)]
 
 
 def _held(tx: Tx, subject: int, place: Place) -> list[tuple[Held, FactRow]]:
     """The facts that are believed of a subject and not over, in this scope's owner."""
-    return [_as_held(row) for row in tx.open_facts(subject, place.scope)]
+    return [_as_held(fact) for fact in slots.open_facts(tx, subject, place.scope)]
 
 
-def _as_held(row: Sequence[Any]) -> tuple[Held, FactRow]:
-    value = row[-1] if row[3] else str(orjson.loads(row[4] or '""'))
+def _as_held(fact: slots.OpenFact) -> tuple[Held, FactRow]:
+    row = fact.row
     held = Held(
-        str(row[0]), row[2], value, row[5], bool(row[6]), row[7], row[11], bool(row[8]), row[-3] or "", row[-2]
+        str(row.node), row.predicate, fact.value, fact.kind, fact.one, fact.rank, row.belief.valid.start,
+        fact.dated, fact.teller, fact.phrase,
     )  # fmt: skip
-    return held, fact_from((*row[:5], *row[9:20]))
+    return held, row

@@ -9,7 +9,7 @@ the facts that came with it. A crash in between leaves the event pending, and `r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +19,8 @@ from worldline.clock import Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.store import events
+from worldline.store.events import stored_event
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -27,10 +29,11 @@ from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, stored_event
-from worldline.write.redact import redact
+from worldline.write.reconcile import ENCODER, read_event, reading_of, settle
+from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
+T = TypeVar("T")
 _NEAREST = 5
 _GATED = 8000
 _COMMON = 60
@@ -55,7 +58,7 @@ _DRAFT = list[Pending]
 def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
     """Stores an event verbatim, then believes what it claims and the facts given with it."""
     event, given = _checked(event, handle), [clean_struct(fact, Fact) for fact in given]
-    event, secrets = _redacted(event, handle)
+    (event, given), secrets = _redacted((event, tuple(given)), handle)
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
@@ -107,9 +110,9 @@ def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     return Made(ENCODER.encode(read_event(event, handle.scope.user, handle.clock())), described)
 
 
-def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
+def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation: one changeset for the words, one for what they say."""
-    cleaned = [_redacted(_checked(event, handle), handle) for event in events]
+    cleaned = [_redacted(_checked(event, handle), handle) for event in said]
     left = _left(handle, ())
     made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
@@ -131,11 +134,8 @@ def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = Fal
     return replace(_understand_all(handle, stored, fresh, left), ids=tuple(ids))
 
 
-def _redacted(event: Event, handle: Handle) -> tuple[Event, tuple[str, ...]]:
-    if not handle.config.redact or not isinstance(event.text, str):
-        return event, ()
-    text, found = redact(event.text)
-    return (replace(event, text=text), found) if found else (event, ())
+def _redacted(given: T, handle: Handle) -> tuple[T, tuple[str, ...]]:
+    return screened(given) if handle.config.redact else (given, ())
 
 
 def _too_dull(handle: Handle, event: Event) -> Receipt | None:
@@ -157,8 +157,7 @@ def _append(
         tx, event, place, handle.config.max_text, undated, draft, made.reading, made.described
     )
     if left is not None and not tx.is_new(key) and (new or left.facts):
-        before = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
-        put.leave(tx, key, _drafted([*_others(before, left), left]))
+        events.leave(tx, key, _drafted([*_others(events.draft_of(tx, key), left), left]))
     return tx.id_of(key), new
 
 
@@ -170,14 +169,14 @@ def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
     return _understand_all(handle, stored, [stored.id or ""], left)
 
 
-def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left: Pending) -> Receipt:
+def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending) -> Receipt:
     born: list[int] = []
     scope = 0
-    verdicts = _verdicts(handle, events) if left.extract and handle.config.gate != "off" else {}
+    verdicts = _verdicts(handle, ids) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
         nonlocal scope
-        changed = [_understand_one(tx, event, place, handle, left, verdicts.get(event)) for event in events]
+        changed = [_understand_one(tx, id_, place, handle, left, verdicts.get(id_)) for id_ in ids]
         born.extend(tx.born("Entity"))
         scope = place.scope
         return bytes.fromhex(stored.id or ""), any(changed)
@@ -185,12 +184,12 @@ def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left
     try:
         receipt = handle.write("remember", work)
     except (InvalidInput, Refused, NotFound):
-        handle.write("remember", lambda tx, place: _reject(tx, events, left))
+        handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
     done = with_model.joined(stored, receipt)
     done = with_model.joined(done, recluster(handle, born, scope))
     if left.model:
-        done = with_model.joined(done, with_model.read_events(handle, events, _for_model(left)))
+        done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -199,12 +198,12 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, events: Sequence[str]) -> dict[str, Signals]:
+def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
     heard = handle.read(
         lambda view: {
             id_: (event.text, _nearest(view, event.text, event.key))
-            for id_ in events
+            for id_ in ids
             for event in [stored_event(view, id_)]
         }
     )
@@ -225,7 +224,7 @@ def _understand_one(
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
         rest.append(replace(left, facts=(), extract=False))
-    put.leave(tx, event.key, _drafted(rest), "stored", kept)
+    events.leave(tx, event.key, _drafted(rest), "stored", kept)
     return any(changed)
 
 
@@ -280,17 +279,10 @@ def _rarest(view: SqlView, text: str, stored: bool) -> list[str]:
 
 def resume(handle: Handle) -> tuple[Receipt, ...]:
     """Continues every event that was not settled when its process ended."""
-    rows = handle.read(
-        lambda view: view.query(
-            "SELECT n.hash, e.draft FROM events e JOIN nodes n ON n.id = e.node"
-            f" JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND {view.scoped('b')}"
-            " WHERE e.tenant = :t AND e.state = 'pending' GROUP BY e.node ORDER BY e.node"
-        )
-    )
     mine = handle.scope.bound().items()
     waiting = [
-        (replace(handle, scopes=left.scopes, world=left.world), id_.hex(), left)
-        for id_, draft in rows
+        (replace(handle, scopes=left.scopes, world=left.world), id_, left)
+        for id_, draft in handle.read(events.waiting)
         for left in msgspec.json.decode(draft, type=_DRAFT)
         if mine <= (left.scopes[0] if left.scopes else Scope()).bound().items()
     ]
@@ -332,11 +324,11 @@ def _drafted(left: list[Pending]) -> str | None:
     return msgspec.json.encode(left).decode() if left else None
 
 
-def _reject(tx: Tx, events: Sequence[str], left: Pending) -> Done:
+def _reject(tx: Tx, ids: Sequence[str], left: Pending) -> Done:
     """Facts that can never be stored are not tried again; the words stay."""
-    for id_ in events:
+    for id_ in ids:
         event = stored_event(tx, id_)
-        put.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
+        events.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
     return None, False
 
 

@@ -1,0 +1,219 @@
+"""What a store knows of things said: the words of an event, what is still to be done with it, who read it.
+
+An event's row is the only one that is changed in place: its state, what the gate found, and its reading
+are no memory, so that the log does not cover them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from worldline.clock import Instant
+from worldline.model import Scope
+from worldline.store.tx import Tx
+from worldline.store.view import SqlView
+
+
+class Stored(Struct, frozen=True):
+    """An event as understanding needs it."""
+
+    key: int
+    text: str
+    speaker: str
+    recipient: str
+    said_at: Instant
+    utc_offset: int
+    draft: str | None = None
+    """What was still to be done with it when it was read."""
+    reading: bytes | None = None
+    """What it says, as it was read once."""
+
+
+class Same(NamedTuple):
+    """An event that is stored already, and the words that it is stored with."""
+
+    node: int
+    said_at: Instant
+    text: str
+
+
+class Waiting(NamedTuple):
+    """An event that is not settled: its id, and what is left to do."""
+
+    id: str
+    draft: str
+
+
+class Heard(NamedTuple):
+    """An event that may be read again, and where it was said."""
+
+    id: str
+    node: int
+    reading: bytes | None
+    draft: str | None
+    scope: int
+    world: int
+    """Outside its session."""
+
+
+class Spoken(NamedTuple):
+    """What somebody said in a talk, as it is shown."""
+
+    text: str
+    sender: str
+    said_at: Instant
+    offset: int
+    talk: str
+
+
+# One event -----------------------------------------------------------------------------------------
+
+
+def stored_event(view: SqlView, event: str) -> Stored:
+    """The event of an id, as understanding needs it."""
+    rows = view.query(
+        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading"
+        " FROM nodes n CROSS JOIN events e ON e.tenant = :t AND e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
+        hash=bytes.fromhex(event),
+    )
+    return Stored(*rows[0])
+
+
+def same_event(tx: Tx, key: bytes) -> Same | None:
+    """The event that is stored under a key."""
+    rows = tx.query(
+        "SELECT e.node, e.said_at, n.content FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
+        " WHERE e.tenant = :t AND e.key = :key",
+        key=key,
+    )
+    return Same(*rows[0]) if rows else None
+
+
+def has_key(tx: Tx, key: bytes) -> bool:
+    """Whether an event was stored under this key before the changeset."""
+    return bool(
+        tx.store.query("SELECT 1 FROM events WHERE tenant = :t AND key = :key", {"t": tx.tenant, "key": key})
+    )
+
+
+def is_event(tx: Tx, node: int) -> bool:
+    """Whether a turn has its row of things said."""
+    return bool(tx.query("SELECT 1 FROM events WHERE tenant = :t AND node = :node", node=node))
+
+
+def draft_of(tx: Tx, node: int) -> str | None:
+    """What is still to be done with an event."""
+    found = tx.query("SELECT draft FROM events WHERE tenant = :t AND node = :node", node=node)
+    return None if found[0][0] is None else str(found[0][0])
+
+
+def signals_of(tx: Tx, node: int) -> str | None:
+    """What the gate found in an event."""
+    found = tx.query("SELECT signals FROM events WHERE tenant = :t AND node = :node", node=node)
+    return None if found[0][0] is None else str(found[0][0])
+
+
+def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
+    """What is still to be done with an event (nothing: its state), and what the gate found."""
+    tx.query(
+        "UPDATE events SET state = :state, draft = :draft, signals = coalesce(signals, :signals)"
+        " WHERE tenant = :t AND node = :node",
+        state="pending" if draft else state, draft=draft, signals=signals, node=node,
+    )  # fmt: skip
+
+
+def keep_signals(tx: Tx, node: int, signals: str) -> None:
+    """What was found in an event, with what a model made of it."""
+    tx.query(
+        "UPDATE events SET signals = :signals WHERE tenant = :t AND node = :node", signals=signals, node=node
+    )
+
+
+def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
+    """What an event says, as it was read last."""
+    tx.query(
+        "UPDATE events SET reading = :reading WHERE tenant = :t AND node = :node", reading=reading, node=node
+    )
+
+
+# Many ----------------------------------------------------------------------------------------------
+
+
+def waiting(view: SqlView) -> list[Waiting]:
+    """The events of this scope that are not settled, oldest first."""
+    rows = view.query(
+        "SELECT n.hash, e.draft FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
+        " WHERE e.tenant = :t AND e.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
+        f" AND b.line = n.line AND {view.scoped('b')}) ORDER BY e.node"
+    )
+    return [Waiting(id_.hex(), draft) for id_, draft in rows]
+
+
+def readings(view: SqlView) -> list[bytes | None]:
+    """What every event was read as, packed."""
+    return [
+        row[0] for row in view.query("SELECT e.reading FROM events e WHERE e.tenant = :t ORDER BY e.node")
+    ]
+
+
+def heard(view: SqlView) -> list[Heard]:
+    """Every event that is believed in this scope and world, once a scope set, in the order in which it was said."""
+    rows = view.query(
+        "SELECT DISTINCT e.said_at, e.node, b.scope, n.hash, e.reading, e.draft,"
+        " CASE WHEN w.type = 'Session' THEN w.world ELSE n.world END"
+        " FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
+        f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kt = :forever AND {view.scoped('b')}"
+        " LEFT JOIN nodes w ON w.tenant = :t AND w.id = n.world WHERE e.tenant = :t"
+        f" AND {view.ever_inside('n.line')} ORDER BY e.said_at, e.node, b.scope"
+    )
+    return [
+        Heard(id_.hex(), node, kept, draft, scope, world or 0)
+        for _, node, scope, id_, kept, draft, world in rows
+    ]
+
+
+def known_before(view: SqlView, ids: Sequence[str], before: Instant) -> set[str]:
+    """Which of these ids were believed in, in some version, at this known time or earlier."""
+    found = set()
+    for id_ in ids:
+        rows = view.query(
+            "SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+            " WHERE n.tenant = :t AND n.hash = :id AND b.kf <= :before LIMIT 1",
+            id=bytes.fromhex(id_),
+            before=before,
+        )
+        found |= {id_} if rows else set()
+    return found
+
+
+def talks(view: SqlView) -> list[Spoken]:
+    """Everything said that can be seen from here, talk by talk."""
+    rows = view.query(
+        "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
+        " coalesce((SELECT w.name FROM nodes w WHERE w.tenant = :t AND w.id = e.session), '') AS talk"
+        " FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node, b.id"
+    )
+    return [Spoken(*row) for row in rows]
+
+
+# Scope sets ----------------------------------------------------------------------------------------
+
+
+def scope_sets(view: SqlView) -> dict[int, tuple[Scope, ...]]:
+    """The scopes of every scope set, by its number."""
+    rows = view.query('SELECT part_of, "user", agent, app, run FROM scopes WHERE tenant = :t ORDER BY id')
+    found: dict[int, tuple[Scope, ...]] = {}
+    for number, *bound in rows:
+        found[number] = (*found.get(number, ()), Scope(*bound))
+    return found
+
+
+def scope_key(tx: Tx, scope: int) -> str:
+    """The canonical text of a scope set; empty for none."""
+    rows = tx.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=scope) if scope else []
+    return str(rows[0][0]) if rows else ""
