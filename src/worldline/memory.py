@@ -489,14 +489,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def list(
         self,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
         *,
         metadata: Metadata | None = None,
         include_superseded: bool = False,
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
-        """Memories, newest first; without a type, everything but scopes, sessions and turns."""
+        """Memories, newest first, of one type or several; without one, all but scopes, sessions, turns and facts."""
         return self._h.read(
             lambda view: listing.listing(
                 view,

@@ -483,6 +483,8 @@ class Recall(Struct, frozen=True):
     """The answer that walking from fact to fact gives, when that is sure."""
     proof: tuple[str, ...] = ()
     """The ids of the facts walked, in order."""
+    few: int = 0
+    """So many of the hits stand out; a person is shown these."""
 
 
 class Dated(Struct, frozen=True):

@@ -6,25 +6,30 @@ calls a model (the question's embedding, a reranker) happens outside the store's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from worldline.clock import EARLIEST, FOREVER, When, instant
-from worldline.errors import NotFound
+from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Handle
-from worldline.model import Dated, Density, Explanation, Metadata, Recall
+from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
 from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors
 
 if TYPE_CHECKING:
+    from worldline.read.context import Context
     from worldline.read.lanes import Semantic
     from worldline.read.recall import Wish
     from worldline.read.relation_match import Matcher
     from worldline.read.walk import Answer
 
 LONGEST_QUESTION = 65536
+CONTEXT = 800
+"""Tokens of a context block, where nobody says how many."""
 
 
 class Recalling:
@@ -74,6 +79,27 @@ class Recalling:
             shown = [hit.node.line for hit in answer.hits] + [fact.line for fact in answer.facts]
             self._h.store.note_shown(tenant, shown, self._h.clock())
         return answer
+
+    def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
+        """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.
+
+        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
+        without one, the bound user, or the only one who speaks here.
+        """
+        from worldline.read.context import context
+        from worldline.store.briefing import has_user
+
+        if type(max_tokens) is not int or max_tokens < 1:
+            raise InvalidInput(f"a budget is at least one token, not {max_tokens!r}")
+        if user is not None:
+            clean_text(user, "user", LONGEST_QUESTION)
+
+        def look(view: SqlView) -> Context:
+            if user and not view.scope.user and has_user(view, user):
+                view = view.bind(scope=replace(view.scope, user=user))
+            return context(view, user, max_tokens)
+
+        return self._h.read(look)
 
     def timeline(
         self,
@@ -150,6 +176,18 @@ class Recalling:
         self._h.require_free("embedded")
         forget_vectors(self._h)
         return self.flush(progress)
+
+    def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
+        """For each turn the minutes from UTC to the place where it was said."""
+        from worldline.store import evidence
+
+        turns = {node.key: node.id for node in nodes if node.type == "Turn"}
+        if not turns:
+            return {}
+        found = self._h.read(
+            lambda view: evidence.told(view.bind(closed=True, quarantined=True), list(turns))
+        )
+        return {turns[key]: one.offset for key, one in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
         from worldline.read.recall import Wish

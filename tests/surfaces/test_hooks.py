@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -78,12 +79,36 @@ def test_a_prompt_that_meets_nothing_adds_nothing(db: Path, prompt: str) -> None
     assert told == "" or prompt == "the contract"
 
 
-def test_a_session_begins_with_the_newest_notes(db: Path) -> None:
-    """Notes first, then the last things said; what is over is left out."""
+def test_a_session_begins_with_the_context_block(db: Path) -> None:
+    """Notes that stand first, then the last things said, each with its id; what is over is left out."""
     told = context("session-start", {"source": "startup"}, db)
 
-    assert told.index("Acme") < told.index("tabs") < told.index("Deploys")
+    assert max(told.index("Acme"), told.index("tabs")) < told.index("Said last:") < told.rindex("Deploys")
+    assert re.search(r"Acme contract: tier: gold.* \([0-9a-f]{12}\)", told)
     assert "silver" not in told
+
+
+def test_a_damaged_block_still_leaves_the_newest_notes(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the context block cannot be made, the newest notes are shown and the log says why."""
+    monkeypatch.setattr(Memory, "context", lambda *_, **__: 1 / 0)
+
+    assert "tabs" in context("session-start", {}, db)
+    assert "no context block: ZeroDivisionError" in (db.parent / "hooks.log").read_text()
+
+
+def test_the_log_tells_what_the_limit_cut(db: Path) -> None:
+    """An input that never ends is left at the limit, and hooks.log has a line about it."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "worldline", "hook", "prompt", "--db", str(db)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert child.wait(20) == 0
+    finally:
+        child.kill()
+        child.communicate()
+
+    assert "prompt: the limit of 1 s cut the answer short" in (db.parent / "hooks.log").read_text()
 
 
 def test_the_output_is_bounded(db: Path) -> None:
@@ -132,7 +157,7 @@ def test_the_json_of_claude_code(db: Path) -> None:
         if done.stdout:
             break
     else:
-        pytest.skip("this machine is too busy to answer anything within 0.3 s")
+        pytest.skip("this machine is too busy to answer anything within its limit")
 
     output = json.loads(done.stdout)["hookSpecificOutput"]
     assert output["hookEventName"] == "UserPromptSubmit"
@@ -140,20 +165,22 @@ def test_the_json_of_claude_code(db: Path) -> None:
 
 
 def test_never_later_than_the_limit(db: Path) -> None:
-    """Even with a server that never answers, the hook ends about 0.3 s after its process began."""
+    """Even with a server that never answers, the hook ends in time, and answers by words."""
     given = json.dumps({"prompt": "Which tier does the Acme contract have?"}).encode()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         at = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        took, bare = [], []
+        took, bare, told = [], [], []
         for _ in range(6):
             done, seconds = process(db, "prompt", given, WORLDLINE_SERVER=at)
             assert done.returncode == 0
             took.append(seconds)
+            told.append(done.stdout)
             began = time.monotonic()
             subprocess.run([sys.executable, "-c", "pass"], check=True)
             bare.append(time.monotonic() - began)
 
-    assert min(took) - min(bare) < 0.5  # 0.3 s, and what a busy machine adds
+    assert min(took) - min(bare) < 1.2  # a second, and what a busy machine adds
+    assert any(b"tier: gold" in shown for shown in told)
 
 
 def test_standard_input_that_never_ends(db: Path) -> None:
@@ -333,7 +360,7 @@ def test_the_installed_command_runs(db: Path, tmp_path: Path) -> None:
         if done.stdout:
             break
     else:
-        pytest.skip("this machine is too busy to answer anything within 0.3 s")
+        pytest.skip("this machine is too busy to answer anything within its limit")
     assert b"tier: gold" in done.stdout
 
 

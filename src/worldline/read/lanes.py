@@ -101,9 +101,12 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
 
 def _standing(look: Look) -> list[int] | None:
     """What somebody said is to hold from then on: it may bear on any request for help."""
-    if not look.asked.advice:
-        return None
-    return search.search_words(look.view, any_of((), [STANDING]), look.ground.owners, INSTRUCTIONS)
+    return standing(look.view, look.ground) if look.asked.advice else None
+
+
+def standing(view: SqlView, ground: search.Ground) -> list[int]:
+    """The texts in which somebody said what is to hold from then on."""
+    return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
 
 # Meaning ---------------------------------------------------------------------------------------------

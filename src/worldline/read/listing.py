@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -21,17 +22,23 @@ MOST = 5
 
 
 def listing(
-    view: SqlView, ask: Ask, type_: str | None, metadata: Metadata, limit: int, page: str | None
+    view: SqlView,
+    ask: Ask,
+    type_: str | Sequence[str] | None,
+    metadata: Metadata,
+    limit: int,
+    page: str | None,
 ) -> Page:
     """Visible memories, newest first, and the mark of the next page."""
-    if not isinstance(type_, str | None) or not isinstance(page, str | None):
+    types = [type_] if isinstance(type_, str) else type_
+    if not all(isinstance(one, str) for one in types or ()) or not isinstance(page, str | None):
         raise InvalidInput("the type and the page mark of a list are text")
     if not isinstance(metadata, dict) or not all(isinstance(label, str) for label in metadata):
         raise InvalidInput("metadata to look for is a dict whose keys are text")
     if type(limit) is not int or not 1 <= limit <= 1000:
         raise InvalidInput(f"a page has 1 to 1000 items, not {limit}")
     bound = bind(view, ask)
-    nodes = lists.page(bound, type_, metadata, limit + 1, None if page is None else _mark(page))
+    nodes = lists.page(bound, types, metadata, limit + 1, None if page is None else _mark(page))
     rest = nodes[limit:]
     shown = finish(nodes[:limit], bound, ask)
     return Page(tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None)

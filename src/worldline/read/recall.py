@@ -20,6 +20,7 @@ from worldline.model import Hit, NodeDraft, Recall
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
+from worldline.read.few import few
 from worldline.read.known import Known, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import FAMILY, degrees, needs, shares
@@ -45,6 +46,7 @@ KNOWN_AROUND = 80
 RRF = 60
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
+NO_WORD = "there is no word in the question to look for"
 NOTHING_STORED = Corpus(1, 1.0, {})
 """Any word may be a slip of the pen."""
 
@@ -96,6 +98,8 @@ class Found(Struct, frozen=True):
     wanted: int
     candidates: int
     opening: str
+    several: bool = False
+    """Whether the question asks for more than one thing."""
 
 
 def recall(
@@ -108,11 +112,12 @@ def recall(
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
     told = evidence.told(view, [scored.key for scored in chosen])
-    hits = hits_of(told, chosen, pool)
-    reason = None if verdict.enough else _why_not(pool, verdict)
+    wordless = not any(char.isalnum() for char in question)
+    hits = [] if wordless else hits_of(told, chosen, pool)
+    reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
     believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
-    sure = verdict.sure
+    sure = 0.0 if wordless else verdict.sure
     if believed.answer:
         reason, sure = None, max(sure, THRESHOLD)
     answer = Recall(
@@ -128,7 +133,8 @@ def recall(
         believed.answer.text if believed.answer else None,
         believed.answer.proof if believed.answer else (),
     )
-    return Found(answer, wanted, len(pool.candidates), _opening(reason, believed, wish.max_tokens))
+    opening = _opening(reason, believed, wish.max_tokens)
+    return Found(answer, wanted, len(pool.candidates), opening, asked.several or asked.broad)
 
 
 def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Recall:
@@ -139,7 +145,14 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     hits = hits[: found.wanted]
     text, shown = pack(hits, wish.max_tokens, found.candidates, found.opening)
     kept = hits if wish.limit else tuple(shown)
-    return replace(found.recall, hits=kept, text=text, tokens=estimate_tokens(text))
+    told = found.recall
+    clear = few(
+        [hit.score for hit in kept],
+        answered=told.answer is not None,
+        several=found.several,
+        doubted=told.abstained,
+    )
+    return replace(told, hits=kept, text=text, tokens=estimate_tokens(text), few=clear)
 
 
 def _opening(reason: str | None, believed: Known, budget: int) -> str:

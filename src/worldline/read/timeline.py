@@ -21,6 +21,9 @@ from worldline.rules.landmarks import landmarks
 from worldline.store import evidence
 from worldline.store.view import SqlView
 
+NEAR = 0.65
+"""A cosine from which on a text without any word of the topic is about it all the same."""
+
 
 def timeline(
     view: SqlView,
@@ -59,10 +62,12 @@ def _told(node: Node) -> tuple[str, tuple[str, ...]]:
 
 
 def _about(ranked: Ranked) -> Iterator[Turn]:
-    """The candidates that meet the topic, best first; all of them where no word does."""
+    """The candidates that meet the topic, best first: by a word, or else by a meaning that is near enough."""
     found = ranked.board.found
     met = np.maximum(found.counts, found.kinds).max(axis=0, initial=0.0) > 0
-    order: Sequence[int] = [at for at in ranked.order if met[at]] or ranked.order
+    order: Sequence[int] = [at for at in ranked.order if met[at]]
+    if not order:
+        order = [at for at in ranked.order if (ranked.board.turns[at].cosine or 0.0) >= NEAR]
     return (ranked.board.turns[at] for at in order)
 
 

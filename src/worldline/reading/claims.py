@@ -50,6 +50,7 @@ class _Reader(Nouns):
 
     def read(self) -> list[Claim]:
         self._roles()
+        self._first_days()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._clause(clause)
@@ -100,6 +101,34 @@ class _Reader(Nouns):
         for at, token in enumerate(self.tree.tokens):
             if token.pos in ("NOUN", "PROPN") and at not in self.days:
                 self._apposition(at, self.tree.noun(at, self.days))
+
+    def _first_days(self) -> None:
+        """ "First day at Verlaine Optics", "Arne's last week as tech lead", "first night in the new house"."""
+        for at, token in enumerate(self.tree.tokens):
+            which = {self.tree.tokens[i].low for i in self.tree.kids(at, "amod")} & {"first", "last"}
+            if token.low not in _STRETCHES or len(which) != 1:
+                continue
+            noun = self.tree.noun(at, self.days)
+            who = self._owner(noun.owner) if noun.owner else self.talk.speaker
+            for i in self.tree.kids(at, "prep"):
+                inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
+                name = _STATIONS.get((token.low, prep)) or _STATIONS.get(("", prep))
+                if inner is None or inner in self.days or name is None or not who:
+                    continue
+                where = self.tree.noun(inner, self.days)
+                family = self.families.all[name]
+                if family.object == "organisation" and not where.proper:
+                    continue
+                value, kind = self._value(where, None, who, family)
+                claim = replace(
+                    self._claim(who, family.reads, family.name, value, kind, None), family=family.name,
+                    effect="begins" if "first" in which else "ends", cue="" if "first" in which else "ends",
+                    holds=family.holds, matter=where.lemma, others=_SCHOOLS if name == "works_at" else (),
+                )  # fmt: skip
+                span = next(iter(self.days.values()), None)
+                if span is not None and value:
+                    claim = replace(claim, valid_from=span.start, precision=span.precision, begins=True)
+                self._keep(claim if value else None, noun)
 
     def _role_at(self, at: int) -> None:
         """A role right in front of a name or of several: "my two dogs, Rex and Luna" are two."""
@@ -202,11 +231,15 @@ class _Reader(Nouns):
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
         if len(subjects) == 2 and (prep := _BETWEEN.get(clause.verb)) is not None:
+            if subjects[1][1] == self.talk.speaker:
+                subjects.reverse()
             clause = replace(clause, parts=(*clause.parts, Part(prep, (subjects[1][0],), False, "prep")))
             subjects = subjects[:1]
         for noun, name in subjects:
             if self._may_be_subject(noun, name, clause):
+                self.doing = name
                 made += self._about(clause, noun, name)
+                self.doing = ""
             elif not name and noun.text.lower() in _ANYBODY:
                 made += self._in_families(clause, noun, "")
         for claim in made:
@@ -253,7 +286,7 @@ class _Reader(Nouns):
             and clause.dep not in ("relcl", "acl")
         ):
             return False
-        return noun.pos != "NUM"
+        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift")
 
     def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """What a clause says of one of its subjects."""
@@ -270,7 +303,7 @@ class _Reader(Nouns):
             and clause.verb not in ("be called", "be named")
         ):
             told = self._being(clause, noun, name)
-            if told is not None:
+            if told or (told is not None and clause.lemma in _LINKING):
                 return told
         if clause.verb in ("be called", "be named", "go"):
             told = self._called(clause, noun, name)
@@ -305,7 +338,8 @@ class _Reader(Nouns):
         if not owner or not role or not self.families.by_noun(role):
             return []
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
-        return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {{S}}'s {role}")]
+        said = f"{{S}}'s {role}" if part.nouns[0].of is None else f"{role} of {{S}}"
+        return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {said}")]
 
     def _has_place(self, clause: Clause) -> bool:
         """Whether a name stands behind "in" or "at", beside the date."""
@@ -356,7 +390,8 @@ class _Reader(Nouns):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            return [replace(claim, predicate=f"{{O}} {clause.reads} {{S}}'s {attr_role}")]
+            said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} of {{S}}"
+            return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
         if (
             noun.pronoun
@@ -448,7 +483,8 @@ class _Reader(Nouns):
     def _open(self, clause: Clause, name: str) -> list[Claim]:
         """Verb and object as they are said, where both are worth keeping."""
         verb = clause.verb.removeprefix("be ").split()[0] if clause.verb != "be" else "be"
-        if verb in words("idle_verbs.txt") or clause.verb in words("idle_verbs.txt"):
+        idle = words("idle_verbs.txt")
+        if verb in idle or clause.verb in idle or (clause.verb.startswith("be ") and clause.lemma in idle):
             return []
         part = self._main(clause, name)
         if part is None:
@@ -505,7 +541,7 @@ class _Reader(Nouns):
             ],
             [p for p in clause.parts if not p.prep and not p.dated and p.kind in ("measure", "place")],
             [p for p in clause.parts if p.prep and not p.dated and p.prep not in _LOOSE],
-            [p for p in clause.parts if p.dated and p.prep not in ("since", "for", "as of")],
+            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of")],
         )
         worth = [p for parts in order for p in parts if p.nouns and self._value(p.nouns[0], p, name)[0]]
         return worth[0] if worth else None
@@ -561,11 +597,19 @@ class _Reader(Nouns):
         return claim
 
 
+_STRETCHES = frozenset("day week night shift month morning term semester".split())
+_STATIONS = {
+    ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
+    ("night", "at"): "lives_in",
+}  # fmt: skip
+"""What a first day somewhere begins, by the word and the preposition."""
+_SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
     "break up": "with", "divorce": "", "separate": "from", "get divorced": "from", "be divorced": "from",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
+_LINKING = frozenset("be become remain go turn stay".split())
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())

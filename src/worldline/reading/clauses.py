@@ -38,6 +38,8 @@ _PLANS = frozenset(
     "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
 )
 _NOW = frozenset("now currently nowadays finally just already recently instead".split())
+_OPINIONS = frozenset("think claim believe reckon guess suspect assume insist bet fear argue".split())
+"""What somebody else only thinks is not so by that."""
 _OUGHT = frozenset({"have", "need", "must"})
 
 
@@ -198,7 +200,7 @@ def _framed(
     passive = bool(tree.kids(end, "auxpass", "nsubjpass")) or (
         head.dep == "acl" and end == at and verb_token.tag == "VBN"
     )
-    subjects = _subjects(tree, at, days, before)
+    subjects = _but_one(tree, own, days) or _subjects(tree, at, days, before)
     verb, word = _with_particle(tree, end), ""
     if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
         verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
@@ -275,6 +277,16 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
             if above in before:
                 kept = before[above]
                 return kept.subjects if token.dep != "ccomp" else ()
+    return ()
+
+
+def _but_one(tree: Tree, own: frozenset[int], days: frozenset[int]) -> tuple[Noun, ...]:
+    """ "Nobody speaks Dutch except Wietske": she does."""
+    nobody = any(tree.tokens[i].low in ("nobody", "none", "no-one") for i in own)
+    for i in own if nobody else ():
+        inner = tree.kid(i, "pobj") if tree.tokens[i].low in ("except", "but") else None
+        if inner is not None:
+            return _nouns(tree, inner, days)
     return ()
 
 
@@ -396,6 +408,8 @@ def _is_over(tree: Tree, seen: Sequence[int], adverbs: set[str]) -> bool:
 def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects: Sequence[Noun]) -> bool:
     if any(tree.kids(place, "neg") for place in seen):
         return True
+    if any(tree.tokens[i].low in ("neither", "nor") for n in subjects for i in tree.kids(n.at)):
+        return True
     if any(tree.tokens[i].low == "never" for place in seen for i in tree.kids(place, "advmod")):
         return True
     if any(n.article == "no" for part in parts[:1] for n in part.nouns[:1]):
@@ -451,6 +465,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
             return True
+        if token.dep == "ccomp" and above.lemma in _OPINIONS and not _is_mine(tree, token.head):
+            return True
         if (
             token.dep == "ccomp"
             and tree.kids(token.head, "neg")
@@ -469,6 +485,12 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _is_mine(tree: Tree, at: int) -> bool:
+    """Whether the one who speaks is the one who thinks so."""
+    who = tree.kid(at, "nsubj")
+    return who is None or tree.tokens[who].low in ("i", "we", "you")
 
 
 def _has_condition(tree: Tree, at: int) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from worldline.lexicon import text
 
@@ -65,6 +66,17 @@ class Pattern(Struct, frozen=True):
     """The role of the direct object."""
     behind: str = ""
     """The role behind the last preposition."""
+    second: str = ""
+    """The role of a second object: "give S O"."""
+    owned: str = ""
+    """Whose thing it is done to: "cut budget of S"."""
+    head: str = ""
+    """The noun that must stand behind the last role: "O class"."""
+    prep: str = ""
+    first: tuple[str, str] = ("", "")
+    """A preposition before the last one, and its role: "write to S at O"."""
+    value: str = ""
+    """What it brings about, where the verb says so by itself: "retire" makes retired."""
 
 
 class Named(Struct, frozen=True):
@@ -81,6 +93,8 @@ class Families(Struct, frozen=True):
     patterns: dict[str, tuple[Pattern, ...]]
     nouns: dict[str, tuple[Family, ...]]
     words: dict[str, tuple[Family, ...]]
+    verbs: frozenset[str] = frozenset()
+    """The verbs of all patterns, without particles and prepositions."""
 
     def by_verb(self, verb: str) -> tuple[Pattern, ...]:
         """The patterns of a verb in base form, with its particle or participle."""
@@ -88,7 +102,7 @@ class Families(Struct, frozen=True):
 
     def by_noun(self, noun: str) -> list[Named]:
         """The families that a noun names; its last words count where the whole is unknown."""
-        words = noun.lower().split()
+        words = noun.lower().partition(" of ")[0].split() if noun.lower() not in self.nouns else [noun.lower()]
         for start in range(len(words)):
             said = " ".join(words[start:])
             if said in self.nouns:
@@ -100,37 +114,64 @@ class Families(Struct, frozen=True):
         return self.words.get(word.lower(), ())
 
 
-def pattern(family: Family, effect: Effect, said: str) -> Pattern | None:
-    """A pattern as the table writes it: "X hand S over to O"; None for one that says nothing of its own.
+def patterns(family: Family, effect: Effect, said: str) -> list[Pattern]:
+    """What the table means by "X hand S over to O"; a wording that cannot be matched is a ValueError.
 
-    A role directly behind the verb is its object; the last role, behind a preposition, is what that
-    is about. Others are there for the reader of the table only ("move from X to O").
+    A role right behind the verb is its object, a second one beside it what it is given or made ("X give
+    S O", "X rename S O"). A role behind a preposition is what that is about, a noun behind a role the
+    noun that must stand there ("S sign up for O class"); "NOUN of S" is a thing of S's ("X cut budget of
+    S to O"). What stands behind "=" is the value itself ("S retire = retired"). Of several prepositions
+    the last one counts ("move from X to O").
     """
-    words = said.split()
-    subject, rest = (words[0], words[1:]) if len(words) > 1 else ("", [])
-    if subject not in _ROLES:
-        raise ValueError(f"{family.name}: a pattern begins with S, O or X, not {said!r}")
-    direct = rest[1] if len(rest) > 1 and rest[1] in _ROLES else ""
-    if not direct and len(rest) > 2 and rest[2] in _ROLES and rest[1] not in PREPOSITIONS and rest[0] != "be":
-        direct = ""
-    behind = rest[-1] if rest[-1] in _ROLES and len(rest) > 2 else ""
-    if rest[-1] in _ROLES and len(rest) == 2:
-        direct, behind = rest[-1], ""
-    if behind and rest[-2] not in PREPOSITIONS:
-        direct, behind = direct or behind, ""
-    verb = [w for w in rest if w not in _ROLES]
-    roles = {subject, direct, behind}
-    if "S" not in roles or (effect != "ends" and "O" not in roles) or sum(w in _ROLES for w in rest) > 2:
-        return None
-    if sum(w in _ROLES for w in rest) != bool(direct) + bool(behind):
-        return None
-    return Pattern(family, effect, " ".join(verb), subject, direct, behind)
+    clause, _, value = said.partition(" = ")
+    subject, *rest = clause.split()
+    if subject not in _ROLES or not rest or rest[0] in _ROLES:
+        raise ValueError(f"{family.name}: a pattern begins with S, O or X and a verb, not {said!r}")
+    made = Pattern(family, effect, "", subject, value=value)
+    verb: list[str] = []
+    at = 0
+    while at < len(rest):
+        word, after = rest[at], rest[at + 1] if at + 1 < len(rest) else ""
+        if word not in _ROLES:
+            verb.append(word)
+        elif len(verb) > 1 and verb[-1] == "of" and verb[-2] not in PREPOSITIONS and at + 1 < len(rest):
+            made, verb = replace(made, owned=word), verb[:-1]
+        elif len(verb) > 1 and verb[-1] in PREPOSITIONS and at > 1:
+            if made.behind and made.prep in _PARTICLES:
+                made = replace(made, direct=made.behind)  # "sign S up for O"
+            elif made.behind:
+                verb.remove(made.prep)
+                made = replace(made, first=(made.prep, made.behind))
+            made = replace(made, behind=word, prep=verb[-1], head=_head(after))
+        elif made.direct:
+            made = replace(made, second=word, head=_head(after))
+        else:
+            made = replace(made, direct=word, head=_head(after))
+        at += 2 if word in _ROLES and _head(after) else 1
+    made = replace(made, verb=" ".join(verb))
+    roles = {made.subject, made.direct, made.second, made.behind, made.owned, made.first[1]}
+    if "S" not in roles or (effect != "ends" and "O" not in roles and not value):
+        raise ValueError(f"{family.name}: {said!r} does not say who is meant by S and what by O")
+    if len(verb) == 2 and made.behind and not made.direct and verb[1] in _PARTICLES:
+        return [made, replace(made, direct=made.behind, behind="", prep="")]  # "gave the cello up"
+    if verb == ["be"] and made.head:
+        return [made, replace(made, verb=f"be {made.head}", head="")]  # "is a law student", "is 31 years old"
+    return [made]
+
+
+def _head(word: str) -> str:
+    """A noun that must stand behind a role."""
+    return "" if word in _ROLES or word in PREPOSITIONS or word in _ADVERBS else word
+
+
+_PARTICLES = frozenset("up out over off in on down away back".split())
+_ADVERBS = _PARTICLES | frozenset("home good behind aside together apart left again".split())
 
 
 def build(table: Mapping[str, Mapping[str, Any]]) -> Families:
     """Families from a table; a mistake in it is a ValueError that names the family."""
     found = {name: _family(name, row) for name, row in table.items()}
-    patterns: dict[str, list[Pattern]] = {}
+    found_by: dict[str, list[Pattern]] = {}
     nouns: dict[str, list[Family]] = {}
     words: dict[str, list[Family]] = {}
     for family in found.values():
@@ -139,18 +180,19 @@ def build(table: Mapping[str, Mapping[str, Any]]) -> Families:
         )  # fmt: skip
         for effect, all_ in effects:
             for said in all_:
-                one = pattern(family, effect, said)
-                if one is not None and (one.verb != "have" or family.name == "owns"):
-                    patterns.setdefault(one.verb, []).append(one)
+                for one in patterns(family, effect, said):
+                    if one.verb != "have" or family.name == "owns":
+                        found_by.setdefault(one.verb, []).append(one)
         for noun in family.nouns:
             nouns.setdefault(noun, []).append(family)
         for word in family.words:
             words.setdefault(word, []).append(family)
     return Families(
         found,
-        {verb: tuple(all_) for verb, all_ in patterns.items()},
+        {verb: tuple(all_) for verb, all_ in found_by.items()},
         {noun: tuple(all_) for noun, all_ in nouns.items()},
         {word: tuple(all_) for word, all_ in words.items()},
+        frozenset(verb.split()[0] for verb in found_by),
     )
 
 

@@ -17,15 +17,18 @@ from worldline.reading.claim import Claim, Effect
 from worldline.reading.clauses import Clause, Part
 from worldline.reading.families import Families, Family, Pattern
 from worldline.reading.tree import Noun
-from worldline.reading.whom import CLOCK, ME, MONEY, NUMBER, YOU, Whom
+from worldline.reading.whom import CLOCK, IT, ME, MONEY, NUMBER, THEY, YOU, Whom
 
 STATES = {
     "lives_in": frozenset({"move", "relocate", "settle", "emigrate", "resettle"}),
     "works_at": frozenset({"join", "start", "begin"}),
 }
 """Beginnings that are told as the state that they bring about."""
+_VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 _HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
+_CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
+"""Letters right in front of figures: a code and no amount."""
 AMOUNTS = frozenset({"amount", "count", "duration"})
 
 
@@ -47,9 +50,14 @@ class Matching(Whom):
                     if self.families.by_verb(f"{clause.verb} {prep}") or self.families.by_verb(whole):
                         extra.append(Part(prep, tuple(self.tree.noun(j, self.days) for j in self.tree.members(inner)),
                                           False, "split"))  # fmt: skip
-                nouns.append(self.tree.short(noun) if extra and not part.dated else noun)
+                cut = extra and not part.dated and not self._has_role(clause, noun)
+                nouns.append(self.tree.short(noun) if cut else noun)
             parts += [replace(part, nouns=tuple(nouns)), *extra]
         return replace(clause, parts=tuple(parts))
+
+    def _has_role(self, clause: Clause, noun: Noun) -> bool:
+        """ "is our head of sales", "is the captain of the team": what stands behind "of" belongs to the role."""
+        return clause.verb == "be" and noun.of is not None and bool(noun.owner or noun.article == "the")
 
     def _in_families(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """The claims of every family that the clause falls into; the first one wins its object."""
@@ -107,17 +115,36 @@ class Matching(Whom):
             return []
         if last is not None:
             roles[pattern.behind] = [(n, last) for n in last.nouns]
+        if pattern.first[0] and pattern.first[1] != "X":
+            before = next((p for p in clause.parts if p.prep == pattern.first[0] and not p.dated), None)
+            if before is None:
+                return []
+            roles[pattern.first[1]] = [(n, before) for n in before.nouns]
+        if pattern.owned:
+            if used is None:
+                return []
+            roles[pattern.owned] = [(self._owning(used.nouns[0]), used)]
         if pattern.effect == "ends" and self.tree.kid(clause.at, "acomp", "oprd") is not None:
             return []  # "left Slack open"
         direct = [p for p in clause.parts if not p.prep and p is not used and self._fills(p)]
         if pattern.direct:
             if not direct:
                 return []
-            roles[pattern.direct] = [(n, direct[0]) for n in direct[0].nouns]
+            twice = len(direct) > 1 and (direct[0].kind == "dative" or direct[1].kind == "attribute")
+            if pattern.second:
+                if not twice:
+                    return []
+                roles[pattern.second] = [(n, direct[1]) for n in direct[1].nouns]
+            thing = direct[1] if twice and not pattern.second and direct[0].kind == "dative" else direct[0]
+            roles[pattern.direct] = [(n, thing) for n in thing.nouns]
         elif any(p.kind == "object" and not p.dated for p in direct):
+            return []
+        if pattern.head and not self._has_head(pattern, roles):
             return []
         if "S" not in roles:
             return []
+        if pattern.value:
+            return [self._brought_about(pattern, clause, noun, subject) for noun, _ in roles["S"]]
         if "O" not in roles:
             return self._ended(pattern, clause, roles["S"], subject) if pattern.effect == "ends" else []
         return [
@@ -126,6 +153,33 @@ class Matching(Whom):
             for o, part in roles["O"]
             if (claim := self._family_claim(pattern, clause, s, o, part, subject)) is not None
         ]
+
+    def _owning(self, noun: Noun) -> Noun:
+        """Whose thing it is, as a noun; the thing itself where nobody is named."""
+        if noun.of is not None:
+            return noun.of
+        if not noun.owner:
+            return noun
+        pronoun = noun.owner.lower() in ME | YOU | THEY | IT
+        return Noun(noun.owner, noun.owner.lower(), noun.at, noun.chars, "PRON" if pronoun else "PROPN")
+
+    def _has_head(self, pattern: Pattern, roles: dict[str, list[tuple[Noun, Part | None]]]) -> bool:
+        """ "a pottery class" fits "O class"; the class alone does not."""
+        role = pattern.behind or pattern.second or pattern.direct
+        return any(
+            n.text.lower().endswith((f" {pattern.head}", f" {n.lemma}"))
+            and pattern.head in (n.lemma, n.text.lower().split()[-1])
+            for n, _ in roles.get(role, ())
+        )
+
+    def _brought_about(
+        self, pattern: Pattern, clause: Clause, noun: Noun, told: tuple[Noun, str]
+    ) -> Claim:
+        """ "Dad retired": the state that the verb leaves behind."""
+        name = told[1] if noun is told[0] else self.whom(noun)
+        family = pattern.family
+        claim = self._claim(name, "is", family.name, pattern.value, "text", clause)
+        return self._with_family(claim, family, pattern.effect, clause, Noun(pattern.value, pattern.value, 0, (0, 0)))
 
     def _fills(self, part: Part) -> bool:
         return part.kind in ("object", "attribute", "measure", "activity", "dative")
@@ -142,7 +196,7 @@ class Matching(Whom):
         return [
             Claim(
                 name,
-                family.reads,
+                clause.reads,
                 family.name,
                 "",
                 family=family.name,
@@ -163,6 +217,8 @@ class Matching(Whom):
         if o is told[0]:
             object_, kind = told[1], "entity"
         if not subject or not object_ or not self._fits(family, o, part, object_):
+            return None
+        if pattern.verb in _VAGUE and not self._is_named(family, o):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None
@@ -189,6 +245,11 @@ class Matching(Whom):
             switches=clause.lemma in words("switching_verbs.txt"),
         )
 
+    def _is_named(self, family: Family, noun: Noun) -> bool:
+        """ "is on the Basic plan", "is with Siemens": without a name or the family's own noun it may be anything."""
+        counted = family.object in AMOUNTS or family.object in ("date", "time")
+        return counted or noun.proper or noun.lemma in family.nouns or noun.lemma in family.kinds
+
     def _given_up(self, clause: Clause, subject: str) -> str:
         """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""
         if clause.lemma not in words("switching_verbs.txt"):
@@ -201,6 +262,9 @@ class Matching(Whom):
     ) -> str:
         """As it was said, where that reads well; a new home or employer as the state that it brings."""
         family = pattern.family
+        if pattern.owned:
+            thing = pattern.verb.removesuffix(f" {pattern.prep}").rpartition(" ")[2]
+            return "is" if s.lemma == thing else f"'s {thing} is"
         if (
             pattern.effect == "begins"
             and clause.lemma in STATES.get(family.name, ())
@@ -286,7 +350,9 @@ class Matching(Whom):
             return False
         number = bool(NUMBER.search(said))
         if wants in AMOUNTS:
-            return number or noun.pos == "NUM"
+            return (number and not _CODED.search(said)) or noun.pos == "NUM"
+        if wants == "state" and number and not noun.proper:
+            return False
         if number and wants in (
             "person",
             "place",

@@ -21,7 +21,10 @@ from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
 from worldline.reading.cues import Cues, cues
 from worldline.reading.fields import claims_of_fields
+from worldline.reading.families import families
+from worldline.reading.mending import as_verb, mended, with_verb
 from worldline.reading.relations import relation
+from worldline.reading.parser import Token
 from worldline.reading.tree import Tree
 from worldline.reading.voices import role_of
 from worldline.reading.whom import Said, Talk
@@ -223,9 +226,25 @@ def _talk(text: str, speaker: str, addressee: str, said_at: datetime | None, sta
             if not tokens or len(tokens) > LONGEST_SENTENCE:
                 continue
             start, end = tokens[0].begin, tokens[-1].end
-            tree = Tree(tokens, piece[start:end])
+            tokens = _with_its_verb(tokens, piece)
+            tree = Tree(mended(tokens), piece[start:end])
             found += claims_of(Said(tree, begin, said_at), talk, stated)
     return found
+
+
+def _with_its_verb(tokens: list[Token], piece: str) -> list[Token]:
+    """A sentence without a verb, parsed again where one of its words must be one."""
+    found = as_verb(tokens, families().verbs)
+    if found is None:
+        return tokens
+    place, base = found
+    verb, start, end = tokens[place], tokens[0].begin, tokens[-1].end
+    said = f"{piece[start : verb.begin]}will {base}{piece[verb.end : end]}"
+    again = [s for s in parser.parse([said])[0] if s]
+    if len(again) != 1:
+        return tokens
+    moved = [replace(t, begin=t.begin + start, end=t.end + start) for t in again[0]]
+    return with_verb(tokens, place, moved)
 
 
 def _pieces(text: str, addressee: str) -> list[tuple[int, str]]:

@@ -154,9 +154,15 @@ class Tree:
         first = self.tokens[places[0]]
         named = any(
             self.tokens[i].text[:1].isupper() and (i > 0 or self.tokens[i].pos == "PROPN")
-            for i in places if self.tokens[i].dep in ("compound", "amod", "nmod") or i == at
+            for i in places if i == at or (self.tokens[i].dep in ("compound", "amod", "nmod") and self._is_near(i, at))
         )  # fmt: skip
         return "PROPN" if named or (pos == "PROPN" and first.text[:1].isupper()) else pos
+
+    def _is_near(self, i: int, at: int) -> bool:
+        """Whether a word belongs to the noun itself, not to what stands behind its preposition."""
+        while self.tokens[i].dep in ("compound", "amod", "nmod"):
+            i = self.tokens[i].head
+        return i == at
 
     def _phrase(self, at: int, without: Collection[int], but: Collection[str] = ()) -> list[int]:
         """The places of the words of a noun phrase."""
@@ -178,6 +184,8 @@ class Tree:
         ):
             found.pop()
         while found and self.tokens[found[0]].pos in ("PUNCT", "ADP", "CCONJ", "DET") and found[0] != at:
+            found.pop(0)
+        while found and found[0] != at and self.tokens[found[0]].tag == "PRP$":
             found.pop(0)
         return found if len(found) <= _LONGEST else [at]
 

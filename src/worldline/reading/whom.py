@@ -71,6 +71,7 @@ class Whom:
         self.found: list[Claim] = []
         self.clauses: list[Clause] = []
         self.recent = ""  # who was named by a role just before, in this sentence
+        self.doing = ""  # whom the clause at hand is about: "his" in "Theo broke his ankle"
 
     def _days(self) -> dict[int, DateSpan]:
         """The places of words inside dates."""
@@ -127,6 +128,8 @@ class Whom:
         low = said.lower()
         if low == "whose":
             return ""
+        if low in THEY | {"its"} and self.doing not in ("", self.talk.speaker, self.talk.addressee):
+            return self.doing
         if low in ME | YOU | THEY | IT:
             return self._pronoun(low)
         first, _, rest = said.partition(" ")
@@ -162,7 +165,8 @@ class Whom:
         """Whose what: "my boss" → me, boss; "the deadline for the draft" → draft, deadline; "home" is mine."""
         if noun.text.lower() == "home" and not noun.article:
             return self.talk.speaker, "home"
-        if noun.owner:
+        ours = noun.owner.lower() in ("our", "the") and noun.of is not None
+        if noun.owner and not ours:
             owner = self._owner(noun.owner)
             return owner, FRESH.sub("", noun.text) if owner else ""
         if noun.of is not None and not noun.of.pronoun:
@@ -185,7 +189,8 @@ class Whom:
         if noun.pronoun or low in ME | YOU | THEY | IT:
             name = self._pronoun(low)
             return name, "entity"
-        if low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt"):
+        idle = low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt")
+        if idle and not NUMBER.match(noun.text):
             return noun.name or self.tree.called(noun), "entity"
         _role, name = self.tree.role_in_front(noun.at)
         if name:

@@ -152,7 +152,11 @@ def searchable(draft: NodeDraft) -> list[str]:
 def _tags(draft: NodeDraft, text: str, tokens: str) -> Iterator[str]:
     """What a passage is of: kinds of things, and whether somebody gives a standing instruction in it."""
     yield from tags_of(tokens.split())
-    if draft.type == "Turn" and role_of(draft.name) != "assistant" and is_standing(text):
+    if (
+        draft.type == "Turn"
+        and role_of(draft.name) != "assistant"
+        and is_standing(text.removeprefix(draft.name).lstrip())
+    ):
         yield STANDING
 
 

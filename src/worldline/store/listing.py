@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+import orjson
 from msgspec import Struct
 
 from worldline.clock import EARLIEST, Instant, Interval
@@ -61,14 +62,17 @@ def is_empty(store: SqliteStore) -> bool:
 
 def page(
     view: SqlView,
-    type_: str | None,
+    types: Sequence[str] | None,
     metadata: Metadata,
     most: int,
     after: tuple[Instant, int] | None = None,
 ) -> list[Node]:
-    """Visible memories of a type (None: those that people write), newest first, after a mark."""
-    where = ["b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')" if type_ is None else "b.type = :type"]
-    args: dict[str, Any] = {"type": type_, "most": most}
+    """Visible memories of these types (None: those that people write), newest first, after a mark."""
+    where = ["b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')"]
+    args: dict[str, Any] = {"most": most}
+    if types is not None:
+        where = ["b.type IN (SELECT value FROM json_each(:types))"]
+        args["types"] = orjson.dumps(list(types)).decode()
     if after is not None:
         args["page_vf"], args["page_id"] = after
         where.append("(b.vf, n.id) < (:page_vf, :page_id)")

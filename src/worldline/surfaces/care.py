@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -254,6 +256,25 @@ class Waiting:
             self._status.stop()
         elif self._shown:
             click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+
+
+@contextmanager
+def ticking(stage: str) -> Iterator[None]:
+    """Says every second how long one piece of work has taken, where nothing inside it can tell."""
+    over, began = threading.Event(), time.monotonic()
+    with Waiting() as progress:
+
+        def tick() -> None:
+            while not over.wait(1.0):
+                progress(f"{stage}, seconds", int(time.monotonic() - began))
+
+        teller = threading.Thread(target=tick, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            over.set()
+            teller.join()
 
 
 def _spinner(text: str) -> Any:

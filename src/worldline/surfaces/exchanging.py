@@ -17,7 +17,8 @@ from worldline.plugins.language_models import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import Waiting
-from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, reads, writes
+from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
+from worldline.surfaces.recalling import shown
 
 _TOLD = 20
 
@@ -120,7 +121,7 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
 
 
 @click.command(cls=Verb)
-@click.argument("question")
+@click.argument("question", required=False, callback=piped)
 @click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [the setting].")
 @click.option("--asked-at", metavar="TIME", help="The moment that `yesterday` is relative to [now].")
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
@@ -147,6 +148,7 @@ def ask(
     model = None if no_answer else open_language_model(load().model)
     with bound.memory() as memory:
         found = memory.recall(question, max_tokens=max_tokens, asked_at=parse_time(asked_at))
+        lines = shown(memory, found) if max_tokens is None else [render.printable(found.text)]
     answer = None
     if model is not None and found.hits:
         answer = model.complete(messages(question, found.text), answer_tokens)
@@ -154,5 +156,4 @@ def ask(
         "question": question, "evidence": found.text, "tokens": found.tokens, "abstained": found.abstained,
         "reason": found.reason, "answer": answer, "model": model.name if model else None,
     }  # fmt: skip
-    lines = [render.printable(found.text)]
     bound.answer(value, lines if answer is None else [*lines, "", render.printable(answer)])

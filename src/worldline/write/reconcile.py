@@ -125,9 +125,10 @@ def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, 
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
     start = tx.stamp if start is None else start
     verb = decision.verb if decision.verb != "ends" or decision.closes or not claim.object else "opens"
-    tx.changes.append(
-        f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
-    )
+    if claim.object or decision.closes:  # that something unknown is over is no news
+        tx.changes.append(
+            f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
+        )
     if decision.verb == "ends":
         return _end(tx, claim, decision, (subject, start), told, place, handle, held)
     return _believe(tx, claim, decision, (subject, start), told, place, handle, held)

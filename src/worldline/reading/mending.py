@@ -1,0 +1,178 @@
+"""Repairs of what the parser gets wrong about single words, where the rest of the sentence shows it.
+
+Words that it never met are guessed to be adjectives or verbs: codes and passwords ("is tulip-9090"),
+foods and plants ("I hate cilantro"), surnames ("Amina Said joined"). Where a word stands decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from msgspec.structs import replace
+
+from worldline.lexicon import words
+from worldline.reading.parser import Token
+
+_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w@#./:+-]+$|\S+@\S+\.\w+$")
+_ROLES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
+_LINKING = frozenset("be become get stay remain turn go seem look feel sound grow come".split())
+_WAYS = frozenset("go cycle walk drive commute come bike run ride get travel".split())
+
+
+def mended(tokens: Sequence[Token]) -> list[Token]:
+    """The words of a sentence with the mistakes taken back that can be seen."""
+    found = list(tokens)
+    for place, token in enumerate(tokens):
+        found[place] = _mended(tokens, place, token)
+    for place, token in enumerate(tokens):
+        if _is_way_to_work(tokens, place):
+            found = [replace(t, head=token.head) if t.head == place else t for t in found]
+            found[place - 1] = replace(tokens[place - 1], pos="ADP", tag="IN", dep="prep", head=token.head)
+            found[place] = replace(token, pos="NOUN", tag="NN", dep="pobj", head=place - 1)
+        elif _is_named_second(tokens, place):
+            verb, other = token.head, next(i for i, t in enumerate(tokens) if t.head == i)
+            found = [replace(t, head=verb) if t.head == other and t.dep in ("punct", "conj") else t for t in found]
+            found[verb] = replace(found[verb], dep="ROOT", head=verb)
+            found[other] = replace(found[other], dep="nsubj", head=verb)
+            found[place] = replace(found[place], dep="conj", head=other)
+        elif _is_subject_of_be(tokens, place):
+            noun = token.head
+            found = [replace(t, head=place) if t.head == noun and t.dep == "punct" else t for t in found]
+            found = [replace(t, dep="compound") if t.head == noun and t.dep == "nsubj" else t for t in found]
+            found[place] = replace(found[place], dep="ROOT", head=place)
+            found[noun] = replace(found[noun], dep="nsubj", head=place)
+        elif _is_owning(tokens, place):
+            noun = token.head
+            found = [replace(t, head=place) if t.head == noun and t.dep in _OF_VERBS else t for t in found]
+            found[place] = replace(token, pos="VERB", dep="ROOT", head=place)
+            found[noun] = replace(found[noun], dep="dobj", head=place)
+    return found
+
+
+_OF_VERBS = frozenset({"nsubj", "prep", "advmod", "npadvmod", "punct", "cc", "conj", "neg", "aux"})
+
+
+def _is_named_second(tokens: Sequence[Token], place: int) -> bool:
+    """ "Milo and I split up": the first of the two was taken for the whole sentence."""
+    token, head = tokens[place], tokens[tokens[place].head]
+    first = tokens[head.head]
+    return (
+        token.low in ("i", "we", "me")
+        and token.dep == "nsubj"
+        and head.dep == "conj"
+        and head.pos == "VERB"
+        and first.dep == "ROOT"
+        and first.pos in ("PROPN", "NOUN")
+        and place > 0
+        and tokens[place - 1].dep == "cc"
+    )
+
+
+def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
+    """ "Our team lead is Martin": the noun was taken for the verb."""
+    token, head = tokens[place], tokens[tokens[place].head]
+    return (
+        token.lemma == "be"
+        and token.dep == "ccomp"
+        and token.head == place - 1
+        and head.pos == "NOUN"
+        and head.dep == "ROOT"
+    )
+
+
+def _is_owning(tokens: Sequence[Token], place: int) -> bool:
+    """ "has diabetes": taken for a helping verb, though no verb follows."""
+    token, head = tokens[place], tokens[tokens[place].head]
+    return (
+        token.low in ("has", "have", "had")
+        and token.dep == "aux"
+        and head.pos in ("NOUN", "PROPN")
+        and head.dep == "ROOT"
+        and head.head == token.head
+    )
+
+
+def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] | None:
+    """A word that must be a verb, and its base form, in a sentence without one: "My flight leaves at 7:40"."""
+    if any(t.pos in ("VERB", "AUX") for t in tokens):
+        return None
+    for place, token in enumerate(tokens):
+        if not place or token.tag not in ("NNS", "NNPS") or not token.text.islower():
+            continue
+        for base in (token.text[:-1], token.text[:-2], f"{token.text[:-3]}y"):
+            if base in verbs:
+                return place, base
+    return None
+
+
+def with_verb(tokens: Sequence[Token], place: int, again: Sequence[Token]) -> list[Token]:
+    """The sentence as it was parsed again with "will LEMMA" in that place, with the words that were said."""
+    verb = tokens[place]
+    at = next((i for i, t in enumerate(again) if t.low == "will" and t.begin == verb.begin), None)
+    if at is None or at + 1 >= len(again) or again[at + 1].pos != "VERB":
+        return list(tokens)
+    shift = again[at + 1].end - verb.end
+    found = []
+    for i, token in enumerate(again):
+        if i == at:
+            continue
+        head = token.head - (token.head > at)
+        if i == at + 1:
+            found.append(replace(token, text=verb.text, tag="VBZ", head=head, begin=verb.begin, end=verb.end))
+        else:
+            moved = shift if i > at else 0
+            found.append(replace(token, head=head, begin=token.begin - moved, end=token.end - moved))
+    return found
+
+
+def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
+    head = tokens[token.head]
+    if (
+        token.dep == "acomp"
+        and head.lemma == "be"
+        and token.text[:1].isupper()
+        and token.text.isalpha()
+        and not token.low.endswith(("an", "ish", "ese", "ch", "ic", "i", "ed"))
+    ):
+        return replace(token, pos="PROPN", tag="NNP", dep="attr", lemma=token.text)
+    if token.dep in ("acomp", "advmod", "oprd") and head.pos in ("AUX", "VERB") and _CODE.match(token.text):
+        dep = "attr" if head.lemma in _LINKING else "dobj"
+        return replace(token, pos="NOUN", tag="NN", dep=dep, lemma=token.text)
+    if (
+        token.pos in ("VERB", "ADJ", "ADV", "INTJ", "X")
+        and token.dep in _ROLES
+        and token.text[:1].isupper()
+        and place > 0
+        and any(t.head == place and t.dep == "compound" and t.pos == "PROPN" for t in tokens)
+    ):
+        return replace(token, pos="PROPN", tag="NNP", lemma=token.text)
+    if _is_unknown_object(tokens, place, token):
+        return replace(token, pos="NOUN", tag="NN", dep="dobj", lemma=token.low)
+    return token
+
+
+def _is_unknown_object(tokens: Sequence[Token], place: int, token: Token) -> bool:
+    """ "I hate cilantro": an adjective cannot tell how something is done, so it is the thing itself."""
+    head = tokens[token.head]
+    return (
+        token.tag in ("JJ", "JJS", "JJR")
+        and token.low not in ("most", "best", "least", "worst", "better", "more", "less")
+        and token.dep in ("advmod", "acomp", "oprd")
+        and head.lemma in words("liking_verbs.txt")
+        and token.head == place - 1
+        and not any(t.head == token.head and t.dep in ("dobj", "xcomp", "ccomp") for t in tokens)
+    )
+
+
+def _is_way_to_work(tokens: Sequence[Token], place: int) -> bool:
+    """ "I cycle to work" names a place and no purpose."""
+    token = tokens[place]
+    return (
+        token.low == "work"
+        and token.tag == "VB"
+        and place > 0
+        and tokens[place - 1].low == "to"
+        and tokens[token.head].lemma in _WAYS
+        and not any(t.head == place and t.dep in ("dobj", "prep") for t in tokens)
+    )
