@@ -14,6 +14,7 @@ import math
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import orjson
@@ -103,26 +104,21 @@ class Counts(NamedTuple):
         return worth if worth > 0 else 1e-6
 
     def most(self, term: str) -> float:
-        """A bound on what a term can add to a text's score."""
-        weight = WEIGHTS.get(term[:1], 1.0)
-        often = 255 * weight
-        shortest = K1 * (1 - B + B * 255 * self.texts / max(self.tokens, 1)) if weight == 1.0 else 0.0
-        if term[:1] == KIND:  # a text is of a kind once
-            often, shortest = weight, K1 * (1 - B)
-        return self.worth(term) * (K1 + 1) * max(often / (often + shortest), 1 / (1 + K1 * (1 - B)))
+        """A bound on what a term can add to a text's score: a text is no shorter than the word is often."""
+        often, length = (WEIGHTS[KIND], 1) if term[:1] == KIND else (255.0, 255)
+        norm = K1 * (1 - B + B * length * self.texts / max(self.tokens, 1))
+        return self.worth(term) * (K1 + 1) * often / (often + norm)
 
 
 # Reading ------------------------------------------------------------------------------------------
 
-_HELD = (
-    "SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
-    " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold"
-)
 _COUNTED = (
-    "SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds, NULL AS rows"
-    f" FROM words_total WHERE tenant = :t UNION ALL SELECT 1, cold, found, 0, term, '', '', NULL FROM ({_HELD}) h"
+    "WITH held AS (SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
+    " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold)"
+    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds, NULL AS rows"
+    " FROM words_total WHERE tenant = :t UNION ALL SELECT 1, cold, found, 0, term, '', '', NULL FROM held"
     " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, NULL FROM fresh_words WHERE tenant = :t"
-    f" UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM ({_HELD}) h CROSS JOIN words w"
+    " UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
     " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
 )
 """Totals, how many texts hold each term, the texts that wait, and the lists that are short."""
@@ -185,7 +181,8 @@ def search(
 ) -> list[tuple[int, float]]:
     """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
 
-    Texts that do not belong to all `owners` are left out before anything is ranked.
+    Texts that do not belong to all `owners` are left out before anything is ranked; where those own
+    most of the texts, `keep` is relied on for it, if there is one.
     """
     terms = list(dict.fromkeys(_leaves(match)))
     owned = [OWNER + owner for owner in owners]
@@ -226,15 +223,16 @@ class _Search:
         self.mean = held.tokens / max(held.texts, 1)
         self.seen: dict[int, bool] = {}
         self.allowed: Numbers | None = None
-        rare = bool(owned) and 2 * min(held.found[term] for term in owned) < held.texts
-        if owned and (rare or keep is None):  # else whoever looks leaves the few others out
-            self._belong_to(owned)
+        self.owned = owned
+        """Owners of so much that it is cheaper to ask of each find whether it is theirs."""
+        if owned and 2 * min(held.found[term] for term in owned) < held.texts:
+            self.allowed, self.owned = self._theirs(owned), ()
 
-    def _belong_to(self, owned: Sequence[str]) -> None:
+    def _theirs(self, owned: Sequence[str], among: Numbers | None = None) -> Numbers:
         import numpy as np
 
-        for rows, _ in self.lists(owned).values():
-            self.allowed = rows if self.allowed is None else np.intersect1d(self.allowed, rows)
+        held = [rows for rows, _ in self.lists(owned, among).values()]
+        return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), held)
 
     def best(self, match: Match, depth: int | None) -> list[tuple[int, float]]:
         terms = list(dict.fromkeys(_leaves(match)))
@@ -337,6 +335,8 @@ class _Search:
             else:
                 least = np.partition(scores, len(scores) - reach)[len(scores) - reach]
                 near = np.flatnonzero(scores >= least)
+            if self.owned and self.keep is None:
+                near = near[_within(rows[near], self._theirs(self.owned, rows[near]))]
             near = near[np.lexsort((rows[near], -scores[near]))]
             found: dict[int, float] = {}
             nodes = (rows[near] // WORDS_PER_NODE).tolist()
@@ -344,7 +344,7 @@ class _Search:
                 found.setdefault(node, score)
             self._look(list(found))
             kept = [(node, score) for node, score in found.items() if self.seen.get(node, True)]
-            if depth is None or len(kept) >= depth or len(near) == len(rows):
+            if depth is None or len(kept) >= depth or reach >= len(rows):
                 return kept[:depth]
             reach *= 4
 
