@@ -77,7 +77,7 @@ def test_generated_pages_are_up_to_date() -> None:
 def test_every_table_is_documented() -> None:
     """The page about the format names every table of the schema."""
     page = (DOCS / "format.md").read_text("utf-8")
-    tables = re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", schema.TABLES)
+    tables = schema.TABLES
 
     assert [table for table in tables if f"`{table}`" not in page] == []
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -17,8 +17,8 @@ from worldline.config import Config
 from worldline.errors import ReadOnly, Refused, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
-from worldline.store import listing, lookup, registry
-from worldline.store.listing import Tenant
+from worldline.store import lookup, registry
+from worldline.store.held import Tenant
 from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -88,11 +88,11 @@ class Handle(Struct, frozen=True):
 
     def tenant_row(self) -> Tenant:
         """The tenant as the store keeps it; zeros for one without memories."""
-        return listing.tenant(self.store, self.tenant)
+        return self.store.tenant_row(self.tenant)
 
-    def view(self) -> SqlView:
+    def view(self, tenant: Tenant | None = None) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""
-        tenant = self.tenant_row()
+        tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return SqlView(
             self.store,
@@ -106,8 +106,16 @@ class Handle(Struct, frozen=True):
 
     def read(self, look: Callable[[SqlView], T]) -> T:
         """One snapshot, looked at."""
-        with self.store.reading():
-            return look(self.view())
+        with self.reading() as tenant:
+            return look(self.view(tenant))
+
+    def reading(self) -> AbstractContextManager[Tenant]:
+        """One snapshot; brings what the store keeps of the tenant."""
+        return self.store.reading(self.tenant)
+
+    def writing(self, *, keep: bool = True) -> AbstractContextManager[Tenant]:
+        """A write transaction of this tenant that is no changeset: for what the log does not cover."""
+        return self.store.writing(self.tenant, keep=keep)
 
     def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
         """One changeset: everything that `work` does, or nothing."""
@@ -128,8 +136,8 @@ class Handle(Struct, frozen=True):
         """A write transaction that ends in one log row."""
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
-        with self.store.writing(keep=keep):
-            tx = self._begin(fresh and listing.is_empty(self.store))
+        with self.writing(keep=keep) as tenant:
+            tx = self._begin(fresh and not tenant.id, tenant)
             tx.scope_id = registry.scope_set(tx, self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
@@ -143,10 +151,10 @@ class Handle(Struct, frozen=True):
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, fresh: bool) -> Tx:
-        tenant = self.tenant_row()
+    def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
+        tenant = tenant or self.tenant_row()
         if not tenant.id:
-            tenant = Tenant(*registry.new_tenant(self.store, self.tenant, self.clock(), self.types))
+            tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
         return Tx(
             self.store,
             tenant,
@@ -167,5 +175,5 @@ class Handle(Struct, frozen=True):
 
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""
-        with self.store.reading():
-            return int(max(self.clock(), self.tenant_row().last_known))
+        with self.reading() as tenant:
+            return int(max(self.clock(), tenant.last_known))

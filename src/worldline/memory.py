@@ -56,8 +56,8 @@ from worldline.rules.handlers import BUILT_IN
 from worldline.sleeping import Sleeping
 from worldline.store import histories, registry
 from worldline.store import listing as lists
+from worldline.store.dialect import open_store
 from worldline.store.lookup import missing
-from worldline.store.sqlite import SqliteStore, make_folder
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.tending import Tending
@@ -93,16 +93,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
     ) -> Memory:
-        """Opens a store, and makes it when it is not there. No path: the user's data folder.
+        """Opens a store, and makes it when it is not there: a file, or the URL of a PostgreSQL database.
+
+        No path: the user's data folder.
 
         An `embedder` or `reranker` of your own stands in for the configured one.
         """
-        path = default_path() if path is None else path
-        if str(path) != ":memory:":
-            path = Path(path).expanduser()
-            make_folder(path)
         config = load() if config is None else config
-        store = SqliteStore(path, config)
+        store = open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
         handle = Handle(
@@ -513,12 +511,12 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         return Query(self._run, self._explain)
 
     def _run(self, query: Query) -> Any:
-        with self._h.store.reading():
+        with self._h.reading():
             view = self._query_view(query)
             return run.answer(query, view, self._h.types, lambda ref: self._h.resolve(view, ref).line)
 
     def _explain(self, query: Query) -> str:
-        with self._h.store.reading():
+        with self._h.reading():
             view = self._query_view(query)
             ask = run.rewrite(Ask(include_superseded=query.closed), view, self._h.types)
             return "\n".join(run.plan(query, view, ask))

@@ -15,7 +15,6 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Handle
 from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
-from worldline.store.vectors import VectorIndex
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors
@@ -179,14 +178,12 @@ class Recalling:
 
     def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
         """For each turn the minutes from UTC to the place where it was said."""
-        from worldline.store import evidence
+        from worldline.store.shown import verbatim
 
         turns = {node.key: node.id for node in nodes if node.type == "Turn"}
         if not turns:
             return {}
-        found = self._h.read(
-            lambda view: evidence.told(view.bind(closed=True, quarantined=True), list(turns))
-        )
+        found = self._h.read(lambda view: verbatim(view.bind(closed=True, quarantined=True), list(turns)))
         return {turns[key]: one.offset for key, one in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
@@ -205,7 +202,7 @@ class Recalling:
         embedder = self._h.embedder()
         if embedder is None:
             return None
-        index = self._h.store.vectors.setdefault(self._h.tenant, VectorIndex())
+        index = self._h.store.index_of(self._h.tenant)
         return Semantic(embedder.embed([question])[0], embedder.identity, index)
 
     def _matcher(self) -> Matcher:

@@ -9,8 +9,7 @@ from worldline.errors import Refused
 from worldline.handle import Handle
 from worldline.model import Verification
 from worldline.read import listing
-from worldline.store import migrate, verify
-from worldline.store.sqlite import translated
+from worldline.store import verify
 from worldline.write import reread as rereading
 
 
@@ -22,7 +21,7 @@ class Tending:
     def verify(self, progress: verify.Progress | None = None) -> Verification:
         """Recomputes every hash and looks at every logged row; names whatever is damaged."""
         self._h.require_free("verified")
-        with self._h.store.reading():
+        with self._h.reading():
             return verify.verify(self._h.store, self._h.tenant_row(), progress)
 
     def stats(self) -> dict[str, Any]:
@@ -57,5 +56,4 @@ class Tending:
         target = Path(path).expanduser()
         if target.resolve() == Path(self._h.store.path).resolve():
             raise Refused(f"{target} is the store itself; back it up into another file")
-        with translated():
-            migrate.backup(self._h.store.connection(), str(target))
+        self._h.store.backup(str(target))

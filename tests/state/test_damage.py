@@ -123,7 +123,8 @@ def _changed(value: object) -> object:
 
 
 def _keys(table: str) -> str:
-    return {"worlds": "line", "log": "sequence", "events": "node", "facts": "node"}.get(table, "id")
+    keys = {"worlds": "line", "log": "sequence", "events": "node", "facts": "node", "tenants": "tenant"}
+    return keys.get(table, "id")
 
 
 def _cells(connection: apsw.Connection, table: str, column: str) -> Iterator[tuple[int, object]]:

@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from serving import rest, running
 
+from serving import rest, running
 from worldline import Config, Memory, Scope
 from worldline.errors import InvalidInput, Refused, StoreBusy
 from worldline.surfaces import auth, limits, mcp_tools

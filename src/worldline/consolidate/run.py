@@ -96,7 +96,7 @@ def consolidate(
     if handle.world:
         raise Refused("sleep is for a whole memory; consolidate through the handle that entered no world")
     if handle.store.shown and not dry_run:
-        with handle.store.writing():  # takes down what recalls have shown
+        with handle.writing():  # takes down what recalls have shown
             pass
     chosen, whose = _chosen(passes), handle.scope
     handle = replace(handle, scopes=(), session=None, world=0)
@@ -109,7 +109,7 @@ def consolidate(
     if progress is not None:
         progress("", len(chosen), len(chosen))
     if not (dry_run or whose.bound()) and passes is None:
-        with handle.store.writing():  # a night right after this one would do nothing
+        with handle.writing():  # a night right after this one would do nothing
             tenant, *_, last, _ = handle.tenant_row()
             nights.leave_behind(handle.store, tenant, last)
     return Report(tuple(slept), dry_run)
@@ -128,7 +128,7 @@ def _chosen(names: Sequence[str] | None) -> list[Pass]:
 
 def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) -> list[Slept]:
     """One pass for everybody who has something new, or whom it has put off."""
-    with handle.store.reading():
+    with handle.reading():
         view = handle.view()
         stands = nights.stands(view, each.name)
         since = stands.get(nights.EVERYBODY, nights.Stand()).cursor
@@ -142,7 +142,7 @@ def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) ->
         if mine or stood.waiting or each.always:
             slept.append(_sleep(handle, each, owner, (mine, stood.waiting), dry_run))
     if not (dry_run or whose.bound()) and fresh.until > since:
-        with handle.store.writing():
+        with handle.writing():
             nights.stand_for_all(handle.store, handle.tenant_row()[0], each.name, fresh.until)
     return slept
 

@@ -23,7 +23,7 @@ from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
 from worldline.store.cold import ARCHIVED
-from worldline.store.evidence import SCORER
+from worldline.store.shown import SCORER
 from worldline.store.strengths import (
     Kept,
     archived,
@@ -149,9 +149,11 @@ def decay(view: SqlView, night: Night) -> Plan:
 
 
 def _new(view: SqlView, night: Night) -> dict[int, Kept]:
-    """What was learned since the last night and has no strength yet."""
+    """What was learned since the last night and has no strength yet; warm since it was last learned."""
     lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
-    return begun(view, lines)
+    found = begun(view, lines)
+    last = last_learned(view, found, named=True)
+    return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
 
 
 def _said_again(view: SqlView, night: Night) -> dict[int, Kept]:
@@ -163,10 +165,14 @@ def _said_again(view: SqlView, night: Night) -> dict[int, Kept]:
     known = strengths(view, lines | named)
     last = last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
     return {
-        line: msgspec.structs.replace(kept, reinforced_at=last[line])
+        line: _reinforced(kept, last[line])
         for line, kept in known.items()
         if last.get(line, 0) > kept.reinforced_at
     }
+
+
+def _reinforced(kept: Kept, at: Instant) -> Kept:
+    return msgspec.structs.replace(kept, reinforced_at=max(at, kept.reinforced_at))
 
 
 # What is spared --------------------------------------------------------------------------------------
@@ -252,7 +258,7 @@ def _judged(scorer: Scorer, node: Node) -> float | None:
 
 def _keep(handle: Handle, scorer: Scorer, judged: Sequence[tuple[int, float | None]]) -> None:
     name = SCORER + scorer.name
-    with handle.store.writing():
+    with handle.writing():
         tenant = handle.tenant_row()[0]
         scores = [(tenant, key, name, value) for key, value in judged if value is not None]
         nights.derive(handle.store, "scores", scores)
@@ -266,12 +272,11 @@ TERMS_A_NIGHT = 2000
 
 
 def compact(view: SqlView, night: Night) -> Plan:
-    """Which terms to fold.
+    """Which terms to fold: those of which texts have left for the archive.
 
-    Chunks that texts have left for the archive are joined with their neighbours. Nothing that anybody can see
-    changes, at any moment of either axis: rows of beliefs are never dropped, because the log vouches for
-    each of them. Pages that the archive has freed are used again by what comes; the file is not rewritten
-    under its readers.
+    Nothing that anybody can see changes, at any moment of either axis: rows of beliefs are never dropped,
+    because the log vouches for each of them. Pages that the archive has freed are used again by what
+    comes; the file is not rewritten under its readers.
     """
     terms = words.thin(view, TERMS_A_NIGHT)
     return Plan((Fold(tuple(terms)),) if terms else ())

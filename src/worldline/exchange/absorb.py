@@ -71,14 +71,14 @@ class _Run(Struct):
     proposed: list[str] = field(default_factory=list)
     indexed: list[int] = field(default_factory=list)
 
-    def whole(self) -> AbstractContextManager[None]:
+    def whole(self) -> AbstractContextManager[object]:
         """A dry run is one transaction that is not kept."""
-        return self.handle.store.writing(keep=False) if self.dry_run else nullcontext()
+        return self.handle.writing(keep=False) if self.dry_run else nullcontext()
 
     @contextmanager
     def changeset(self) -> Iterator[Tx]:
         """One batch: everything in it, or nothing."""
-        with nullcontext() if self.dry_run else self.handle.store.writing():
+        with nullcontext() if self.dry_run else self.handle.writing():
             tx = self.handle._begin(False)
             yield tx
             tx.finish("absorb")
@@ -149,7 +149,7 @@ def _opened(handle: Handle, other: Handle | str | Path, tenant: str | None) -> I
         return
     with reading_only(other, handle.config) as store:
         wanted = handle.tenant if tenant is None else tenant
-        names = copying.tenants(store)
+        names = store.tenants()
         if names and wanted not in names:
             raise NotFound(f"{store.path} has no tenant {wanted!r}; it has: {', '.join(map(repr, names))}")
         yield Handle(store, handle.config, handle.clock, wanted, handle.types)

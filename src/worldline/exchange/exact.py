@@ -92,10 +92,10 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | No
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
     if handle.config.redact and holds_secrets(rows):
         return None
-    if rows.name != handle.tenant or not rows.tenant or not whole.is_alone(handle.store, rows.name):
+    if rows.name != handle.tenant or not rows.tenant:
         return None
     try:
-        with handle.store.writing(keep=not dry_run):
+        with handle.writing(keep=not dry_run):
             put = _put(handle, rows)
             if verify(handle.store, handle.tenant_row()).damage:
                 raise Unproved
@@ -113,7 +113,9 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | No
 def _put(handle: Handle, rows: Rows) -> list[int]:
     whole.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
     tenant = handle.tenant_row()
-    tx = Tx(handle.store, tenant, known=tenant[3] + 1, types=handle.types, language=handle.config.language)
+    tx = Tx(
+        handle.store, tenant, known=tenant.last_known + 1, types=handle.types, language=handle.config.language
+    )
     return whole.index_words(tx)
 
 
@@ -124,7 +126,7 @@ def aside(handle: Handle, rows: Rows) -> Iterator[Handle]:
     try:
         origin = Handle(store, handle.config, handle.clock, rows.name, handle.types)
         if rows.tenant:
-            with store.writing():
+            with origin.writing():
                 whole.put_rows(store, rows.name, rows.tenant, rows.tables)
         yield origin
     finally:

@@ -95,7 +95,7 @@ def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
     """Puts a whole exported memory into this empty one."""
     require_whole(handle)
     put: list[int] = []
-    with handle.store.writing(keep=not dry_run):
+    with handle.writing(keep=not dry_run):
         put += _changeset(handle, lambda tx: _payloads(tx, copy))
         put += _replay(handle, copy)
         _changeset(handle, lambda tx: _shared(tx, copy))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,8 +53,7 @@ def _mark(page: str) -> tuple[int, int]:
 
 def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
-    size = 0 if store.in_memory else os.path.getsize(store.path)
-    return {**msgspec.structs.asdict(lists.counts(view)), "bytes": size}
+    return {**msgspec.structs.asdict(lists.amounts(view)), "bytes": store.size()}
 
 
 # Contradictions ----------------------------------------------------------------------------------

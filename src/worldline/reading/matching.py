@@ -172,14 +172,14 @@ class Matching(Whom):
             for n, _ in roles.get(role, ())
         )
 
-    def _brought_about(
-        self, pattern: Pattern, clause: Clause, noun: Noun, told: tuple[Noun, str]
-    ) -> Claim:
+    def _brought_about(self, pattern: Pattern, clause: Clause, noun: Noun, told: tuple[Noun, str]) -> Claim:
         """ "Dad retired": the state that the verb leaves behind."""
         name = told[1] if noun is told[0] else self.whom(noun)
         family = pattern.family
         claim = self._claim(name, "is", family.name, pattern.value, "text", clause)
-        return self._with_family(claim, family, pattern.effect, clause, Noun(pattern.value, pattern.value, 0, (0, 0)))
+        return self._with_family(
+            claim, family, pattern.effect, clause, Noun(pattern.value, pattern.value, 0, (0, 0))
+        )
 
     def _fills(self, part: Part) -> bool:
         return part.kind in ("object", "attribute", "measure", "activity", "dative")

@@ -46,7 +46,8 @@ class Nouns(Matching):
             effect: Effect = "ends" if clause is not None and clause.over else "holds"
             key = (
                 family.name
-                if named.noun == role.lower() or (family.object in ("person", "animal") and " of " not in role)
+                if named.noun == role.lower()
+                or (family.object in ("person", "animal") and " of " not in role)
                 else f"{family.name}:{key}"
             )
             holds = (

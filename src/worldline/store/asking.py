@@ -63,15 +63,16 @@ def facts_near(
         f" (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
         f" SELECT node FROM facts WHERE tenant = :t AND object IN {LISTED} UNION"
         " SELECT src FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
-        " (SELECT value FROM json_each(:turns))) u CROSS JOIN facts f ON f.node = u.node"
-        " CROSS JOIN nodes n ON n.id = f.node CROSS JOIN nodes s ON s.id = f.subject"
+        " (SELECT value FROM json_each(:turns))) u CROSS JOIN facts f ON f.tenant = :t AND f.node = u.node"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+        " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        " LEFT JOIN nodes o ON o.id = f.object"
+        " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
         " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
         " AND d.kt > :k"
-        " LEFT JOIN events e ON e.node = d.dst"
+        " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
-        " ORDER BY b.kt <= :k, b.vf DESC, f.node DESC, d.id DESC LIMIT :limit",
+        " ORDER BY b.kt <= :k, b.vf DESC, f.node DESC, d.id DESC, b.id DESC LIMIT :limit",
         among=listed(lines), turns=listed(turns), limit=limit,
     )  # fmt: skip
     return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
@@ -90,8 +91,9 @@ def _around(row: Sequence[Any]) -> Around:
 def only_speaker(view: SqlView) -> str:
     """The one person who speaks in the store beside assistants; empty where there are none or several."""
     rows = view.query(
-        "WITH RECURSIVE s(name) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > '')"
-        f" UNION ALL SELECT {_NEXT} FROM s WHERE s.name IS NOT NULL LIMIT 6) SELECT name FROM s WHERE name IS NOT NULL"
+        "WITH RECURSIVE s(name, n) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''), 1"
+        f" UNION ALL SELECT {_NEXT}, n + 1 FROM s WHERE s.name IS NOT NULL AND n < 6)"
+        " SELECT name FROM s WHERE name IS NOT NULL ORDER BY name"
     )
     people = [row[0] for row in rows if role_of(row[0]) != "assistant"]
     return people[0] if len(people) == 1 else ""

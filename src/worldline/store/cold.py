@@ -10,12 +10,17 @@ from worldline.model import NodeDraft
 from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, WORDS_PER_NODE
 from worldline.store.tx import Tx
-from worldline.store.view import metadata_from
+from worldline.store.view import SqlView, metadata_from
 
 ARCHIVED = "archived"
 """The kind of the mark."""
 _TEXTS = ", ".join(COLUMNS["texts"])
-_MOVED = "INSERT INTO meta VALUES ('moved', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+_MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
+
+
+def is_used(view: SqlView) -> bool:
+    """Whether this tenant has anything archived."""
+    return bool(view.query("SELECT 1 FROM words_total WHERE tenant = :t AND cold <> 0 AND texts > 0"))
 
 
 def freeze(tx: Tx, line: int) -> None:
@@ -27,7 +32,7 @@ def thaw(tx: Tx, line: int) -> None:
     """Back into them, with its strength as of now; the next night says when it would be cold again."""
     _move(tx, line, "cold_", "")
     tx.query(
-        "UPDATE strengths SET reinforced_at = CASE WHEN reinforced_at > :now THEN reinforced_at ELSE :now END,"
+        "UPDATE strengths SET reinforced_at = CASE WHEN reinforced_at < :now THEN :now ELSE reinforced_at END,"
         " cold_at = :now WHERE tenant = :t AND line = :line",
         now=tx.stamp,
         line=line,
@@ -52,26 +57,31 @@ def _move(tx: Tx, line: int, source: str, target: str) -> None:
     """All versions of a lineage; a version that lies there already is left alone."""
     versions = tx.query(
         "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
-        " SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND line = :line"
-        " AND line <> id ORDER BY id",
+        " SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND line = :line AND line <> id",
         line=line,
     )
     for key, type_, name, content, metadata, made in versions:
-        if not is_silent(type_, made):
-            draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata))
+        low, high = key * WORDS_PER_NODE, (key + 1) * WORDS_PER_NODE
+        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), made=made)
+        if not is_silent(type_, draft.made):
             tx.words().move(words_of(key, draft, tx.owner_of(key), tx.language), cold=bool(target))
-        _move_rows(tx, source, target, "texts", _TEXTS, "node = :key", key=key)
-        passages = {"low": key * WORDS_PER_NODE, "high": (key + 1) * WORDS_PER_NODE}
-        within = "passage >= :low AND passage < :high"
-        _move_rows(tx, source, target, "embeddings", "tenant, passage, vector", within, **passages)
+        tx.query(
+            f"INSERT INTO {target}texts ({_TEXTS}) SELECT {_TEXTS} FROM {source}texts WHERE tenant = :t AND node = :key"
+            " ON CONFLICT DO NOTHING",
+            key=key,
+        )
+        tx.query(f"DELETE FROM {source}texts WHERE tenant = :t AND node = :key", key=key)
+        tx.query(
+            f"INSERT INTO {target}embeddings (id, tenant, passage, vector) SELECT (SELECT coalesce(max(m.id), 0)"
+            f" FROM {target}embeddings m WHERE m.tenant = :t) + row_number() OVER (ORDER BY e.passage), e.tenant,"
+            f" e.passage, e.vector FROM {source}embeddings e WHERE e.tenant = :t AND e.passage >= :low"
+            " AND e.passage < :high ORDER BY e.passage ON CONFLICT DO NOTHING",
+            low=low,
+            high=high,
+        )
+        tx.query(
+            f"DELETE FROM {source}embeddings WHERE tenant = :t AND passage >= :low AND passage < :high",
+            low=low,
+            high=high,
+        )
     tx.query(_MOVED)
-
-
-def _move_rows(tx: Tx, source: str, target: str, table: str, columns: str, where: str, **args: int) -> None:
-    key = "passage" if table == "embeddings" else "node"
-    tx.query(
-        f"INSERT INTO {target}{table} ({columns}) SELECT {columns} FROM {source}{table}"
-        f" WHERE tenant = :t AND {where} ORDER BY {key} ON CONFLICT DO NOTHING",
-        **args,
-    )
-    tx.query(f"DELETE FROM {source}{table} WHERE tenant = :t AND {where}", **args)

@@ -196,7 +196,7 @@ class HeldRow(NamedTuple):
 
 def root_of(view: SqlView) -> int | None:
     """The lineage of the whole memory; None where nothing was ever written."""
-    rows = view.query("SELECT root FROM tenants WHERE id = :t")
+    rows = view.query("SELECT root FROM tenants WHERE tenant = :t")
     return int(rows[0][0]) if rows else None
 
 
@@ -366,11 +366,6 @@ def marks(view: SqlView) -> list[MarkRow]:
 
 
 # What a union asks ----------------------------------------------------------------------------------
-
-
-def tenants(store: SqliteStore) -> list[str]:
-    """The names of all tenants of a store."""
-    return [row[0] for row in store.query("SELECT name FROM tenants ORDER BY id")]
 
 
 def is_empty(store: SqliteStore, tenant: int) -> bool:

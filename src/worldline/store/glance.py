@@ -21,7 +21,7 @@ from worldline.store.schema import APPLICATION_ID, FORMAT, WORDS_PER_NODE
 from worldline.text import content_words
 
 RAREST = 5
-WITH_WORDS = 5
+WITH_WORDS = 4
 """The first format whose words can be read here; an older file is brought to it when it is next opened."""
 _ROOM, _LOOKED_AT = 20_000, 400
 """Postings that are scored, and nodes that are looked at, for one question."""
@@ -53,7 +53,8 @@ class Store:
         pragma = self._connection.pragma
         if pragma("application_id") != APPLICATION_ID or int(pragma("user_version")) > FORMAT:
             raise apsw.NotADBError(f"{path} is not a store that this version reads")
-        rows = self._query("SELECT id, texts FROM tenants WHERE name = :name", name=tenant)
+        number = "tenant" if int(pragma("user_version")) >= WITH_WORDS else "id"
+        rows = self._query(f"SELECT {number}, texts FROM tenants WHERE name = :name", name=tenant)
         self._tenant, self._texts = rows[0] if rows else (0, 0)
         self._has_words = int(pragma("user_version")) >= WITH_WORDS
         self._fresh: dict[str, list[tuple[int, int, int]]] = {}
@@ -139,7 +140,7 @@ class Store:
     def _held(self, nodes: list[int]) -> dict[int, Glimpse]:
         rows = self._query(
             "SELECT n.type, n.name, n.content, coalesce(e.sender, ''), coalesce(e.said_at, b.vf), n.id"
-            " FROM nodes n CROSS JOIN beliefs b ON b.line = n.line AND b.node = n.id"
+            " FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
             " LEFT JOIN events e ON e.tenant = :t AND e.node = n.id"
             f" WHERE n.tenant = :t AND n.id IN (SELECT value FROM json_each(:among)) AND {_HOLDS} ORDER BY b.id",
             among=json.dumps(nodes), **self._args,
@@ -149,13 +150,13 @@ class Store:
     def newest(self, limit: int, turns: int) -> list[Glimpse]:
         """The newest notes, then the last things said, each oldest first."""
         notes = self._query(
-            "SELECT n.type, n.name, n.content, '', b.vf FROM beliefs b JOIN nodes n ON n.id = b.node"
+            "SELECT n.type, n.name, n.content, '', b.vf FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = b.node"
             f" WHERE {_HOLDS} AND b.type IN {_NOTES} AND n.content != '' ORDER BY b.vf DESC, b.id DESC"
             " LIMIT :most", most=limit, **self._args,
         )  # fmt: skip
         said = self._query(
-            "SELECT 'Turn', '', n.content, e.sender, e.said_at FROM beliefs b JOIN nodes n ON n.id = b.node"
-            f" JOIN events e ON e.node = n.id WHERE {_HOLDS} AND b.type = 'Turn'"
+            "SELECT 'Turn', '', n.content, e.sender, e.said_at FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+            f" JOIN events e ON e.tenant = :t AND e.node = n.id WHERE {_HOLDS} AND b.type = 'Turn'"
             " ORDER BY b.vf DESC, b.id DESC LIMIT :most", most=turns, **self._args,
         )  # fmt: skip
         return [Glimpse(*row) for row in (*reversed(notes), *reversed(said))]

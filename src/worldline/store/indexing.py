@@ -14,8 +14,8 @@ from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store import words
+from worldline.store.held import Row
 from worldline.store.schema import SILENT, WORDS_PER_NODE
-from worldline.store.sqlite import Row
 from worldline.store.view import SqlView, owner_token
 from worldline.text import PASSAGE, fold, indexed, passages
 
@@ -59,7 +59,7 @@ class Indexing(SqlView):
     def owner_of(self, key: int) -> str:
         """The tokens of everybody who believes in a version."""
         scopes = self.query(
-            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
+            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = :key AND b.line = n.line"
             " WHERE b.tenant = :t AND b.node = :key ORDER BY b.scope",
             key=key,
         )
@@ -82,26 +82,26 @@ class Indexing(SqlView):
             return draft.world or key, -2 * key
         if line != key:
             rows = self.query(
-                "SELECT session, position FROM texts WHERE node = :line UNION ALL"
-                " SELECT session, position FROM cold_texts WHERE node = :line",
+                "SELECT session, position FROM texts WHERE tenant = :t AND node = :line UNION ALL"
+                " SELECT session, position FROM cold_texts WHERE tenant = :t AND node = :line",
                 line=line,
             )
             if rows:
                 return rows[0]
         if draft.world not in self._seats:
             found = self.query(
-                "SELECT max(coalesce((SELECT max(position) FROM texts WHERE tenant = :t AND session = :session), -1),"
-                " coalesce((SELECT max(position) FROM cold_texts WHERE tenant = :t AND session = :session), -1))",
+                "SELECT coalesce(max(position), -1) FROM texts WHERE tenant = :t AND session = :session UNION ALL"
+                " SELECT coalesce(max(position), -1) FROM cold_texts WHERE tenant = :t AND session = :session",
                 session=draft.world,
             )
-            self._seats[draft.world] = max(int(found[0][0]), -1)
+            self._seats[draft.world] = max(-1, *(int(row[0]) for row in found))
         self._seats[draft.world] += 1
         return draft.world, self._seats[draft.world]
 
     def _reindex(self, key: int, draft: NodeDraft) -> None:
         """A payload believed in one more scope must be found from there too."""
         rows = self.query(
-            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
+            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = :key AND b.line = n.line"
             " WHERE b.tenant = :t AND b.node = :key",
             key=key,
         )
@@ -114,7 +114,10 @@ class Indexing(SqlView):
         if scope not in self._owners:
             tokens = [f"t{self.tenant}"]
             if scope:
-                rows = self.query("SELECT user, agent, app, run FROM scopes WHERE part_of = :s", s=scope)
+                rows = self.query(
+                    'SELECT "user", agent, app, run FROM scopes WHERE tenant = :t AND part_of = :s ORDER BY id',
+                    s=scope,
+                )
                 for values in rows:
                     pairs = zip(("user", "agent", "app", "run"), values, strict=True)
                     tokens += [owner_token(kind, value) for kind, value in pairs if value]

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from msgspec import Struct
 
 from worldline.clock import EARLIEST, Instant, Interval
-from worldline.hashing import GENESIS, node_id, world_hash
+from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import NODE, SqlView, label_value, listed, node_from
 
 
-class Tenant(NamedTuple):
-    """A tenant as the store keeps it; zeros for one without memories."""
-
-    id: int = 0
-    name: str = ""
-    root: int = 0
-    last_known: Instant = 0
-    sequence: int = 0
-    head: bytes = GENESIS
-
-
-class Counts(Struct, frozen=True):
+class Amounts(Struct, frozen=True):
     """How much a tenant holds: what is visible by type, and every row that was ever written."""
 
     visible: dict[str, int]
@@ -37,24 +25,6 @@ class Counts(Struct, frozen=True):
     changesets: int
     pending_events: int
     pending_merges: int
-
-
-def tenant(store: SqliteStore, name: str) -> Tenant:
-    """The tenant of this name."""
-    rows = store.query(
-        "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = :name", {"name": name}
-    )
-    return Tenant(*rows[0]) if rows else Tenant()
-
-
-def tenants(view: SqlView) -> list[str]:
-    """Everybody whom a store serves."""
-    return [row[0] for row in view.query("SELECT name FROM tenants ORDER BY id")]
-
-
-def is_empty(store: SqliteStore) -> bool:
-    """Whether nothing was ever written to a store."""
-    return not store.query("SELECT 1 FROM nodes LIMIT 1")
 
 
 # Nodes -------------------------------------------------------------------------------------------
@@ -143,10 +113,10 @@ def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
     )
 
 
-# Counts ------------------------------------------------------------------------------------------
+# Amounts ------------------------------------------------------------------------------------------
 
 
-def counts(view: SqlView) -> Counts:
+def amounts(view: SqlView) -> Amounts:
     """How much this tenant holds, as far as scope and world reach."""
     nodes = view.query(
         f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
@@ -165,7 +135,7 @@ def counts(view: SqlView) -> Counts:
         f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
     merges = len(view.proposals("p.status = 'pending'"))
-    return Counts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
+    return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
 
 
 def span(view: SqlView) -> dict[str, Interval | None]:

@@ -15,11 +15,13 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER
 from worldline.model import Node, Scope
-from worldline.store import cold, ledger, words
+from worldline.store import cold, ledger
+from worldline.store.held import Row
 from worldline.store.schema import SILENT
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.search import first_holding
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
-from worldline.store.view import FOUND_APART, LISTED, SqlView, listed, owner_token
+from worldline.store.view import SqlView, listed, owner_token
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
@@ -208,7 +210,7 @@ def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope
 _KEYS = {
     "scores": ("tenant", "node", "name"),
     "uses": ("tenant", "id"),
-    "strengths": ("line",),
+    "strengths": ("tenant", "line"),
     "composed": ("tenant", "line", "scope"),
     "profiles": ("tenant", "speaker", "scope"),
 }
@@ -272,23 +274,14 @@ _FAR = 200
 
 def first_with(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     """The first version of this owner's that has each token."""
-    held = words.first(view, tokens, _owned(view), _FAR)
-    rows = view.query(
-        "SELECT DISTINCT n.id FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
-        f" AND b.node = n.id WHERE n.tenant = :t AND n.id IN {LISTED} AND b.type NOT IN {FOUND_APART}"
-        f" AND {view.scoped('b')}",
-        among=listed(node for nodes in held.values() for node in nodes),
-    )
-    seen = {row[0] for row in rows}
-    found = {token: next((node for node in nodes if node in seen), None) for token, nodes in held.items()}
-    return {token: node for token, node in found.items() if node is not None}
+    return first_holding(view, sorted(tokens), _owned(view), _FAR)
 
 
 def _owned(view: SqlView) -> list[str]:
     """The tokens by which the index leaves out other owners, where there are any."""
     rows = view.query(
         'SELECT "user", agent, app FROM scopes WHERE tenant = :t'
-        " AND part_of = (SELECT min(value) FROM json_each(:only)) ORDER BY id"
+        " AND part_of = (SELECT min(j.value) FROM json_each(:only) j) ORDER BY id"
     )
     kinds = ("user", "agent", "app")
     tokens = [

@@ -41,8 +41,8 @@ class _Plain:
         self._connection.executemany(sql, rows)
 
 
-def replace_fts5(connection: apsw.Connection, language: str) -> None:
-    """Inside a transaction: drops the FTS5 tables and makes the words index from the stored texts."""
+def drop_fts5(connection: apsw.Connection) -> set[int]:
+    """Drops the FTS5 tables; the nodes whose words were archived."""
     had = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     cold: set[int] = set()
     if "cold_words" in had:
@@ -50,8 +50,7 @@ def replace_fts5(connection: apsw.Connection, language: str) -> None:
         cold = {int(row[0]) for row in rows}
     for table in _FTS5:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
-    connection.execute(schema.WORDS_TABLES)
-    reword(connection, language, cold)
+    return cold
 
 
 def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
@@ -80,32 +79,32 @@ def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
 
 def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]:
     """(tenant, texts that are found by their words), in the order of their numbers."""
-    for (tenant,) in store.query("SELECT id FROM tenants ORDER BY id"):
+    for (tenant,) in store.query("SELECT tenant FROM tenants ORDER BY tenant"):
         last = 0
         while rows := store.query(
             "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?",
             (tenant, last, _BATCH),
         ):
             last = rows[-1][0]
-            found = [row for row in rows if not is_silent(row[1], row[5])]
-            yield tenant, [(row[0], _draft(*row[1:5])) for row in found]
-
-
-def _draft(type_: str, name: str, content: str, metadata: str | None) -> NodeDraft:
-    return NodeDraft(type_, name, content, metadata=metadata_from(metadata))
+            drafts = [
+                (row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]), made=row[5]))
+                for row in rows
+            ]
+            yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.made)]
 
 
 def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:
     """The owner tokens of every node that is believed in some scope."""
-    tokens: dict[int, list[str]] = defaultdict(list)
+    tokens: dict[tuple[int, int], list[str]] = defaultdict(list)
     kinds = ("user", "agent", "app", "run")
-    for part_of, *values in store.query('SELECT part_of, "user", agent, app, run FROM scopes ORDER BY id'):
-        tokens[part_of] += [owner_token(k, v) for k, v in zip(kinds, values, strict=True) if v]
+    rows = store.query('SELECT tenant, part_of, "user", agent, app, run FROM scopes ORDER BY tenant, id')
+    for tenant, part_of, *values in rows:
+        tokens[tenant, part_of] += [owner_token(k, v) for k, v in zip(kinds, values, strict=True) if v]
     found: dict[tuple[int, int], dict[str, None]] = {}
     rows = store.query(
         "SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope"
     )
     for tenant, node, scope in rows:
         held = found.setdefault((tenant, node), {f"t{tenant}": None})
-        held.update(dict.fromkeys(tokens[scope]))
+        held.update(dict.fromkeys(tokens[tenant, scope]))
     return {key: " ".join(held) for key, held in found.items()}

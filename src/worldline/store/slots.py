@@ -232,8 +232,9 @@ def drawn_from(tx: Tx, event: int, scope: int) -> list[DrawnFact]:
         " AND d.type = 'derived_from' AND d.kt = :forever),"
         " EXISTS (SELECT 1 FROM edges m WHERE m.tenant = :t AND m.src = f.node AND m.type = 'derived_from'"
         " AND m.dst = :event AND m.scope = :scope AND m.metadata ->> 'model' IS NOT NULL)"
-        " FROM facts f WHERE f.tenant = :t AND f.node IN (SELECT e.src FROM edges e WHERE e.tenant = :t"
-        " AND e.dst = :event AND e.type = 'derived_from' AND e.scope = :scope) ORDER BY f.node",
+        " FROM (SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.dst = :event"
+        " AND e.type = 'derived_from' AND e.scope = :scope) x"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = x.src ORDER BY f.node",
         event=event,
         scope=scope,
     )

@@ -150,5 +150,5 @@ def landmarks_among(view: SqlView, nodes: Collection[int]) -> list[int]:
 
 def how_many(view: SqlView) -> int:
     """How many texts this tenant has."""
-    rows = view.query("SELECT texts FROM tenants WHERE id = :t")
+    rows = view.query("SELECT texts FROM tenants WHERE tenant = :t")
     return int(rows[0][0]) if rows else 0

@@ -30,20 +30,16 @@ from worldline.model import (
 )
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
+from worldline.store.held import Row
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
-from worldline.store.schema import CLOSABLE, COLUMNS, KEYED
-from worldline.store.sqlite import Row, SqliteStore
-from worldline.store.view import SqlView, as_belief, label_value
+from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
+from worldline.store.sqlite import SqliteStore
+from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
 
-_INSERT = {
-    table: f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    for table, columns in COLUMNS.items()
-}
-UNNUMBERED = ("labels", "wordings", "blocks")
-for _table in UNNUMBERED:
-    _INSERT[_table] = _INSERT[_table].replace("INSERT", "INSERT OR IGNORE", 1)
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
-_NEXT_ROWS = "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {t})" for t in _NUMBERED)
+_NEXT_ROWS = "SELECT " + ", ".join(
+    f"(SELECT coalesce(max(id), 0) FROM {t} WHERE tenant = :t)" for t in _NUMBERED
+)
 ALWAYS = Interval(EARLIEST)
 MANY_WORDS = 400_000
 """So many words are gathered before they are put into the index all together."""
@@ -73,7 +69,9 @@ class Tx(Indexing):
         self.proposed: list[str] = []
         self.ledger = ledger.Entries()
         self.worlds = digests.Touched()
-        self._next: dict[str, int] = dict(zip(_NUMBERED, store.query(_NEXT_ROWS)[0], strict=True))
+        self._next: dict[str, int] = dict(
+            zip(_NUMBERED, store.query(_NEXT_ROWS, {"t": self.tenant})[0], strict=True)
+        )
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
@@ -146,7 +144,7 @@ class Tx(Indexing):
         """(id, name, lineage) of a stored node; they never change."""
         held = self._stored.get(key)
         if held is None:
-            rows = self.query("SELECT hash, name, line FROM nodes WHERE id = :key", key=key)
+            rows = self.query("SELECT hash, name, line FROM nodes WHERE tenant = :t AND id = :key", key=key)
             held = self._stored[key] = rows[0]
         return held
 
@@ -158,7 +156,7 @@ class Tx(Indexing):
         """(key, lineage) of a stored node."""
         if id_ not in self._keys and not self.fresh:
             rows = self.store.query(
-                "SELECT id, line FROM nodes WHERE tenant = ? AND hash = ?", (self.tenant, id_)
+                "SELECT id, line FROM nodes WHERE tenant = :t AND hash = :id", {"t": self.tenant, "id": id_}
             )
             if rows:
                 self._keys[id_] = rows[0]
@@ -303,8 +301,8 @@ class Tx(Indexing):
 
     def _own_metadata(self, key: int, draft: NodeDraft) -> None:
         """Another scope with the same words keeps its own metadata, apart from the first one's."""
-        known = "SELECT 1 FROM nodes WHERE id = :key AND scope = :scope UNION ALL SELECT 1 FROM metadata"
-        known += " WHERE tenant = :t AND node = :key AND scope = :scope"
+        known = "SELECT 1 FROM nodes WHERE tenant = :t AND id = :key AND scope = :scope UNION ALL"
+        known += " SELECT 1 FROM metadata WHERE tenant = :t AND node = :key AND scope = :scope"
         if draft.metadata and not self.query(known, key=key, scope=draft.scope):
             self.add("metadata", key, draft.scope, _json(draft.metadata))
             self._label(key, draft)
@@ -447,7 +445,9 @@ class Tx(Indexing):
         self._closes[table].append(row)
 
     def _held(self, table: str, row: int) -> Row:
-        found = self.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :row", row=row)
+        found = self.query(
+            f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE tenant = :t AND id = :row", row=row
+        )
         return found[0]
 
     def _contained_no_more(self, table: str, row: Row) -> None:
@@ -469,7 +469,9 @@ class Tx(Indexing):
             return
         line, type_ = belief.of, self._new.get(belief.of, "")
         if not type_:
-            line, type_ = self.query("SELECT line, type FROM nodes WHERE id = :key", key=belief.of)[0]
+            line, type_ = self.query(
+                "SELECT line, type FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
+            )[0]
         draft = NodeDraft(
             type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
             confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
@@ -492,7 +494,7 @@ class Tx(Indexing):
 
     def _proposal_id(self, a: int, b: int) -> bytes:
         """The same pair in another scope is another proposal, for its owner to decide."""
-        rows = self.query("SELECT key FROM scopes WHERE id = :scope", scope=self.scope_id)
+        rows = self.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=self.scope_id)
         return record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex(), *(row[0] for row in rows))
 
     def add_proposal(self, id_: bytes, *rest: Any) -> None:
@@ -545,7 +547,7 @@ class Tx(Indexing):
         for table, rows in self._rows.items():
             if rows:
                 self._rows[table] = []
-                self.store.insert(_INSERT[table], rows)
+                self.store.put(table, rows)
                 self.ledger.put(table, rows)
         if self._tokens - self._told >= MANY_WORDS:
             self._told = self._tokens
@@ -553,9 +555,9 @@ class Tx(Indexing):
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
-                self.store.insert(
-                    f"UPDATE {table} SET kt = {self.stamp} WHERE id = ? AND kt = {FOREVER}",
-                    [(row,) for row in closed],
+                self.store.execute(
+                    f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
+                    {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
                 self.ledger.closed(table, closed, self.stamp)
 
@@ -571,9 +573,16 @@ class Tx(Indexing):
         self.sequence += 1
         self.head = ledger.append(self, kind, body, rows)
         self.store.execute(
-            "UPDATE tenants SET last_known = ?, sequence = ?, head = ?, texts = texts + ?, tokens = tokens + ?"
-            " WHERE id = ?",
-            (self.stamp, self.sequence, self.head, self._texts, self._tokens, self.tenant),
+            "UPDATE tenants SET last_known = :stamp, sequence = :sequence, head = :head, texts = texts + :texts,"
+            " tokens = tokens + :tokens WHERE tenant = :t",
+            {
+                "t": self.tenant,
+                "stamp": self.stamp,
+                "sequence": self.sequence,
+                "head": self.head,
+                "texts": self._texts,
+                "tokens": self._tokens,
+            },
         )
 
 

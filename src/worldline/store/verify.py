@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 from zlib import crc32
 
@@ -29,15 +30,19 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.rules import wording
+from worldline.rules.derived import edge_made, node_made
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent
-from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
+from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE, quoted
 from worldline.store.sqlite import SqliteStore
-from worldline.store.view import label_value
+from worldline.store.view import LISTED, label_value, listed
 from worldline.text import passages
 
 Progress = Callable[[str, int], None]
 _BATCH = 5000
+
+_DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "precedes"})
+"""Types of edges that a night puts as its own work only; of others it may shorten what somebody stated."""
 
 
 class Checker:
@@ -54,13 +59,14 @@ class Checker:
     def found(self, where: str, what: str) -> None:
         self.damage.append(Damage(where, what))
 
-    def rows(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
+        args["t"] = self.tenant
         try:
-            return self.store.query(sql, (self.tenant, *args))
+            return self.store.query(sql, args)
         except UnicodeDecodeError:
-            return self._readable(sql, (self.tenant, *args))
+            return self._readable(sql, args)
 
-    def _readable(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    def _readable(self, sql: str, args: dict[str, Any]) -> list[tuple[Any, ...]]:
         """The rows whose text is text; the others are missed, and named, by whoever looks for them."""
         cursor, found = iter(self.store.connection().execute(sql, args)), []
         while True:
@@ -76,9 +82,9 @@ class Checker:
         key, last = ledger.key_column(table), -1
         while True:
             batch = self.rows(
-                f"SELECT {key}, {columns} FROM {table} WHERE tenant = ? AND {key} > ? ORDER BY {key}"
+                f"SELECT {key}, {columns} FROM {table} WHERE tenant = :t AND {key} > :last ORDER BY {key}"
                 f" LIMIT {_BATCH}",
-                last,
+                last=last,
             )
             yield from batch
             if len(batch) < _BATCH:
@@ -100,7 +106,7 @@ def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | Non
 
 
 def _check_nodes(check: Checker) -> int:
-    check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = ?"))
+    check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = :t"))
     events = {row[0]: row for row in check.scan("events", "sender, session, said_at, external_id")}
     facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal, phrase")}
     told = {key: (row[1], None) for key, row in events.items()} | _fact_texts(check, facts)
@@ -140,8 +146,8 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
 
 def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, str | None]]:
     """(name, content) that each Fact node must have: they follow from its ends, so no hash covers them."""
-    ends = "SELECT subject FROM facts WHERE tenant = ?1 UNION SELECT object FROM facts WHERE tenant = ?1"
-    names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = ?1 AND id IN ({ends})"))
+    ends = "SELECT subject FROM facts WHERE tenant = :t UNION SELECT object FROM facts WHERE tenant = :t"
+    names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = :t AND id IN ({ends})"))
     return {
         key: (
             wording.label(phrase),
@@ -174,7 +180,9 @@ def _check_edges(check: Checker) -> int:
 
 def _check_worlds(check: Checker) -> int:
     """Recomputes every digest from its members, leaves first."""
-    stored = {r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = ?")}
+    stored = {
+        r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = :t")
+    }
     hashes: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
     for _, line, hash_, since in check.scan("world_hashes", "line, hash, kf"):
         hashes[line].append((since, hash_))
@@ -218,7 +226,7 @@ def _members(
             members[line].append(check.ids[key])
         if line == key and line != stored.get(line, (line,))[0]:
             members[line].append(check.ids[key])
-    born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = ? GROUP BY line"))
+    born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = :t GROUP BY line"))
     for line in (key for key, line in check.lines.items() if key == line and key != check.root):
         for until, world in _places(check.root, episodes.get(line, []), born.get(line, 0)):
             members[world].append(hash_of(line, until))
@@ -245,7 +253,8 @@ def _check_log(check: Checker) -> int:
     previous, last, count = GENESIS, -1, 0
     covered: dict[str, set[int]] = {table: set() for table in COVERED}
     ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
-    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = ? ORDER BY sequence"
+    nights: dict[str, set[int]] = {"nodes": set(), "edges": set()}
+    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
     for sequence, known, kind, body, before, hash_ in check.rows(sql):
         count += 1
         where = f"changeset {sequence} ({show(known)})"
@@ -254,11 +263,35 @@ def _check_log(check: Checker) -> int:
         content = _check_changeset(check, where, known, body, covered, ended)
         if chain(before, check.name, known, kind, body, content) != hash_:
             check.found(where, "the log row does not hash to what it says")
+        if kind.startswith("sleep"):
+            _note_rows(nights, body)
         previous, last = hash_, known
     if previous != check.head or count != check.sequence or (last != check.last_known and count):
         check.found("the end of the log", "the newest changesets are missing")
     _check_uncovered(check, covered, ended)
+    _check_marks(check, nights)
     return count
+
+
+def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
+    """The rows that a changeset put, of these tables; what is damaged is told elsewhere."""
+    with suppress(ValueError):
+        for table, closed, numbers, _ in ledger.sections(body):
+            if table in rows and not closed:
+                rows[table].update(numbers)
+
+
+def _check_marks(check: Checker, nights: dict[str, set[int]]) -> None:
+    """Whatever is marked as made by sleep has the shape of its work, and what a night made is marked."""
+    for key, type_, metadata, made in check.scan("nodes", "type, metadata, made"):
+        shaped = metadata is not None and node_made(type_, _object(metadata)) is not None
+        if (made is not None and not shaped) or (shaped and made is None and key in nights["nodes"]):
+            check.found(f"nodes row {key}", "its mark is not what the night that made it says")
+    for key, type_, metadata, made in check.scan("edges", "type, metadata, made"):
+        shaped = metadata is not None and edge_made(_object(metadata)) is not None
+        by_night = key in nights["edges"] and type_ in _DRAWN
+        if (made is not None and not shaped) or (shaped and made is None and by_night):
+            check.found(f"edges row {key}", "its mark is not what the night that made it says")
 
 
 def _check_changeset(
@@ -288,11 +321,11 @@ def _check_changeset(
 
 
 def _stored_rows(check: Checker, where: str, table: str, numbers: list[int]) -> list[bytes]:
-    key, columns = ledger.key_column(table), ", ".join(COVERED[table])
+    key, columns = ledger.key_column(table), ", ".join(map(quoted, COVERED[table]))
     stored: dict[int, bytes] = {}
     for start in range(0, len(numbers), 500):
-        chosen = ",".join(map(str, numbers[start : start + 500]))
-        for row in check.rows(f"SELECT {columns} FROM {table} WHERE tenant = ? AND {key} IN ({chosen})"):
+        sql = f"SELECT {columns} FROM {table} WHERE tenant = :t AND {key} IN {LISTED}"
+        for row in check.rows(sql, among=listed(numbers[start : start + 500])):
             stored[row[0]] = ledger.row_bytes(row)
     for number in numbers:
         if number not in stored:
@@ -302,7 +335,7 @@ def _stored_rows(check: Checker, where: str, table: str, numbers: list[int]) -> 
 
 def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[str, dict[int, int]]) -> None:
     for table, known_rows in covered.items():
-        column = "kt" if table in CLOSABLE else "0"
+        column = "kt" if table in CLOSABLE else ledger.key_column(table)
         for number, until in check.scan(table, column):
             if number not in known_rows:
                 check.found(f"{table} row {number}", "no changeset wrote it")
@@ -337,9 +370,9 @@ def _check_words(check: Checker) -> None:
 
 def _check_labels(check: Checker) -> None:
     """Every label of every node's metadata can be filtered by, and no other."""
-    stored = set(check.rows("SELECT node, scope, label, value FROM labels WHERE tenant = ?"))
-    given = check.rows("SELECT id, scope, metadata FROM nodes WHERE tenant = ? AND metadata IS NOT NULL")
-    given += check.rows("SELECT node, scope, metadata FROM metadata WHERE tenant = ?")
+    stored = set(check.rows("SELECT node, scope, label, value FROM labels WHERE tenant = :t"))
+    given = check.rows("SELECT id, scope, metadata FROM nodes WHERE tenant = :t AND metadata IS NOT NULL")
+    given += check.rows("SELECT node, scope, metadata FROM metadata WHERE tenant = :t")
     expected = {
         (node, scope, label, label_value(value))
         for node, scope, metadata in given

@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from worldline.hashing import tenant_number
 from worldline.model import NodeDraft
 from worldline.store import cold
 from worldline.store.indexing import is_silent, words_of
@@ -64,7 +65,7 @@ def _columns(table: str) -> str:
 
 def tenant_of(view: SqlView) -> RowOf | None:
     """Where a memory stands: its root, its last known time and the head of its log."""
-    rows = view.query(f"SELECT {', '.join(TENANT)} FROM tenants WHERE id = :t")
+    rows = view.query(f"SELECT {', '.join(TENANT)} FROM tenants WHERE tenant = :t")
     return RowOf("tenants", _told("tenants", TENANT, rows[0])) if rows else None
 
 
@@ -103,23 +104,19 @@ def read_row(table: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row.values())
 
 
-def is_alone(store: SqliteStore, name: str) -> bool:
-    """Whether no other tenant has rows here, whose numbers would be taken."""
-    return not store.query("SELECT 1 FROM tenants WHERE name <> ? LIMIT 1", (name,))
-
-
 def put_rows(
     store: SqliteStore, name: str, tenant: Sequence[Any], rows: Mapping[str, Sequence[Sequence[Any]]]
 ) -> int:
     """Puts told rows in the place of an empty memory, inside a write transaction; the tenant's number."""
-    for (old,) in store.query("SELECT id FROM tenants WHERE name = ?", (name,)):
-        for table in (*TABLES, "cold_texts", "composed"):
-            store.execute(f"DELETE FROM {table} WHERE tenant = ?", (old,))
-        store.execute("DELETE FROM tenants WHERE id = ?", (old,))
+    number = tenant_number(name)
+    for table in (*TABLES, "cold_texts", "composed", "words", "fresh_words", "words_total"):
+        store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": number})
     store.execute(
-        f"INSERT INTO tenants (name, {', '.join(TENANT)}) VALUES (?{', ?' * len(TENANT)})", (name, *tenant)
+        f"INSERT INTO tenants (tenant, name, {', '.join(TENANT)})"
+        f" VALUES (:t, :name, {', '.join(f':{column}' for column in TENANT)}) ON CONFLICT (tenant) DO UPDATE SET"
+        f" {', '.join(f'{column} = excluded.{column}' for column in TENANT)}",
+        {"t": number, "name": name, **dict(zip(TENANT, tenant, strict=True))},
     )
-    number = int(store.query("SELECT id FROM tenants WHERE name = ?", (name,))[0][0])
     for table, columns in TABLES.items():
         store.insert(
             f"INSERT INTO {table} (tenant, {_columns(table)}) VALUES (?{', ?' * len(columns)})"
@@ -134,9 +131,9 @@ def index_words(tx: Tx) -> list[int]:
     nodes = tx.query(
         "SELECT id, type, name, content, metadata, scope, made FROM nodes WHERE tenant = :t ORDER BY id"
     )
-    found, texts = [], list[tuple[int, str, str, str]]()
+    found, texts = [], []
     for key, type_, name, content, metadata, scope, made in nodes:
-        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), scope=scope)
+        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), scope=scope, made=made)
         if not is_silent(type_, made):
             texts += words_of(key, draft, tx.owner_of(key) or tx._owner(scope), tx.language)
             found.append(key)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from worldline.store.sqlite import Row, SqliteStore
+    from worldline.store.held import Row
+    from worldline.store.sqlite import SqliteStore
     from worldline.store.view import SqlView
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -115,9 +116,9 @@ class Counts(NamedTuple):
 _COUNTED = (
     "WITH held AS (SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
     " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold)"
-    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds, NULL AS rows"
-    " FROM words_total WHERE tenant = :t UNION ALL SELECT 1, cold, found, 0, term, '', '', NULL FROM held"
-    " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, NULL FROM fresh_words WHERE tenant = :t"
+    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds,"
+    " CAST(NULL AS BLOB) AS rows FROM words_total WHERE tenant = :t UNION ALL SELECT 1, cold, found, 0, term, '', '', CAST(NULL AS BLOB) FROM held"
+    " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, CAST(NULL AS BLOB) FROM fresh_words WHERE tenant = :t"
     " UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
     " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
 )

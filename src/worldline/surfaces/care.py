@@ -40,7 +40,7 @@ def init(bound: Bound) -> None:
     Example:
       worldline init --db me.db
     """
-    new = not bound.path.exists()
+    new = not bound.exists()
     with bound._replace(creates=True).memory():
         done = {"path": str(bound.path), "created": new, "format": FORMAT}
     state = "made" if new else "was there already"
@@ -99,7 +99,7 @@ def backup(bound: Bound, path: Path, force: bool) -> None:
     Example:
       worldline backup memory-backup.db
     """
-    if path.exists() and (not force or path.resolve() == bound.path.resolve()):
+    if path.exists() and (not force or path.resolve() == Path(bound.path).resolve()):
         raise Refused(f"{path} exists already; name another file{'' if force else ', or use --force'}")
     with bound.memory() as memory:
         memory.backup(path)
@@ -170,10 +170,10 @@ def _settings() -> Iterator[Finding]:
 
 def _store(bound: Bound) -> Iterator[Finding]:
     path = bound.path
-    if not path.exists():
+    if not bound.exists():
         yield Finding("note", "store", f"none yet at {path}; `worldline init` makes one")
         return
-    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+    if isinstance(path, Path) and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         yield Finding("bad", "store", f"{path} or its folder is not writable")
     try:
         with Memory.open(path, tenant=bound.tenant) as memory:

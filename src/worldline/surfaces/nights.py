@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
-from worldline.store.listing import tenants
 from worldline.surfaces import render
 from worldline.surfaces.care import Waiting
 from worldline.surfaces.options import Bound, Verb, thinks
@@ -110,7 +109,7 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
     log = logging.getLogger("worldline")
     while not over.wait(60 * minutes):
         try:
-            for tenant in memory._h.read(tenants):
+            for tenant in memory._h.store.tenants():
                 night(memory, tenant, over)
         except _Woken:
             return

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 
 from worldline.clock import FOREVER, instant
-from worldline.config import default_path
+from worldline.config import default_path, place
 from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
 from worldline.rules.ontology import NODE_TYPES
@@ -46,15 +46,19 @@ class Bound(NamedTuple):
     @contextmanager
     def memory(self) -> Iterator[Memory]:
         """The memory, bound; a read never makes a file that is not there."""
-        if not self.creates and not self.path.exists():
+        if not self.creates and not self.exists():
             raise NotFound(f"there is no store at {self.path}; `worldline init` makes one")
         with Memory.open(self.path, tenant=self.tenant) as memory:
             yield self._bind(memory)
 
     @property
-    def path(self) -> Path:
-        """Where the store lies."""
-        return Path(self.db).expanduser() if self.db else default_path()
+    def path(self) -> Path | str:
+        """Where the store lies: a file, or the URL of a server."""
+        return place(self.db) if self.db else default_path()
+
+    def exists(self) -> bool:
+        """Whether there is a store; a server is asked when it is opened."""
+        return isinstance(self.path, str) or self.path.exists()
 
     def answer(self, value: Any, lines: Iterable[str]) -> None:
         """Prints a result: as JSON if that was asked for, else line by line."""

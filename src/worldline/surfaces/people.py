@@ -105,10 +105,10 @@ def _milestone(one: Milestone) -> str:
 
 
 @click.command(cls=Verb)
-@click.argument("user", required=False)
+@click.argument("whom", metavar="[USER]", required=False)
 @click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
 @reads
-def context(bound: Bound, user: str | None, max_tokens: int) -> None:
+def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
     """What an agent should know before a session begins.
 
     Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
@@ -121,7 +121,7 @@ def context(bound: Bound, user: str | None, max_tokens: int) -> None:
       worldline context Ana --max-tokens 300
     """
     with bound.memory() as memory:
-        found = memory.context(user, max_tokens=max_tokens)
+        found = memory.context(whom, max_tokens=max_tokens)
         bound.answer(found, [render.printable(found.text) or "(nothing to know yet)"])
 
 

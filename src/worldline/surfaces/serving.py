@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -130,7 +131,8 @@ def _require(module: str, extra: str) -> None:
 )  # fmt: skip
 @click.option("--read-only", is_flag=True, help="The token opens reads only.")
 @click.option("--rotate", is_flag=True, help="Take the tenant's other tokens away.")
-def token(tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: bool) -> None:
     """Make a bearer token for a tenant, and show it once.
 
     The file keeps its hash. A running server reads the file again by itself.
@@ -142,4 +144,5 @@ def token(tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
     """
     from worldline.surfaces import auth
 
-    click.echo(auth.issue(tokens, tenant, read_only=read_only, alone=rotate))
+    made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
+    click.echo(json.dumps({"tenant": tenant, "token": made, "read_only": read_only}) if as_json else made)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from worldline.handle import Handle
+from worldline.hashing import tenant_number
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
 from worldline.store import vectorising
@@ -73,21 +74,22 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
     import numpy as np
 
     packed = [np.asarray(vector, np.float16).tobytes() for vector in vectors]
-    with handle.store.writing():
-        tenant = handle.tenant_row()[0]
-        keep_vectors(handle.store, tenant, embedder.identity, list(zip(ids, packed, strict=True)))
+    with handle.writing():
+        keep_vectors(
+            handle.store, tenant_number(handle.tenant), embedder.identity, list(zip(ids, packed, strict=True))
+        )
 
 
 def require_same(handle: Handle, embedder: Embedder) -> None:
     """Refuses another embedder than the one whose vectors are stored."""
-    known = embedder_of(handle.store)
+    known = embedder_of(handle.store, tenant_number(handle.tenant))
     if known is not None:
         require_identity(known, embedder.identity)
 
 
 def forget_vectors(handle: Handle) -> None:
-    """Drops every vector of the store and the memory of who made them."""
-    with handle.store.writing():
-        vectorising.forget_vectors(handle.store)
-    handle.store.vectors.clear()
-    handle.store.swept.clear()
+    """Drops every vector of the tenant and the memory of who made them."""
+    with handle.writing():
+        vectorising.forget_vectors(handle.store, tenant_number(handle.tenant))
+    handle.store.vectors.pop(handle.tenant, None)
+    handle.store.swept.discard(handle.tenant)
