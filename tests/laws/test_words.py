@@ -49,7 +49,7 @@ class Shelf:
         return (row, " ".join(["t77", *owners]), " ".join(tokens), " ".join(kinds))
 
     def change(self, work):
-        with self.store.writing():
+        with self.store.writing("default"):
             work(Index(self.store, self.tenant))
 
     def disturb(self):
@@ -252,7 +252,7 @@ def test_what_fts5_held_is_indexed_anew(tmp_path):
         store, tenant = memory._h.store, memory._h.tenant_row()[0]
         held = words.rows_of(store.query, tenant, cold=False)
         ((last,),) = store.query("SELECT max(id) FROM nodes WHERE type = 'learning'")
-        with store.writing():
+        with store.writing("default"):
             connection = store.connection()
             for table in ("words", "fresh_words", "words_total"):
                 connection.execute(f"DELETE FROM {table}")
