@@ -138,7 +138,8 @@ class Handle(Struct, frozen=True):
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.writing(keep=keep) as tenant:
             tx = self._begin(fresh and not tenant.id, tenant)
-            tx.scope_id = registry.scope_set(tx, self.scopes)
+            tx.scope_id = tx.scope_id or registry.scope_set(tx, self.scopes)
+            tx.belongs(tx.scope_id, registry.set_key(self.scopes), self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
@@ -160,6 +161,7 @@ class Handle(Struct, frozen=True):
             tenant,
             known=max(self.clock(), tenant.last_known + 1),
             scope=self.scope,
+            scope_key=registry.set_key(self.scopes),
             types=self.types,
             language=self.config.language,
             fresh=fresh,

@@ -81,7 +81,8 @@ def _elements(name: str, data: bytes) -> Iterator[Record]:
         raise InvalidInput(f"{name} is not JSON ({error})") from None
     if isinstance(value, dict):
         lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)]
-        value = lists[0] if lists and "chat_messages" not in value else [value]
+        beside = value["relations"] if isinstance(value.get("relations"), list) else []
+        value = [*lists[0], *beside] if lists and "chat_messages" not in value else [value]
     elements = value if isinstance(value, list) else [value]
     for number, element in enumerate(elements, 1):
         yield Record(f"{name}, record {number}", element)

@@ -12,7 +12,7 @@ from worldline.clock import FOREVER, Interval, show
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
-from worldline.store import listing
+from worldline.store import filters, listing
 from worldline.store.view import SqlView, annotate
 from worldline.text import words
 
@@ -169,8 +169,18 @@ def _fits(step: Where, node: Node) -> bool:
         (step.type is None or node.type in step.type)
         and (step.name is None or node.name == step.name)
         and (step.contains is None or step.contains in node.content)
-        and all(node.metadata.get(key) == value for key, value in step.metadata.items())
+        and all(_labelled(node, key, wanted) for key, wanted in step.metadata.items())
     )
+
+
+def _labelled(node: Node, key: str, wanted: Any) -> bool:
+    """Whether a memory's metadata meets a condition, as everywhere else."""
+    head, *path = key.split(".")
+    if key in node.metadata:
+        return filters.passes(node.metadata[key], wanted)
+    if path and head in node.metadata:
+        return filters.passes(node.metadata[head], wanted, tuple(path))
+    return filters.compares(wanted) and list(wanted) == ["$ne"]
 
 
 def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resolve) -> list[Node]:

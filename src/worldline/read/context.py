@@ -1,9 +1,9 @@
 """What an agent should know before the first word of a session, in one block within a budget.
 
 It decides which kinds of knowledge belong there (who the user is, what was asked to hold from then on,
-what comes up, what else holds, what changed lately, what was said last), which of each come first, and
-how a tight budget is shared: one line of each kind in turn, so that no kind crowds out another. Every
-line names the memory that it cites. The same store and moment give the same block.
+what comes up, holds, changed lately and was said last), which of each come first, and how a tight budget
+is shared: one line of each kind in turn, so that no kind crowds out another. Every line names the memory
+that it cites. The same store and moment give the same block.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from worldline.reading.read import Reading
 from worldline.store.asking import Around, facts_near, only_speaker
 from worldline.store.facts import about
 from worldline.store.view import SqlView
-from worldline.text import estimate_tokens, fold, words
+from worldline.text import estimate_tokens, fold, inert, words
 
 if TYPE_CHECKING:
     from worldline.read.relation_match import Matcher
@@ -62,8 +62,12 @@ class Known(Struct, frozen=True):
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
-        lines = [f"Answer from what is believed: {self.answer.text}{self.answer.how}"] if self.answer else []
-        lines += [f"Believed: {fact.text}" for fact in self.facts]
+        lines = (
+            [f"Answer from what is believed: {inert(self.answer.text)}{self.answer.how}"]
+            if self.answer
+            else []
+        )
+        lines += [f"Believed: {inert(fact.text)}" for fact in self.facts]
         room, kept = int(budget * SHARE), list[str]()
         for line in lines:
             room -= estimate_tokens(line) + 1

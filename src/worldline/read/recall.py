@@ -34,7 +34,7 @@ from worldline.store.indexing import described_draft
 from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectors import require_identity
 from worldline.store.view import SqlView, annotate
-from worldline.text import estimate_tokens
+from worldline.text import estimate_tokens, inert
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -177,7 +177,7 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
 
 def _opening(reason: str | None, believed: Known, budget: int) -> str:
     """What stands above the evidence: a doubt, and what is believed."""
-    doubt = f"Not sure that this is known: {reason}" if reason else ""
+    doubt = f"Not sure that this is known: {inert(reason)}" if reason else ""
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 

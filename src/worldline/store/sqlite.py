@@ -32,6 +32,8 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
 """Locks of an open file (try, wait), where the system has them; elsewhere flock."""
 _COUNTER, _QUEUE = 0, 1
+STATEMENTS = 400
+"""So many prepared statements are kept; a night, a write and a question have some hundred each."""
 _PUT = {
     table: f"INSERT INTO {table} ({', '.join(map(quoted, columns))}) VALUES ({', '.join('?' * len(columns))})"
     + (" ON CONFLICT DO NOTHING" if table in UNNUMBERED else "")
@@ -73,6 +75,8 @@ class SqliteStore(Held):
         with translated():
             connection = self._file()
             connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
+            # One plan a statement: else each new value that is bound has it prepared again (STAT4).
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
@@ -96,7 +100,7 @@ class SqliteStore(Held):
                 connection.execute(f"PRAGMA synchronous = {self.config.durability}")
 
     def _file(self) -> apsw.Connection:
-        return apsw.Connection(self.path)
+        return apsw.Connection(self.path, statementcachesize=STATEMENTS)
 
     def close(self) -> None:
         """Closes every connection that this store opened, in any thread."""

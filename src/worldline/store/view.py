@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
 from worldline.rules.wording import label
-from worldline.store import words
+from worldline.store import filters, words
 from worldline.store.sqlite import SqliteStore
 
 NODE = (
@@ -77,6 +77,7 @@ class SqlView:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
             **{f"label{n}": label for n, label in enumerate(labels)},
@@ -161,11 +162,32 @@ class SqlView:
 
     def _labelled(self) -> str:
         """Has all the metadata that was asked for."""
-        return "".join(
-            f" AND (b.node, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND label = :label{number}"
-            f" AND value = :value{number})"
-            for number in range(len(self.labels))
+        return "".join(self._labelled_by(number, label) for number, label in enumerate(self.labels))
+
+    def _labelled_by(self, number: int, label: str) -> str:
+        """One condition; comparisons are settled over the label's values when they are first needed."""
+        among = f"values{number}"
+        if among not in self.args:
+            found = filters.wanted(label, self.labels[label], self._values_of)
+            self.args[among] = None if found is None else found.values
+            if found is not None:
+                self.args[f"label{number}"] = found.label
+                self._absent |= {number} if found.absent else set()
+        fits = f"= :value{number}"
+        if self.args[among] is not None:
+            fits = f"IN (SELECT value FROM json_each(:{among}))"
+        inside = "NOT IN" if number in self._absent else "IN"
+        return (
+            f" AND (b.node, b.scope) {inside} (SELECT l.node, l.scope FROM labels l WHERE l.tenant = :t"
+            f" AND l.label = :label{number} AND l.value {fits})"
         )
+
+    def _values_of(self, label: str) -> list[str]:
+        rows = self.store.query(
+            "SELECT DISTINCT l.value FROM labels l WHERE l.tenant = :t AND l.label = :label ORDER BY l.value",
+            {"t": self.tenant, "label": label},
+        )
+        return [row[0] for row in rows]
 
     def _end_seen(self, line: str, *, anywhere: bool) -> str:
         inside = "TRUE" if anywhere else self.inside("b.line")
