@@ -139,6 +139,10 @@ _AROUND = (
 def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
+    if view.is_snapshot:  # what is searched for next comes with it
+        owned = [OWNER + view.owner_token(kind, value) for kind, value in view.scope.bound().items()]
+        terms = frozenset([*wanted, *owned])
+        view.looked = (terms, _look(view, terms, _SHORT))
     found = _count(view, wanted, (0, 1)).found
     counted: dict[str, int] = {}
     for form, count in found.items():
@@ -155,16 +159,15 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
     fresh: list[tuple[int, str, str, str]] = []
     chunks: list[Row] = []
     long: set[str] = set()
-    rows = view.query(_COUNTED, terms=_listed(wanted), short=short)
-    for what, where, one, two, term, held, kinds, blob in rows:
+    for what, where, one, two, term, held, kinds, blob in _look(view, wanted, short):
         if what == 2:
             fresh.append((one, term, held, kinds))
-        elif where in cold:
+        elif where in cold and (what == 0 or term in found):
             if what == 0:
                 texts, tokens = texts + int(one), tokens + int(two)
             elif what == 1:
                 found[term] += int(one)
-                if one > short:
+                if one > _SHORT or not short:
                     long.add(term)
             else:
                 chunks.append((term, where, one, blob))
@@ -176,6 +179,14 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
     for term, postings in waiting.items():
         found[term] += len(postings)
     return Counts(texts, tokens, found, waiting, gathered)
+
+
+def _look(view: SqlView, terms: Collection[str], short: int) -> list[Row]:
+    """What `_COUNTED` tells of these terms; where it was looked at already, that is taken."""
+    held = view.looked
+    if held is not None and held[0].issuperset(terms):
+        return held[1]
+    return view.query(_COUNTED, terms=_listed(terms), short=short)
 
 
 def search(
