@@ -598,7 +598,9 @@ def test_ask_prints_the_evidence(tmp_path: Path) -> None:
     shown = run(tmp_path / "a.db", "ask", "Which tier has the Acme contract?")
 
     assert "Acme contract: tier: gold" in shown
-    assert "tokens)" in run(tmp_path / "a.db", "ask", "Which tier has the Acme contract?", "--max-tokens", "100")
+    assert "tokens)" in run(
+        tmp_path / "a.db", "ask", "Which tier has the Acme contract?", "--max-tokens", "100"
+    )
 
 
 def test_pins_and_stages_are_exported_and_come_back(tmp_path):

@@ -23,6 +23,7 @@ from worldline.handle import Handle
 from worldline.model import Edge, Node
 from worldline.store import copying
 from worldline.store.events import talks
+from worldline.store.migrate import make_private
 from worldline.store.view import SqlView
 from worldline.text import visible
 
@@ -42,6 +43,7 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
         raise Refused(f"{target} is the store itself; export it into another file")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        make_private(str(part))
         with part.open("w", encoding="utf-8", newline="\n") as file:
             count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
         os.replace(part, target)

@@ -79,14 +79,14 @@ def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
 def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
     """Accepted identities count once, under the one that is known longest."""
     kept: dict[object, Node] = {}
-    joined = {e.src_line for e in view.edges([n.line for n in nodes], ("same_as",), "out")}
+    joined = view.merged([n.line for n in nodes])
     for node in nodes:
         if node.line not in joined:
             kept.setdefault((node.key, node.valid, node.known) if view.closed else node.key, node)
             continue
-        class_ = view.same_as(node.line)
-        first = view.one(class_[0]) or node
-        others = [n.name for n in view.visible(class_) if n.line != first.line]
+        seen = sorted(view.visible(view.same_as(node.line)), key=lambda n: n.line)
+        first = seen[0] if seen else node
+        others = [n.name for n in seen if n.line != first.line]
         kept.setdefault(first.key, annotate(first, [f"same as {name}" for name in others]))
     return list(kept.values())
 

@@ -521,6 +521,15 @@ class SqlView:
         )
         return [row[0] for row in rows]
 
+    def merged(self, lines: Sequence[int]) -> set[int]:
+        """Those that were accepted as the same as something, whether or not that is still there."""
+        rows = self.query(
+            "SELECT DISTINCT e.src FROM json_each(:among) CROSS JOIN edges e ON e.tenant = :t AND e.src = value"
+            f" AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k AND {self.scoped('e')}",
+            among=listed(lines),
+        )
+        return {row[0] for row in rows}
+
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""
         if self._merged is None:

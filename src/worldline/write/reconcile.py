@@ -19,7 +19,7 @@ from worldline.hashing import fact_id, node_id
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
-from worldline.reading.read import Reading, read
+from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import NOT, Decision, Held, also_called, corrects, decide, oriented, slot_of
@@ -75,7 +75,9 @@ def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], us
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(spoken(text), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+    return read(
+        spoken(text[:MAX_TEXT]), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when
+    )
 
 
 def who_speaks(speaker: str, user: str | None) -> str:

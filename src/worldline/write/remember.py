@@ -19,7 +19,7 @@ from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
-from worldline.reading.read import Reading
+from worldline.reading.read import MAX_TEXT, Reading
 from worldline.store import events
 from worldline.store.events import stored_event, to_settle
 from worldline.store.handed import handed_out
@@ -275,6 +275,10 @@ def _understand_one(
         changed.append(settle(tx, claims, event, place, handle, said=said, near=near))
     if signals is not None and signals.reason == ECHO:
         tx.changes.append(f"not read: {ECHO}")
+    if left.extract and len(event.text) > MAX_TEXT:
+        tx.changes.append(
+            f"read in part, its first {MAX_TEXT:,} of {len(event.text):,} characters; all are kept"
+        )
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
