@@ -40,6 +40,7 @@ _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
 _NEXT_ROWS = "SELECT " + ", ".join(
     f"(SELECT coalesce(max(id), 0) FROM {t} WHERE tenant = :t)" for t in _NUMBERED
 )
+_LAST_ERASED = "SELECT of, max(last) FROM erased WHERE tenant = :t GROUP BY of"
 ALWAYS = Interval(EARLIEST)
 MANY_WORDS = 400_000
 """So many words are gathered before they are put into the index all together."""
@@ -72,6 +73,9 @@ class Tx(Indexing):
         self._next: dict[str, int] = dict(
             zip(_NUMBERED, store.query(_NEXT_ROWS, {"t": self.tenant})[0], strict=True)
         )
+        if self._next["erased"]:  # the number of what was erased is not given again
+            for of, last in store.query(_LAST_ERASED, {"t": self.tenant}):
+                self._next[of] = max(self._next.get(of, 0), last)
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
