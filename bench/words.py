@@ -147,7 +147,7 @@ class _Own:
         self.connection = self.store.connection()
 
     def put(self, texts: Sequence[Text]) -> None:
-        with self.store.writing():
+        with self.store.writing("default"):
             Index(self.store, 1).add(texts)
 
     def find(self, question: Sequence[str]) -> list[int]:

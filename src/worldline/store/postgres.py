@@ -25,7 +25,7 @@ from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, Sto
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.store import dialect
 from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
-from worldline.store.schema import COLUMNS, FORMAT, UNNUMBERED, quoted
+from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNNUMBERED, quoted
 
 SCHEMA = "worldline"
 CONNECTIONS = 16
@@ -290,6 +290,13 @@ class PostgresStore(Held):
     def backup(self, target: str) -> None:
         """Refused: a server has its own way."""
         raise StoreError(f"{self.path} is a server: back it up with pg_dump, or copy it: worldline copy")
+
+    def sweep(self) -> bool:
+        """Has the server clear the space of deleted rows; its own log and archives are its operator's to expire."""
+        with self.translated(), self._pool.connection() as connection:
+            for name in TABLES:
+                connection.execute(cast(Any, f"VACUUM {name}"))
+        return True
 
     def problems(self) -> list[str]:
         """Nothing: the server checks its pages itself."""

@@ -77,6 +77,8 @@ class SqlView:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
+        """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
@@ -91,6 +93,14 @@ class SqlView:
         }
         if only is not None:
             self.args["only"] = listed(only)
+
+    is_snapshot = True
+    """Whether nothing that it sees can change while it is looked at."""
+
+    @staticmethod
+    def owner_token(kind: str, value: str) -> str:
+        """The token by which the words index leaves out other scopes early."""
+        return owner_token(kind, value)
 
     def bind(self, **changes: Any) -> SqlView:
         """The same view with another moment, world, scope or openness."""

@@ -50,6 +50,8 @@ def _told(report: Report) -> Iterator[str]:
         f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "
         f"{len(report.skipped):,} skipped"
     )
+    if report.redacted:
+        yield f"redacted: {', '.join(sorted(set(report.redacted)))}"
     yield from _listed("skipped", report.skipped)
     if report.left_out:
         yield "  left out: " + ", ".join(f"{what} ({count:,})" for what, count in report.left_out.items())
