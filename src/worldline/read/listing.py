@@ -33,7 +33,7 @@ def listing(
     types = [type_] if isinstance(type_, str) else type_
     if not isinstance(types, list | tuple | None) or not isinstance(page, str | None):
         raise InvalidInput("the type and the page mark of a list are text")
-    if not all(isinstance(one, str) for one in types or ()):
+    if not all(isinstance(one, str) and one.encode("utf-8", "ignore").decode() == one for one in types or ()):
         raise InvalidInput("the type and the page mark of a list are text")
     if not isinstance(metadata, dict) or not all(isinstance(label, str) for label in metadata):
         raise InvalidInput("metadata to look for is a dict whose keys are text")

@@ -220,7 +220,9 @@ class SqliteStore(Held):
         with self._exclusive(), self._shared_access(), translated():
             if connection.in_transaction:
                 raise StoreError("a store is swept between transactions, not inside one")
-            held = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'").fetchall()
+            held = connection.execute(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
+            ).fetchall()
             connection.execute("PRAGMA secure_delete = ON")
             try:
                 for (name,) in held:
