@@ -36,6 +36,8 @@ _TYPES = (
     ("BLOB", "BYTEA"),
     ("TEXT", 'TEXT COLLATE "C"'),
 )
+_IDS = frozenset({"among", "best", "only", "turns"})
+"""What lists of row numbers are called; an empty list does not say by itself what it holds."""
 _ELEMENTS = {"ids": "bigint[]", "texts": "text[]"}
 _AFTER_JOIN = re.compile(r"\s*(?:AS\s+)?(?!ON\b|WHERE\b|CROSS\b|LEFT\b|JOIN\b|GROUP\b|ORDER\b|UNION\b)(\w+)?\s*(ON\b)?")
 
@@ -52,7 +54,7 @@ def bound(sql: str, args: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     names = _lists_of(sql)
     if not names:
         return adapted(sql), args
-    kinds = tuple(_kind(args[name]) for name in names)
+    kinds = tuple(_kind(name, args[name]) for name in names)
     changed = {name: _array(args[name], kind) for name, kind in zip(names, kinds, strict=True)}
     return adapted(sql, kinds), {**args, **changed}
 
@@ -62,7 +64,9 @@ def _lists_of(sql: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_LISTS.findall(sql)))
 
 
-def _kind(stored: str) -> Kind:
+def _kind(name: str, stored: str) -> Kind:
+    if stored == "[]":
+        return "ids" if name in _IDS else "texts"
     return "texts" if stored.startswith('["') else "json" if stored.startswith(("[[", "[{")) else "ids"
 
 
@@ -169,6 +173,10 @@ _FUNCTIONS = (
     " PARALLEL SAFE ROWS 4 AS $$ SELECT e.place - 1, e.value #>> '{}' FROM (SELECT CAST(document AS json)"
     " -> pg_catalog.substr(path, 3) AS held) x, LATERAL json_array_elements(CASE WHEN json_typeof(x.held) = 'array'"
     " THEN x.held END) WITH ORDINALITY AS e(value, place) $$",
+    "json_each(document text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 4"
+    " AS $$ SELECT e.place - 1, e.value #>> '{}' FROM (SELECT CAST(document AS json) AS held) x,"
+    " LATERAL json_array_elements(CASE WHEN json_typeof(x.held) = 'array' THEN x.held END)"
+    " WITH ORDINALITY AS e(value, place) $$",
 )
 """What SQLite has and PostgreSQL has not, or has for other types."""
 

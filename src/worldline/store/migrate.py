@@ -29,7 +29,8 @@ UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
 
 def table(name: str, *, called: str = "") -> str:
     """The statement that makes a table."""
-    return f"CREATE TABLE {called or name} ({schema.TABLES[name]}) WITHOUT ROWID"
+    clustered = " WITHOUT ROWID" if name in schema.CLUSTERED else ""
+    return f"CREATE TABLE {called or name} ({schema.TABLES[name]}){clustered}"
 
 
 def _tenants_first(connection: apsw.Connection, language: str) -> None:

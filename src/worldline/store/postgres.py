@@ -18,7 +18,6 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import errors
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
@@ -59,6 +58,67 @@ class _Transaction:
         self.connection, self.tenant, self.rows, self.writes = connection, tenant, rows, writes
 
 
+class _Pool:
+    """Connections that wait for work; made by whoever needs one, kept until one breaks."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        self._url, self._seconds = url, seconds
+        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._idle: list[_Connection] = []
+        self._closed = False
+
+    def take(self, until: float) -> _Connection:
+        """A connection; a new one where none is idle, tried again as long as there is time."""
+        if not self._room.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise StoreBusy(f"all {CONNECTIONS} connections of this process are in use; try again")
+        try:
+            while self._idle:
+                found = self._idle.pop()
+                if not found.closed:
+                    return found
+            return self._connected(until)
+        except BaseException:
+            self._room.release()
+            raise
+
+    def _connected(self, until: float) -> _Connection:
+        while True:
+            try:
+                made: _Connection = psycopg.connect(
+                    self._url, autocommit=True, prepare_threshold=2, connect_timeout=max(2, int(self._seconds)),
+                    options=f"-c search_path={SCHEMA}",
+                )  # fmt: skip
+                _configure(made)
+                return made
+            except psycopg.OperationalError as error:
+                if time.monotonic() + 0.1 > until or error.sqlstate is not None and not _starting(error):
+                    raise
+                time.sleep(0.1)
+
+    def give_back(self, connection: _Connection) -> None:
+        """Kept for the next one, unless it broke."""
+        if connection.closed or connection.broken or self._closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        self._room.release()
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[_Connection]:
+        """A connection for a moment, outside of any tenant."""
+        connection = self.take(time.monotonic() + self._seconds)
+        try:
+            yield connection
+        finally:
+            self.give_back(connection)
+
+    def close(self) -> None:
+        """Ends those that wait; those in use end when they are given back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+
 class PostgresStore(Held):
     """A store in the schema `worldline` of one database."""
 
@@ -69,12 +129,7 @@ class PostgresStore(Held):
         self.url = url
         self.path = without_password(url)
         self._local = threading.local()
-        self._pool: ConnectionPool[_Connection] = ConnectionPool(
-            url, min_size=0, max_size=CONNECTIONS, open=False, timeout=config.lock_seconds,
-            kwargs={"autocommit": True, "prepare_threshold": 2, "options": f"-c search_path={SCHEMA}"},
-            configure=_configure, max_idle=300.0, reconnect_timeout=config.lock_seconds,
-        )  # fmt: skip
-        self._pool.open()
+        self._pool = _Pool(url, config.lock_seconds)
         try:
             with self.translated():
                 self._prepare()
@@ -85,7 +140,7 @@ class PostgresStore(Held):
     # Opening -----------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        with self._pool.connection() as connection:
+        with self._pool.one() as connection:
             if self._format(connection) is None:
                 make(connection)
             if (found := self._format(connection)) != FORMAT:
@@ -181,13 +236,13 @@ class PostgresStore(Held):
             raise
         finally:
             stack.remove(held)
-            self._pool.putconn(connection)
+            self._pool.give_back(connection)
 
     def _first(self, begin: str) -> tuple[_Connection, list[Row]]:
         """A connection that has begun; one that turns out to be dead is replaced, as long as there is time."""
         until = time.monotonic() + self.config.lock_seconds
         while True:
-            connection = self._pool.getconn(max(0.1, until - time.monotonic()))
+            connection = self._pool.take(until)
             try:
                 cursor = connection.execute(cast(Any, begin))
                 while cursor.nextset():
@@ -196,11 +251,10 @@ class PostgresStore(Held):
             except BaseException as error:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
-                gone = isinstance(error, psycopg.OperationalError) and (connection.broken or _starting(error))
-                self._pool.putconn(connection)
+                gone = isinstance(error, psycopg.OperationalError) and connection.broken
+                self._pool.give_back(connection)
                 if not gone or time.monotonic() > until:
                     raise
-                time.sleep(0.05)
 
     def tenant_row(self, tenant: str) -> Tenant:
         """What the store keeps of a tenant."""
@@ -274,7 +328,7 @@ class PostgresStore(Held):
 
     def size(self) -> int:
         """Bytes on the server's disk, indexes included, all tenants together."""
-        with self.translated(), self._pool.connection() as connection:
+        with self.translated(), self._pool.one() as connection:
             rows = connection.execute(
                 "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relkind = 'r'"
                 f" AND c.relnamespace = CAST('{SCHEMA}' AS regnamespace)"
@@ -313,7 +367,7 @@ class PostgresStore(Held):
         """psycopg's errors as Worldline's, each with what to do."""
         try:
             yield
-        except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise _trouble(error, self.path) from None
         except psycopg.DataError as error:
             if "NUL" in str(error):

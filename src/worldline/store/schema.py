@@ -194,6 +194,13 @@ be folded into them, `words_total` their totals. `sleep` and what follows is wha
 pass stands, marks, signals, strengths, world vectors, cold rows; and which beliefs and edges (`of`, `row`)
 were held by another store before, and when."""
 
+CLUSTERED = frozenset(
+    ("meta", "tenants", "wordings", "blocks", "labels", "log", "words", "fresh_words", "words_total")
+    + ("sleep", "scores", "scorers", "profiles")
+)
+"""Tables that a file keeps in the order of their key; rows of the others lie in the order they came, which
+measured faster for them (remember 16.2 against 17.4 ms, recall 71 against 76) at 1.5 % more space."""
+
 INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",
     "nodes_line": "INDEX nodes_line ON nodes (tenant, line) WHERE line <> id",
