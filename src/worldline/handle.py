@@ -16,10 +16,8 @@ from worldline.clock import AsOf, Clock, Instant
 from worldline.config import Config
 from worldline.errors import ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
-from worldline.ports import Embedder, Reranker
+from worldline.ports import Embedder, Reranker, Store, Tenant
 from worldline.store import lookup, registry
-from worldline.store.held import Tenant
-from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 
@@ -59,7 +57,7 @@ class Place(Struct, frozen=True):
 class Handle(Struct, frozen=True):
     """A store, and everything that a handle on it is bound to."""
 
-    store: SqliteStore
+    store: Store
     config: Config
     clock: Clock
     tenant: str

@@ -16,12 +16,11 @@ import psycopg
 import pytest
 from hypothesis import settings
 
+from conformance.server import Server
 from worldline import Memory
 from worldline.config import load
 from worldline.store import dialect
 from worldline.store.postgres import PostgresStore
-
-from conformance.server import Server
 
 EXAMPLES = 4
 ROLE = "worldline_tester"

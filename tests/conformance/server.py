@@ -21,7 +21,6 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "64MB",

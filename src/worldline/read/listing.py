@@ -9,11 +9,11 @@ import msgspec
 
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said, Side
+from worldline.ports import Store
 from worldline.query.run import bind, finish
 from worldline.store import facts
 from worldline.store import listing as lists
 from worldline.store.facts import Worded
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import SqlView
 
 MOST = 5
@@ -51,7 +51,7 @@ def _mark(page: str) -> tuple[int, int]:
         raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
 
 
-def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
+def stats(view: SqlView, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
     return {**msgspec.structs.asdict(lists.counts(view)), "bytes": store.size()}
 

@@ -9,7 +9,7 @@ engine reads adds a rule here, or better, writes it another way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,8 @@ import orjson
 from msgspec import Struct
 
 from worldline.config import Config, place
-from worldline.errors import InvalidInput, InvalidText, StoreError
+from worldline.errors import InvalidInput, StoreError
+from worldline.ports import Store
 from worldline.store.schema import INDEXES, TABLES, quoted
 
 Kind = Literal["ids", "texts", "json"]
@@ -214,30 +215,32 @@ def _typed(columns: str) -> str:
     return columns
 
 
-def insertion(table: str, columns: Sequence[str], types: Mapping[str, str], *, anew: bool) -> str:
+@lru_cache(256)
+def insertion(table: str, columns: tuple[str, ...], *, anew: bool) -> str:
     """Many rows in one statement, whatever their number: one array a column."""
+    types = column_types(table)
     names = ", ".join(map(quoted, columns))
     arrays = ", ".join(f"CAST(%s AS {types[column]}[])" for column in columns)
     end = "" if anew else " ON CONFLICT DO NOTHING"
     return f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}){end}"
 
 
+def spreading(table: str, beside: str) -> str:
+    """The statement that distributes a table by tenant, or puts one that is the same for all on every node."""
+    if table.endswith(".meta"):
+        return f"SELECT create_reference_table('{table}')"
+    where = "shard_count => 64" if table == beside else f"colocate_with => '{beside}'"
+    return f"SELECT create_distributed_table('{table}', 'tenant', {where})"
+
+
+@lru_cache(64)
 def column_types(table: str) -> dict[str, str]:
     """The type of every column of a table."""
     found = re.findall(r'(?:^|, )"?(\w+)"? (INTEGER|REAL|BLOB|TEXT)', TABLES[table])
     return {name: dict(_TYPES)[type_].split(" COLLATE")[0] for name, type_ in found}
 
 
-def storable(values: Mapping[str, Any]) -> None:
-    """Refuses text that PostgreSQL cannot hold."""
-    for value in values.values():
-        if isinstance(value, str) and "\0" in value:
-            raise InvalidText(f"a NUL byte cannot be stored or looked for: {value[:40]!r}")
-
-
-
-
-def open_store(where: str | Path, config: Config) -> Any:
+def open_store(where: str | Path, config: Config) -> Store:
     """The store at a path or URL, made when it is not there."""
     found = where if where == ":memory:" else place(where)
     if isinstance(found, str) and found != ":memory:":
@@ -249,7 +252,7 @@ def open_store(where: str | Path, config: Config) -> Any:
     return SqliteStore(found, config)
 
 
-def _server(url: str, config: Config) -> Any:
+def _server(url: str, config: Config) -> Store:
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidInput(f"{url.partition('://')[0]}:// is no store; give a file, or a URL postgresql://…")
     try:

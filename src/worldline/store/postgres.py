@@ -22,9 +22,10 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
+from worldline.ports import Row, Tenant
 from worldline.store import dialect
-from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
-from worldline.store.schema import COLUMNS, FORMAT, UNNUMBERED, quoted
+from worldline.store.held import TENANT, USED, Held, its_own
+from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNNUMBERED, quoted
 
 SCHEMA = "worldline"
 CONNECTIONS = 16
@@ -91,7 +92,7 @@ class _Pool:
                 _configure(made)
                 return made
             except psycopg.OperationalError as error:
-                if time.monotonic() + 0.1 > until or error.sqlstate is not None and not _starting(error):
+                if time.monotonic() + 0.1 > until or (error.sqlstate is not None and not _starting(error)):
                     raise
                 time.sleep(0.1)
 
@@ -274,6 +275,10 @@ class PostgresStore(Held):
         with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
             return _rows(begun.connection, text, values)
 
+    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
+        """All rows: the server keeps no text that is none."""
+        return self.query(sql, args)
+
     def _prepared(self, sql: str, args: Sequence[Any] | Mapping[str, Any]) -> tuple[str, Any]:
         if isinstance(args, Mapping):
             return dialect.bound(sql, args)
@@ -291,15 +296,15 @@ class PostgresStore(Held):
             with self._writer().cursor() as cursor:
                 cursor.executemany(cast(Any, dialect.adapted(sql)), given)
 
-    def put(self, table: str, rows: Sequence[Row]) -> None:
-        """New rows of a table, with the columns of `COLUMNS`; those that may be there already are left alone."""
+    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
+        """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
         self.statements += 1
-        columns = COLUMNS[table]
-        types = dialect.column_types(table)
+        columns = COLUMNS[table] if columns is None else columns
         if len(rows) >= MANY and table not in UNNUMBERED:
             self._copy(table, columns, rows)
             return
-        sql = _insertion(table)
+        types = dialect.column_types(table)
+        sql = dialect.insertion(table, tuple(columns), anew=table not in UNNUMBERED)
         values = [[_as(types[name], row[at]) for row in rows] for at, name in enumerate(columns)]
         self._writer().execute(cast(Any, sql), values)
 
@@ -334,6 +339,20 @@ class PostgresStore(Held):
                 f" AND c.relnamespace = CAST('{SCHEMA}' AS regnamespace)"
             ).fetchall()
         return int(rows[0][0] or 0)
+
+    def distribute(self) -> list[str]:
+        """Spreads every table over the nodes of a Citus cluster by tenant; which ones were not yet."""
+        with self.translated(), self._pool.one() as connection:
+            if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchall():
+                raise StoreError(
+                    f"{self.path} has no extension citus; install Citus on every node, then CREATE EXTENSION citus"
+                )
+            spread = "SELECT CAST(logicalrelid AS text) FROM pg_dist_partition"
+            there = {str(row[0]).rpartition(".")[2] for row in connection.execute(spread).fetchall()}
+            missing = [table for table in sorted(TABLES, key=lambda name: name != "tenants") if table not in there]
+            for table in missing:
+                connection.execute(cast(Any, dialect.spreading(f"{SCHEMA}.{table}", f"{SCHEMA}.tenants")))
+        return missing
 
     def backup(self, target: str) -> None:
         """Refused: a server has its own way."""
@@ -415,17 +434,6 @@ def _configure(connection: _Connection) -> None:
 def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:
     cursor = connection.execute(cast(Any, text), values or None)
     return cursor.fetchall() if cursor.description else []
-
-
-_insertions: dict[str, str] = {}
-
-
-def _insertion(table: str) -> str:
-    if table not in _insertions:
-        _insertions[table] = dialect.insertion(
-            table, COLUMNS[table], dialect.column_types(table), anew=table not in UNNUMBERED
-        )
-    return _insertions[table]
 
 
 def _as(type_: str, value: Any) -> Any:

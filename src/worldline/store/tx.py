@@ -28,12 +28,11 @@ from worldline.model import (
     Refuse,
     Scope,
 )
+from worldline.ports import Row, Store
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
-from worldline.store.held import Row
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
 
 _NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
@@ -50,7 +49,7 @@ class Tx(Indexing):
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Store,
         tenant: Row,
         *,
         known: Instant,

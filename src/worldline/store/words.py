@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from worldline.store.held import Row
-    from worldline.store.sqlite import SqliteStore
+    from worldline.ports import Row, Store
     from worldline.store.view import SqlView
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -447,7 +446,7 @@ def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[
     return found if cold else found | {row[0] for row in query(_WAITING, args)}
 
 
-def archived(store: SqliteStore, tenant: int, rows: Sequence[int]) -> set[int]:
+def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
     """Which of these passages lie in cold storage."""
     args = {"t": tenant, "terms": _listed([EVERY]), "among": _listed(rows), "cold": 1}
     chunks = [chunk[3] for chunk in store.query(_AROUND, args)]
