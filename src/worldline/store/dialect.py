@@ -260,3 +260,15 @@ def _server(url: str, config: Config) -> Store:
     except ImportError as error:
         raise StoreError(f"{error.name} is missing: pip install 'worldline[postgres]'") from None
     return PostgresStore(url, config)
+
+
+def format_of(where: str | Path) -> int | None:
+    """The format of the store at a path or URL; None where there is none."""
+    found = place(where)
+    if isinstance(found, Path):
+        from worldline.store.sqlite import stored_format
+
+        return stored_format(found) if found.exists() else None
+    from worldline.store.postgres import stored_format as served_format
+
+    return served_format(found)

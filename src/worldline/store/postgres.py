@@ -13,13 +13,12 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import errors
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
-from worldline.config import Config
+from worldline.config import Config, without_password
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.ports import Row, Tenant
@@ -413,13 +412,16 @@ def make(connection: _Connection) -> None:
             connection.execute("INSERT INTO meta (key, value) VALUES (%s, %s)", (key, value))
 
 
-def without_password(url: str) -> str:
-    """A URL that may be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    user, _, place = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}@{place}"))
+def stored_format(url: str) -> int | None:
+    """The format that a database says it has; None where it holds no store."""
+    try:
+        with psycopg.connect(url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
+            if not connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+                return None
+            rows = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchall()
+            return int(rows[0][0]) if rows else None
+    except psycopg.OperationalError as error:
+        raise _trouble(error, without_password(url)) from None
 
 
 def _configure(connection: _Connection) -> None:

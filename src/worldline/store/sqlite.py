@@ -315,6 +315,16 @@ def create(connection: apsw.Connection) -> None:
     connection.execute("COMMIT")
 
 
+def stored_format(path: Path) -> int:
+    """The format that a file says it has."""
+    with translated():
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return int(connection.pragma("user_version"))
+        finally:
+            connection.close()
+
+
 def make_folder(path: Path) -> None:
     """The folder that a store is to lie in."""
     try:
