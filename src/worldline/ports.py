@@ -48,6 +48,7 @@ class Store(Protocol):
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
     swept: set[str]
+    leaves: dict[int, Any]
     shown: dict[int, dict[int, int]]
 
     def reading(self, tenant: str) -> AbstractContextManager[Tenant]:

@@ -15,7 +15,7 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Believed, Hit, Receipt, Scorer
-from worldline.store.held import USED
+from worldline.store.shown import note_use
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write.check import clean_name
@@ -66,9 +66,7 @@ class Sleeping:
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, _meant(ref))
-            tx.store.execute(
-                USED, {"t": tx.tenant, "line": target.line, "kind": verdict, "at": tx.stamp}
-            )
+            note_use(tx, target.line, verdict)
             return tx.id_of(target.line), True
 
         return self._h.write("feedback", work)

@@ -130,3 +130,33 @@ def test_an_older_file_is_marked_by_what_sleep_wrote_there(tmp_path: Path) -> No
         assert memory.edge(a, "causes", b).made is None
         assert not memory.consolidate().changed
         assert memory.verify().ok
+
+
+@pytest.mark.parametrize("metadata", [None, {"merged": True}, {**FORGED, "merged": True}])
+def test_evidence_that_says_it_was_merged_is_evidence(metadata: dict[str, Any] | None) -> None:
+    """What rests on words that were wrong is kept back, whatever the edge between them says of itself."""
+    with _open() as memory:
+        words = memory.remember("The quarry path is closed in winter.", speaker="Ana", session="s").id
+        note = memory.note("learning", "quarry", "Closed in winter").id
+        memory.link(note, "derived_from", words, metadata=metadata)
+        memory.correct(words)
+        assert memory.list("learning").items == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE nodes SET made = NULL WHERE id = (SELECT min(id) FROM nodes WHERE type = 'Topic')",
+        "UPDATE nodes SET made = 'sleep' WHERE id = (SELECT min(id) FROM nodes WHERE type = 'Turn')",
+        "UPDATE edges SET made = NULL WHERE id = (SELECT min(id) FROM edges WHERE type = 'causes')",
+        "UPDATE edges SET made = 'inferred' WHERE id = (SELECT min(id) FROM edges WHERE type = 'contains')",
+    ],
+)
+def test_a_mark_that_was_changed_behind_the_program_is_damage(change: str) -> None:
+    """A mark lies outside the log, but the log knows which nights made what."""
+    with _open() as memory:
+        _turns(memory)
+        memory.consolidate()
+        assert memory.verify().ok
+        memory._h.store.query(change)
+        assert "mark" in str(memory.verify().damage)

@@ -133,7 +133,8 @@ def test_a_key_is_no_name_of_a_scope(tmp_path):
             _file(tmp_path, "memories.json", [{"id": "1", "memory": "likes tea", "user_id": KEY}])
         )
 
-    assert report.stored == 0 and "looks like a secret" in report.skipped[0].reason
+    assert report.stored == 0
+    assert "looks like a secret" in report.skipped[0].reason
 
 
 def test_a_copy_with_secrets_is_taken_as_it_is_or_not_at_all(tmp_path):

@@ -242,18 +242,35 @@ def test_pages_filters_dry_runs_and_worlds(api: Any) -> None:
 
 
 def test_recall_stays_within_its_budget(api: Any) -> None:
-    """The whole body of a recall stays within max_tokens."""
+    """A recall's whole body stays within max_tokens; what `explain` adds has as much again, and no fewer hits."""
     for number in range(8):
         api.note(f"tea {number}", f"Green tea {number} steeps for three minutes. " * 20)
     for budget in (300, 1000, 3000):
+        returned = []
         for explain in (False, True):
             body = api.post(
                 "recall", {"question": "How long does tea steep?", "max_tokens": budget, "explain": explain}
             )
-            assert estimate_tokens(http._json(body).body.decode()) <= budget
+            assert estimate_tokens(http._json(body).body.decode()) <= budget * (2 if explain else 1)
+            returned.append([hit["node"]["id"] for hit in body["hits"]])
+        assert returned[0] == returned[1] != []
 
 
 # What the documents say ----------------------------------------------------------------------------
+
+
+def test_what_is_known_reaches_the_client(api: Any) -> None:
+    """Answer, proof and confidence stand in the body; 150 tokens still hold the best hit; a context block too."""
+    api.post("remember", {"text": "I live in Rome, near the river. " * 12, "speaker": "Ana"})
+    found = api.post("recall", {"question": "Where does Ana live?", "max_tokens": 150})
+    block = api.post("context", {"max_tokens": 200})
+
+    assert found["answer"] == "Rome"
+    assert found["hits"][0]["node"]["content"].startswith("I live in Rome")
+    whole = api.post("recall", {"question": "Where does Ana live?"})
+    assert whole["proof"][0]["text"] == "Ana lives in Rome"
+    assert (whole["abstained"], 0 < whole["confidence"] <= 1) == (False, True)
+    assert block["sections"][0]["lines"][0]["text"] == "Ana lives in Rome"
 
 
 def test_openapi_describes_every_answer(url: str, api: Any) -> None:

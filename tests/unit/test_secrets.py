@@ -99,7 +99,8 @@ def test_each_usual_kind_of_secret_is_taken_out_of_a_sentence(kind):
 
     assert found
     assert secret.strip('"') not in text
-    assert text.startswith("Here it is, ") and text.endswith("and that was it.")
+    assert text.startswith("Here it is, ")
+    assert text.endswith("and that was it.")
     assert not opening or opening[:6] in text
 
 

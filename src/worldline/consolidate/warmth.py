@@ -23,7 +23,7 @@ from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
 from worldline.store.cold import ARCHIVED
-from worldline.store.evidence import SCORER
+from worldline.store.shown import SCORER
 from worldline.store.strengths import (
     Kept,
     archived,
@@ -149,9 +149,11 @@ def decay(view: SqlView, night: Night) -> Plan:
 
 
 def _new(view: SqlView, night: Night) -> dict[int, Kept]:
-    """What was learned since the last night and has no strength yet."""
+    """What was learned since the last night and has no strength yet; warm since it was last learned."""
     lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
-    return begun(view, lines)
+    found = begun(view, lines)
+    last = last_learned(view, found, named=True)
+    return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
 
 
 def _said_again(view: SqlView, night: Night) -> dict[int, Kept]:
@@ -163,10 +165,14 @@ def _said_again(view: SqlView, night: Night) -> dict[int, Kept]:
     known = strengths(view, lines | named)
     last = last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
     return {
-        line: msgspec.structs.replace(kept, reinforced_at=last[line])
+        line: _reinforced(kept, last[line])
         for line, kept in known.items()
         if last.get(line, 0) > kept.reinforced_at
     }
+
+
+def _reinforced(kept: Kept, at: Instant) -> Kept:
+    return msgspec.structs.replace(kept, reinforced_at=max(at, kept.reinforced_at))
 
 
 # What is spared --------------------------------------------------------------------------------------

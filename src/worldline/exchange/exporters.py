@@ -1,4 +1,4 @@
-"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people, GraphML for graph tools.
+"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people (one file, or a vault of many), GraphML.
 
 JSON Lines hold the whole history. Markdown and GraphML show what is visible from the handle's
 moment, scope and world. A file appears whole or not at all.
@@ -17,13 +17,15 @@ import orjson
 
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
-from worldline.exchange import exact, jsonl
+from worldline.exchange import exact, jsonl, vault
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
 from worldline.store import copying
 from worldline.store.events import talks
+from worldline.store.migrate import make_private
 from worldline.store.view import SqlView
+from worldline.text import visible
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold."""
@@ -35,10 +37,13 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     if format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}; the formats are: {', '.join(FORMATS)}")
     target = Path(path).expanduser()
+    if format == "markdown" and (target.is_dir() or not target.suffix):
+        return handle.read(lambda view: vault.write(view, target))
     if not handle.store.in_memory and target.resolve() == Path(handle.store.path).resolve():
         raise Refused(f"{target} is the store itself; export it into another file")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        make_private(str(part))
         with part.open("w", encoding="utf-8", newline="\n") as file:
             count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
         os.replace(part, target)
@@ -73,6 +78,10 @@ def _dumped(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str, int]]:
 
 # Markdown ------------------------------------------------------------------------------------------
 
+_OPENING = re.compile(r"(?m)^([ \t]*)(#{1,6}(?![^ \t\n])|>|`{3,}|~{3,}|=+[ \t]*$|-+[ \t]*$)")
+"""What makes a line more than a line: a heading (also by the line under it), a quotation, a fence."""
+_ENTITY = re.compile(r"&(?=#?\w{1,32};)")
+
 
 def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
     yield "# Memory\n", 0
@@ -92,12 +101,18 @@ def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
 
 
 def _note(node: Node) -> str:
-    body = f"\n{node.content.strip()}\n" if node.content.strip() else ""
+    body = f"\n{_plain(node.content.strip())}\n" if node.content.strip() else ""
     return f"\n### {_flat(node.name)}\n\n*{_since(node)}; {node.id[:12]}*\n{body}"
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return _plain(" ".join(text.split()))
+
+
+def _plain(text: str) -> str:
+    """A stored text as Markdown that shows it: no heading, quotation, fence, tag or link of its own."""
+    text = _ENTITY.sub("&amp;", visible(text.replace("\r\n", "\n"))).replace("<", "&lt;")
+    return _OPENING.sub(r"\1\\\2", text).replace("](", "]\\(")
 
 
 def _since(node: Node) -> str:
@@ -113,7 +128,7 @@ def _talks(view: SqlView) -> Iterator[tuple[str, int]]:
             last = talk
             yield f"\n## {_flat(talk) or 'Said'}\n\n", 0
         who = f"**{_flat(sender)}**: " if sender else ""
-        indented = text.replace("\n", "\n  ")
+        indented = _plain(text).replace("\n", "\n  ")
         yield f"- {show(said_at, offset)} {who}{indented}\n", 1
 
 

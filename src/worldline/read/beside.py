@@ -20,7 +20,7 @@ from worldline.read.score import Board
 from worldline.read.weights import CITED, PROFILE, SIGNALS, TOPIC, WORLD
 from worldline.rules.describe import TIME
 from worldline.rules.salience import standing
-from worldline.store import evidence
+from worldline.store import shown
 from worldline.store.view import SqlView
 
 FEWEST = 10
@@ -61,10 +61,10 @@ def signals(
     view: SqlView, turns: Sequence[Turn], scorers: Mapping[str, float], without: Collection[str] = ()
 ) -> dict[str, Column]:
     """What each signal gives to each turn."""
-    weights = {**SIGNALS, **{evidence.SCORER + name: weight for name, weight in scorers.items()}}
+    weights = {**SIGNALS, **{shown.SCORER + name: weight for name, weight in scorers.items()}}
     place = {turn.key: at for at, turn in enumerate(turns)}
     found: dict[str, Column] = {}
-    for one in evidence.signals(view, place):
+    for one in shown.signals(view, place):
         if (weight := weights.get(one.name, 0.0)) and one.name not in without:
             used = one.strength
             value = one.value if used is None else standing(used, view.valid, view.store.config.decay_rate)

@@ -1,9 +1,9 @@
 """What an agent should know before the first word of a session, in one block within a budget.
 
 It decides which kinds of knowledge belong there (who the user is, what was asked to hold from then on,
-what comes up, what else holds, what changed lately, what was said last), which of each come first, and
-how a tight budget is shared: one line of each kind in turn, so that no kind crowds out another. Every
-line names the memory that it cites. The same store and moment give the same block.
+what comes up, holds, changed lately and was said last), which of each come first, and how a tight budget
+is shared: one line of each kind in turn, so that no kind crowds out another. Every line names the memory
+that it cites. The same store and moment give the same block.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from worldline.model import Node
 from worldline.read.lanes import standing
 from worldline.read.person import Person, person
 from worldline.reading.families import families
-from worldline.store import briefing, evidence, search
+from worldline.store import briefing, search
 from worldline.store.asking import only_speaker
 from worldline.store.briefing import Held
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
 from worldline.text import estimate_tokens
 
@@ -119,7 +120,7 @@ def _unnamed(view: SqlView) -> tuple[int, ...]:
 
 def _asked_for(view: SqlView) -> Iterator[Node]:
     """What somebody said is to hold from then on, newest first."""
-    told = evidence.told(view, standing(view, search.ground(view)))
+    told = verbatim(view, standing(view, search.ground(view)))
     nodes = [one.node for one in told.values()]
     yield from sorted(nodes, key=lambda node: (-node.valid.start, node.key))
 

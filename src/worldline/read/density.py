@@ -11,7 +11,8 @@ from collections.abc import Collection
 from worldline.model import Density, Edge, Node
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question
-from worldline.store import evidence, search
+from worldline.store import search
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
 from worldline.store.words import any_of
 from worldline.text import content_words
@@ -56,7 +57,7 @@ def _starts(view: SqlView, topic: str) -> set[int]:
     if not tokens:
         return set()
     found = search.search_words(view, any_of(tokens), search.ground(view).owners, 20)
-    return {told.node.line for told in evidence.told(view, found).values()}
+    return {told.node.line for told in verbatim(view, found).values()}
 
 
 def _walk(view: SqlView, starts: Collection[int]) -> tuple[list[int], list[Edge], bool]:

@@ -15,7 +15,8 @@ from worldline.read.lanes import Semantic
 from worldline.read.pack import pack
 from worldline.read.recall import Ranked, Wish, find, hits_of
 from worldline.read.score import how_many
-from worldline.store import evidence, search
+from worldline.store import search
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
 
 _BESIDE = ("Fact", "Entity")
@@ -89,7 +90,7 @@ def _placed(view: SqlView, ranked: Ranked, wish: Wish, expected: Node, at: int) 
         reason = f"place {at + 1}, and {wanted} are returned; the last of them is ahead by {told}"
         return Explanation(text, expected, "rank", reason, at + 1, found, mine.score, mine.factors)
     chosen = [ranked.board.scored(i) for i in ranked.order[:wanted]]
-    hits = hits_of(evidence.told(view, [scored.key for scored in chosen]), chosen, ranked.pool)
+    hits = hits_of(verbatim(view, [scored.key for scored in chosen]), chosen, ranked.pool)
     _, shown = pack(hits, wish.max_tokens, len(ranked.pool.candidates))
     if expected.key in {hit.node.key for hit in shown}:
         there = f"it is there, at place {at + 1}"

@@ -20,8 +20,9 @@ from worldline.text import fold
 class ViewGraph:
     """The currently valid facts of one view, as the walk asks for them; nothing is looked up twice."""
 
-    def __init__(self, view: SqlView) -> None:
-        self._view = view
+    def __init__(self, view: SqlView, also: Collection[str] = ()) -> None:
+        self._view, self._also = view, also
+        """Folded names that will be asked for: they are looked up with the first ones."""
         self._names: dict[str, str] = {}
         self._linked: dict[str, str] = {}
         self._asked: set[str] = set()
@@ -30,7 +31,7 @@ class ViewGraph:
 
     def link(self, names: Collection[str]) -> dict[str, str]:
         """Folded names that are known here → entity."""
-        new = set(names) - self._asked
+        new = {*names, *self._also} - self._asked if set(names) - self._asked else set()
         for one in people.called(self._view, new) if new else ():
             entity = str(one.first)
             self._names.setdefault(entity, one.name)

@@ -29,7 +29,7 @@ from worldline.reading.read import Reading
 from worldline.store.asking import Around, facts_near, only_speaker
 from worldline.store.facts import about
 from worldline.store.view import SqlView
-from worldline.text import estimate_tokens, fold, words
+from worldline.text import estimate_tokens, fold, inert, words
 
 if TYPE_CHECKING:
     from worldline.read.relation_match import Matcher
@@ -62,8 +62,12 @@ class Known(Struct, frozen=True):
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
-        lines = [f"Answer from what is believed: {self.answer.text}{self.answer.how}"] if self.answer else []
-        lines += [f"Believed: {fact.text}" for fact in self.facts]
+        lines = (
+            [f"Answer from what is believed: {inert(self.answer.text)}{self.answer.how}"]
+            if self.answer
+            else []
+        )
+        lines += [f"Believed: {inert(fact.text)}" for fact in self.facts]
         room, kept = int(budget * SHARE), list[str]()
         for line in lines:
             room -= estimate_tokens(line) + 1
@@ -81,24 +85,32 @@ def known(
     readings: Mapping[int, bytes] = {},
 ) -> Known:
     """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted."""
-    graph = ViewGraph(view)
+    question = _read(asked) if hits else None
+    mine = _asker(view, question)
+    graph = ViewGraph(view, mine)
     mentions = read_names(plain(asked.text), graph.link).mentions
     lines = [int(m.entity) for m in mentions]
-    question = read_question(asked.text, to_datetime(asked.asked_at or 0)) if hits or lines else None
-    mine = _asker(view, question)
+    if lines and not hits:
+        question = _read(asked)
+        mine = _asker(view, question)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
     believed = [held.fact for held in about(view, lines, 200)] if lines else []
     chosen = _relevant(believed, asked, 1 if mentions else 2)
-    if question is None or question.wants not in SPANS:
+    walking = matcher if mentions and len(believed) <= WALKABLE else None
+    if question is None:
+        return Known(chosen, _walked(asked, graph, walking))
+    if question.wants not in SPANS:
         return Known(chosen)
     ground, items = gathered(view, question, lines, mine, hits, readings)
     found = reply(ground, items)
     if found is not None:
         return Known(chosen, Told(found.text, _proof(found, hits)))
-    if not mentions or len(believed) > WALKABLE or matcher is None or not _is_walkable(ground):
-        return Known(chosen)
-    return Known(chosen, _walked(asked, graph, matcher, ground, items))
+    return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
+
+
+def _read(asked: Asked) -> Question | None:
+    return read_question(asked.text, to_datetime(asked.asked_at or 0))
 
 
 def _is_walkable(ground: Ground) -> bool:
@@ -112,16 +124,22 @@ def _is_walkable(ground: Ground) -> bool:
 
 
 def _walked(
-    asked: Asked, graph: ViewGraph, matcher: Matcher, ground: Ground, items: Sequence[Item]
+    asked: Asked,
+    graph: ViewGraph,
+    matcher: Matcher | None,
+    ground: Ground | None = None,
+    items: Sequence[Item] = (),
 ) -> Told | None:
     """The answer of the walk, where it is sure and no later evidence speaks of a change."""
+    if matcher is None:
+        return None
     found = walk(asked.text, graph, matcher, 1)
     if not found.chains or found.confidence < SURE:
         return None
     chain = found.chains[0]
     facts = {int(hop.fact) for hop in chain.hops}
-    talked = any(ground.speakers.values())
-    if talked and any(item.fact in facts and overtaken(ground, item) for item in items):
+    talked = ground if ground is not None and any(ground.speakers.values()) else None
+    if talked and any(item.fact in facts and overtaken(talked, item) for item in items):
         return None
     steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
     how = f" ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"

@@ -20,7 +20,7 @@ from worldline.rules.kinds import STANDING
 from worldline.store import people, search
 from worldline.store.search import Ground
 from worldline.store.view import SqlView
-from worldline.store.words import All, Any_, Match, any_of
+from worldline.store.words import All, Either, Match, any_of
 from worldline.text import words as tokens_of
 
 if TYPE_CHECKING:
@@ -63,10 +63,6 @@ class Look(Struct, frozen=True):
 # Words -----------------------------------------------------------------------------------------------
 
 
-def _by_words(look: Look) -> list[int]:
-    return words(look.view, look.asked, look.ground, look.frequency)
-
-
 def words(
     view: SqlView, asked: Asked, ground: Ground, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
@@ -96,26 +92,15 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     for term in ordered[len(rare) : len(rare) + 2]:
         others = [other for other in ordered if other != term][:_BESIDE]
         parts.append(All((term, any_of(others))) if others else term)
-    return Any_(tuple(parts))
+    return Either(tuple(parts))
 
 
-def _standing(look: Look) -> list[int] | None:
-    """What somebody said is to hold from then on: it may bear on any request for help."""
-    return standing(look.view, look.ground) if look.asked.advice else None
-
-
-def standing(view: SqlView, ground: search.Ground) -> list[int]:
+def standing(view: SqlView, ground: Ground) -> list[int]:
     """The texts in which somebody said what is to hold from then on."""
     return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
 
 # Meaning ---------------------------------------------------------------------------------------------
-
-
-def _by_vectors(look: Look) -> list[int] | None:
-    if look.semantic is None:
-        return None
-    return list(vectors(look.view, look.semantic.index, look.semantic.query, look.ground))
 
 
 def vectors(
@@ -213,10 +198,23 @@ def _by_profiles(look: Look) -> list[int] | None:
     return people.landmarks_of(look.view, asked.people, kinds, 2 * LANDMARKS)[:LANDMARKS] if kinds else []
 
 
+def _by_words(look: Look) -> list[int]:
+    return words(look.view, look.asked, look.ground, look.frequency)
+
+
+def _by_vectors(look: Look) -> list[int] | None:
+    meant = look.semantic
+    return None if meant is None else list(vectors(look.view, meant.index, meant.query, look.ground))
+
+
+def _by_standing(look: Look) -> list[int] | None:
+    return standing(look.view, look.ground) if look.asked.advice else None
+
+
 LANES: Mapping[str, Callable[[Look], list[int] | None]] = {
     "words": _by_words,
     "vectors": _by_vectors,
-    "standing": _standing,
+    "standing": _by_standing,
     "worlds": _by_worlds,
     "profile": _by_profiles,
 }

@@ -3,7 +3,9 @@
 It is dated, in context, verbatim, and never above the budget.
 
 The best evidence is chosen first and shown in the order of time, session by session, because a
-reader who sees what came before what makes fewer mistakes. The footer is part of the budget.
+reader who sees what came before what makes fewer mistakes. The footer is part of the budget. A line that
+begins with a date, and the footer, are always recall's own: stored text stands behind a margin, and a
+speaker whose name could be taken for more than a name stands in quotation marks.
 
 >>> pack([], 100, 0)[0]
 '(nothing remembered)'
@@ -20,7 +22,7 @@ from msgspec.structs import replace
 from worldline.clock import EXACT, Instant, calendar, to_datetime
 from worldline.errors import WorldlineError
 from worldline.model import Hit, Node
-from worldline.text import estimate_tokens, passages, words
+from worldline.text import estimate_tokens, inert, passages, words
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -32,6 +34,7 @@ FOOTER_ROOM = 24
 SHORTEST = 40
 _ALIKE = 0.9
 _COMPARED = 1000
+_TELLING = frozenset('[]():|"')
 
 
 def rerank(question: str, hits: Sequence[Hit], reranker: Reranker) -> tuple[Hit, ...]:
@@ -106,14 +109,24 @@ def _fitted(hit: Hit, room: int) -> str | None:
 def render(hit: Hit, text: str | None = None) -> str:
     """One hit as it is shown: when, who, the words, and what to know."""
     node = hit.node
-    said = node.content if text is None else text
+    said = inert(node.content if text is None else text)
     if node.type == "Turn":
-        who = f"{hit.speaker}: " if hit.speaker else ""
+        who = f"{speaker(hit.speaker)}: " if hit.speaker else ""
         line = f"[{_day(hit.said_at, hit.utc_offset)}] {who}{said}"
     else:
-        name = "" if node.type == "Fact" else f"{node.name}: "
+        name = "" if node.type == "Fact" else f"{inert(node.name, ' ')}: "
         line = f"[{node.type}, since {_since(node)}] {name}{said}".rstrip(": ")
-    return line + "".join(f"\n  ({note})" for note in node.notes)
+    return line + "".join(f"\n  ({inert(note, ' ')})" for note in node.notes)
+
+
+def speaker(name: str) -> str:
+    """A speaker's name, in quotation marks where it could be read as more than a name."""
+    return quoted(name) if set(name) & _TELLING else inert(name, " ")
+
+
+def quoted(text: str) -> str:
+    """A text between quotation marks that it cannot close."""
+    return '"' + inert(text, " ").replace('"', "'") + '"'
 
 
 def _since(node: Node) -> str:

@@ -27,7 +27,7 @@ from worldline.rules.sentences import sentences
 from worldline.rules.style import counted, nearest, unpacked
 from worldline.rules.tally import DECODER, Met, Said, Tally, combined, tally
 from worldline.store import people
-from worldline.store.facts import Held, about
+from worldline.store.facts import Ascribed, about
 from worldline.store.turns import how_many, newest_of, spoken
 from worldline.store.view import SqlView
 from worldline.text import content_words, fold, words
@@ -202,7 +202,7 @@ def _attributes(view: SqlView, who: Person) -> tuple[Attribute, ...]:
     return tuple(sorted(map(_attribute, mine), key=lambda one: rank.get(one.stage, 2))[:FACTS])
 
 
-def _attribute(held: Held) -> Attribute:
+def _attribute(held: Ascribed) -> Attribute:
     fact = held.fact
     return Attribute(
         fact.slot, fact.text, fact.id, fact.valid, fact.confidence, held.stage or "", fact.precision

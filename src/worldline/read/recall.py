@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import Instant
+from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
@@ -29,11 +29,12 @@ from worldline.read.recency import in_time, outdated
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
 from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
-from worldline.store import evidence, search
+from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
+from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectors import require_identity
 from worldline.store.view import SqlView, annotate
-from worldline.text import estimate_tokens
+from worldline.text import estimate_tokens, inert
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -105,13 +106,32 @@ class Found(Struct, frozen=True):
 def recall(
     view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
 ) -> Found:
-    """Everything that reads, inside one snapshot; `conclude` shows it."""
+    """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
+    found = _recalled(view, question, wish, semantic, matcher)
+    if not found.recall.abstained or view.whole or not cold.is_used(view):
+        return found
+    both = _recalled(view.bind(cold=True), question, wish, semantic, matcher)
+    return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
+
+
+def _telling_cold(view: SqlView, found: Found) -> Found:
+    """The same, where every hit that came out of the archive says so."""
+    since = strengths.archived(view, [hit.node.line for hit in found.recall.hits])
+    told = {line: [f"cold since {show(at)[:10]}: not used for long"] for line, at in since.items()}
+    hits = [replace(hit, node=annotate(hit.node, told.get(hit.node.line, ()))) for hit in found.recall.hits]
+    return replace(found, recall=replace(found.recall, hits=tuple(hits)))
+
+
+def _recalled(
+    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
+) -> Found:
+    """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
-    told = evidence.told(view, [scored.key for scored in chosen])
+    told = verbatim(view, [scored.key for scored in chosen])
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
@@ -157,7 +177,7 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
 
 def _opening(reason: str | None, believed: Known, budget: int) -> str:
     """What stands above the evidence: a doubt, and what is believed."""
-    doubt = f"Not sure that this is known: {reason}" if reason else ""
+    doubt = f"Not sure that this is known: {inert(reason)}" if reason else ""
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
@@ -206,8 +226,8 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    if "words" in found and ground.texts <= WHOLE:
-        first += _in_other_words(view, asked, first)
+    read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
+    first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
     around, within = _around(view, first, wish, found)
     replaced = {} if "facts" in wish.without else outdated(asked, search.drawn(view, first[:NEAR]))
     later = [node for nodes in replaced.values() for node in nodes]
@@ -219,7 +239,7 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
     cosines = semantic.index.cosines(semantic.query, nodes) if semantic else None
-    turns = _turns(view, nodes, cosines)
+    turns = _turns(view, nodes, cosines, read)
     next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
@@ -229,10 +249,14 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
-def _in_other_words(view: SqlView, asked: Asked, first: Sequence[int]) -> list[int]:
+def _whole(view: SqlView) -> dict[int, Turn]:
+    """Every text of a small memory."""
+    return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
+
+
+def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
-    rest = _turns(view, [node for node in search.every_text(view, WHOLE) if node not in first], None)
-    wanted = needs(asked, NOTHING_STORED)
+    wanted = needs(asked, NOTHING_STORED) if rest else []
     return [turn.key for turn in rest if max(degrees(wanted, turn.described.words), default=0.0) >= FAMILY]
 
 
@@ -263,30 +287,34 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
     }
 
 
-def _turns(view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None) -> list[Turn]:
-    """The pool's texts as scoring sees them; a text that was loaded in bulk is described now."""
-    by_key = {row[0]: _turn(row, cosines) for row in search.described(view, nodes)}
-    return [by_key[node] for node in nodes if node in by_key]
+def _turns(
+    view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
+) -> list[Turn]:
+    """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
+    rest = [node for node in nodes if node not in read]
+    by_key = {**read, **{row[0]: _turn(row) for row in (search.described(view, rest) if rest else ())}}
+    found = [by_key[node] for node in nodes if node in by_key]
+    return found if cosines is None else [replace(turn, cosine=cosines.get(turn.key, 0.0)) for turn in found]
 
 
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
-def _turn(row: Sequence[Any], cosines: Mapping[int, float] | None) -> Turn:
+def _turn(row: Sequence[Any]) -> Turn:
+    """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
         fresh = described_draft(NodeDraft(type_, name, content))
         session, position, speaker, role, value = key, -2 * key, "", "people", fresh
     else:
         value = _DECODER.decode(described)
-    cosine = None if cosines is None else cosines.get(key, 0.0)
-    return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
+    return Turn(key, str(session), position, value, speaker, role, said_at)
 
 
 # After the score -----------------------------------------------------------------------------------
 
 
-def hits_of(told: Mapping[int, evidence.Told], chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
+def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
     """The chosen ones, verbatim, with who said them when, and what to know about them."""
     hits = []
     for scored in chosen:

@@ -18,7 +18,7 @@ from worldline.read.lanes import Semantic
 from worldline.read.recall import Ranked, Wish, find
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import landmarks
-from worldline.store import evidence
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
 
 NEAR = 0.65
@@ -38,7 +38,7 @@ def timeline(
     ranked = find(view, topic, wish, semantic)
     turns = [turn for turn in _about(ranked) if within[0] <= (_happened(turn) or 0) < within[1]]
     chosen = {turn.key: turn for turn in turns[: wish.limit or 50]}
-    found = evidence.told(view, chosen)
+    found = verbatim(view, chosen)
     dated = []
     for key, turn in chosen.items():
         told = found.get(key)

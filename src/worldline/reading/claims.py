@@ -382,6 +382,8 @@ class _Reader(Nouns):
         attr_owner, attr_role = self._holder(what)
         person = self._is_person(noun) and not noun.proper
         if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:
+            if owner.lower() in words("person_roles.txt"):  # "the neighbour's name is Derek"
+                return [self._noun_claim(self.talk.speaker, owner, what.text, "entity", clause, what)]
             return [self._name_claim(owner, what.text, clause)]
         named = what.proper or (what.text[:1].isupper() and not what.indefinite)
         if owner and role and (part.dated or named or not person):

@@ -261,7 +261,7 @@ def _own_words(tree: Tree, at: int) -> frozenset[int]:
 
 def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
     token = tree.tokens[at]
-    found = tree.kid(at, "nsubj", "nsubjpass", "csubj")
+    found = next(reversed(tree.kids(at, "nsubj", "nsubjpass", "csubj")), None)  # of two the nearer one
     if found is not None:
         if tree.tokens[found].low in ("that", "which", "who", "whom") and token.dep == "relcl":
             return (tree.noun(token.head, days),)

@@ -47,6 +47,8 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     words: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    ousts: tuple[str, ...] = ()
+    """Families that hold nothing any longer of whoever comes to hold this one."""
 
     @property
     def one(self) -> bool:

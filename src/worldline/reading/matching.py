@@ -137,7 +137,7 @@ class Matching(Whom):
                 roles[pattern.second] = [(n, direct[1]) for n in direct[1].nouns]
             thing = direct[1] if twice and not pattern.second and direct[0].kind == "dative" else direct[0]
             roles[pattern.direct] = [(n, thing) for n in thing.nouns]
-        elif any(p.kind == "object" and not p.dated for p in direct):
+        elif any(p.kind in ("object", "activity") and not p.dated for p in direct):
             return []
         if pattern.head and not self._has_head(pattern, roles):
             return []

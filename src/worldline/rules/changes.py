@@ -25,6 +25,7 @@ from worldline.text import fold, stop
 PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
+_TITLES = frozenset("mr mrs ms miss dr prof sir".split())
 _NUMBER = re.compile(r"\d")
 _MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
 _LIGHT = frozenset(
@@ -58,7 +59,9 @@ def around(held: Held, subject: str, speaker: str) -> Around:
 
 def _key_words(value: str) -> frozenset[str]:
     words = [
-        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in _LIGHT
+        w
+        for w in re.findall(r"[^\W_][\w.-]*", value)
+        if w.lower() not in stop() and w.lower() not in _LIGHT and w.lower().rstrip(".") not in _TITLES
     ]
     numbers = [w for w in words if any(c.isdigit() for c in w)]
     rest = [w for w in words if w not in numbers and w.lower() not in listed("units.txt")]

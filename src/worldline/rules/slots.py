@@ -104,7 +104,16 @@ def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING, teller: s
         return Decision("opens", slot, one, (), "nothing was believed of this yet")
     if not one and not named:
         return Decision("adds", slot, False, (), why)
+    if not claim.cue and not named and claim.valid_from is None and _told_by_others(rivals, teller):
+        return Decision("contradicts", slot, one, (), AT_ODDS)
     return _replace(claim, slot, rivals, why, one)
+
+
+AT_ODDS = "two sources disagree, and neither speaks of a change"
+
+
+def _told_by_others(rivals: Sequence[Held], teller: str) -> bool:
+    return any(teller and h.teller and fold(h.teller) != fold(teller) for h in rivals)
 
 
 NOT = "not "
@@ -140,7 +149,9 @@ def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
         return _replace(claim, slot, named, "the text says that it takes its place", one)
     if claim.holds == "series":
         return Decision("series", slot, False, (), "one more reading of the same")
-    over = tuple(h.id for h in denied)
+    over = tuple(h.id for h in (*denied, *_ousted(claim, held)))
+    if rivals and _happened_once(slot) and _told_by_others(rivals, teller):
+        return Decision("contradicts", slot, False, (), AT_ODDS)
     if not rivals:
         return Decision("closes" if over else "opens", slot, one, over, "nothing else was believed of this")
     if one and claim.cue != "adds":
@@ -149,6 +160,25 @@ def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
         return _replace(claim, slot, rivals, "the text speaks of a switch, and one was believed", one)
     why = "the wording says that it comes on top" if claim.cue == "adds" else "there may be several of these"
     return Decision("adds", slot, False, over, why)
+
+
+def _ousted(claim: Claim, held: Sequence[Held]) -> list[Held]:
+    """What another family holds and cannot hold any longer: whoever gets engaged is not single."""
+    family = families().all.get(claim.key)
+    if family is None or not family.ousts:
+        return []
+    return [h for h in held if h.slot in family.ousts and fold(h.object) != fold(claim.object)]
+
+
+def _happened_once(slot: str) -> bool:
+    """Whether a slot of the past holds one value all the same: what a table cost, where a fire started."""
+    if not slot.startswith(("was ", "did ")):
+        return False
+    family = families().all.get(slot[4:])
+    return family.one if family is not None else slot[4:].partition("|")[0] in _ONCE
+
+
+_ONCE = frozenset({"start", "begin", "happen", "occur", "die", "origin"})
 
 
 def _as_one_of(claim: Claim, slot: str) -> Claim:
@@ -165,9 +195,8 @@ def _one_value(claim: Claim, slot: str, rivals: Sequence[Held], teller: str) -> 
         return Decision("contradicts", slot, True, (), "this cannot change, so one of the two is wrong")
     dated = claim.valid_from is not None and claim.kind != "date"
     says_change = claim.effect == "begins" or claim.cue == "closes" or dated
-    others = [h for h in rivals if teller and h.teller and fold(h.teller) != fold(teller)]
-    if others and not says_change:
-        return Decision("contradicts", slot, True, (), "two sources disagree, and neither speaks of a change")
+    if _told_by_others(rivals, teller) and not says_change:
+        return Decision("contradicts", slot, True, (), AT_ODDS)
     return _replace(claim, slot, rivals, "there is one at a time, and this is the later one", True)
 
 
@@ -176,9 +205,17 @@ def _over(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) 
     over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
     if not over and claim.object:
         over = [h for h in held if not h.slot.startswith(NOT) and _same_thing(claim.object, h.object)]
+    if over and claim.object:
+        over += [h for h in held if h not in over and _is_part_of(claim.object, h)]
     ids = tuple(h.id for h in over if not _outranked(claim, h))
     reason = "the text says that it is over" if ids else "nothing believed matches what is said to be over"
     return Decision("ends", slot, False, ids, reason)
+
+
+def _is_part_of(said: str, held: Held) -> bool:
+    """ "plays badminton on Wednesdays" is over when the badminton is."""
+    phrase = set(fold(held.phrase).split())
+    return bool(said) and set(fold(said).split()) <= phrase and not held.slot.startswith(NOT)
 
 
 def _denial(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
@@ -385,3 +422,26 @@ def oriented(claim: Claim, seen: Callable[[str], int]) -> Claim:
         claim, subject=claim.object, object=claim.subject, key=passive, active=False, definite=True,
         predicate=f"{{O}} {claim.predicate} {{S}}",
     )  # fmt: skip
+
+
+_KIN = (("mum", "mom", "mother", "mam", "mummy"), ("dad", "father", "daddy", "papa"),
+        ("grandma", "gran", "granny", "nan", "grandmother"), ("grandpa", "granddad", "grandfather"))  # fmt: skip
+
+
+def also_called(subject: str, speaker: str, family: str = "") -> list[str]:
+    """Other names under which what somebody speaks of may be known: "the cat" is the speaker's cat.
+
+    "Dad" is the speaker's father, and "the rent" may be what the speaker's rent was said to be.
+    """
+    if not speaker or not subject:
+        return []
+    owner, _, thing = subject.rpartition("'s ")
+    low = thing.lower()
+    kin = next((group for group in _KIN if low in group), (low,))
+    if owner:
+        return [n for k in kin for n in (f"{owner}'s {k}", k)][1:] if fold(owner) == fold(speaker) else []
+    if not (subject.islower() or len(kin) > 1):
+        return []
+    known = families().all.get(family)
+    named = [speaker] if known is not None and low in known.nouns else []
+    return [*(f"{speaker}'s {k}" for k in kin), *kin, *named]

@@ -10,12 +10,19 @@ from worldline.model import NodeDraft
 from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, WORDS_PER_NODE
 from worldline.store.tx import Tx
-from worldline.store.view import metadata_from
+from worldline.store.view import SqlView, metadata_from
 
 ARCHIVED = "archived"
 """The kind of the mark."""
 _TEXTS = ", ".join(COLUMNS["texts"])
 _MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
+
+
+def is_used(view: SqlView) -> bool:
+    """Whether this tenant has anything archived."""
+    if view.looked is not None:
+        return any(what == 0 and cold and texts for what, cold, texts, *_ in view.looked[1])
+    return bool(view.query("SELECT 1 FROM words_total WHERE tenant = :t AND cold <> 0 AND texts > 0"))
 
 
 def freeze(tx: Tx, line: int) -> None:

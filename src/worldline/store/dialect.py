@@ -40,7 +40,9 @@ _TYPES = (
 _IDS = frozenset({"among", "best", "only", "turns"})
 """What lists of row numbers are called; an empty list does not say by itself what it holds."""
 _ELEMENTS = {"ids": "bigint[]", "texts": "text[]"}
-_AFTER_JOIN = re.compile(r"\s*(?:AS\s+)?(?!ON\b|WHERE\b|CROSS\b|LEFT\b|JOIN\b|GROUP\b|ORDER\b|UNION\b)(\w+)?\s*(ON\b)?")
+_AFTER_JOIN = re.compile(
+    r"\s*(?:AS\s+)?(?!ON\b|WHERE\b|CROSS\b|LEFT\b|JOIN\b|GROUP\b|ORDER\b|UNION\b)(\w+)?\s*(ON\b)?"
+)
 
 
 class Statement(Struct, frozen=True):

@@ -47,7 +47,7 @@ class Stage(NamedTuple):
     end: Instant
 
 
-class Held(Struct, frozen=True):
+class Ascribed(Struct, frozen=True):
     """A fact that is believed of somebody, and the lineage that it is about; its stage where one is marked."""
 
     fact: Believed
@@ -76,7 +76,7 @@ class Worded(NamedTuple):
     predicate: str
 
 
-def about(view: SqlView, lines: Collection[int], limit: int) -> list[Held]:
+def about(view: SqlView, lines: Collection[int], limit: int) -> list[Ascribed]:
     """What is currently believed of these entities, newest first; archived facts only where all is looked at."""
     rows = view.query(
         f"SELECT n.hash, n.content, s.name, f.phrase, b.vf, b.vt, b.confidence, n.line, {_STAGE}, b.precision,"
@@ -92,11 +92,11 @@ def about(view: SqlView, lines: Collection[int], limit: int) -> list[Held]:
     return [_held(row) for row in rows]
 
 
-def _held(r: Any) -> Held:
+def _held(r: Any) -> Ascribed:
     fact = Believed(
         r[0].hex(), r[1], r[2], label(r[3]), Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9]
     )
-    return Held(fact, r[10], r[8])
+    return Ascribed(fact, r[10], r[8])
 
 
 def around(view: SqlView, entities: Collection[int], fan_in: int) -> list[Joint]:

@@ -88,11 +88,14 @@ class Store:
 
     def _counts(self, terms: list[str]) -> dict[str, int]:
         """In how many texts each word is, those that wait to be indexed among them."""
-        rows = self._query("SELECT row, text FROM fresh_words WHERE tenant = :t ORDER BY row", t=self._tenant)
-        for row, text in rows:
+        rows = self._query(
+            "SELECT row, text, owner, kinds FROM fresh_words WHERE tenant = :t ORDER BY row", t=self._tenant
+        )
+        for row, text, owner, kinds in rows:
             held = text.split()
+            length = len(held) + len(owner.split()) + len(kinds.split())
             for term in set(terms).intersection(held):
-                posting = (row // WORDS_PER_NODE, len(held), held.count(term))
+                posting = (row // WORDS_PER_NODE, length, held.count(term))
                 self._fresh.setdefault(term, []).append(posting)
         counted = dict(self._query(
             "SELECT term, sum(n) FROM words WHERE tenant = :t AND cold = 0"
@@ -103,7 +106,9 @@ class Store:
 
     def _scores(self, terms: list[str], found: dict[str, int]) -> dict[int, float]:
         """BM25 of the nodes that hold the rarest of these words, the newest where there are too many."""
-        totals = self._query("SELECT texts, tokens FROM words_total WHERE tenant = :t AND cold = 0", t=self._tenant)
+        totals = self._query(
+            "SELECT texts, tokens FROM words_total WHERE tenant = :t AND cold = 0", t=self._tenant
+        )
         texts, tokens = totals[0] if totals else (1, 1)
         mean, room = max(tokens, 1) / max(texts, 1), _ROOM
         scores: dict[int, float] = {}

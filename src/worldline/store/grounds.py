@@ -13,7 +13,7 @@ _GROUND = "e.tenant = :t AND e.type = 'derived_from'"
 
 
 class Cited(NamedTuple):
-    """A derived_from edge: what rests on what, since when, until when, and with what noted on it."""
+    """A derived_from edge: what rests on what, since when, until when, and what sleep has noted on it."""
 
     source: int
     line: int
@@ -42,7 +42,8 @@ def hanging(view: SqlView, lines: Collection[int]) -> list[int]:
 def cited(view: SqlView, lines: Collection[int]) -> list[Cited]:
     """What each of these rests on, or ever did."""
     rows = view.query(
-        "SELECT e.src, d.line, d.hash, d.type, e.kf, e.kt, e.metadata, CASE WHEN s.type = 'Fact' THEN"
+        "SELECT e.src, d.line, d.hash, d.type, e.kf, e.kt,"
+        " CASE WHEN e.made IS NOT NULL THEN e.metadata END, CASE WHEN s.type = 'Fact' THEN"
         f" (SELECT min(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.line = e.src AND {view.scoped('b')}) END"
         " FROM edges e CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst"
         f" CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src WHERE {_GROUND} AND e.src IN {LISTED}"
@@ -71,12 +72,12 @@ def current_and_former(view: SqlView, lines: Collection[int]) -> dict[int, list[
 
 
 def noted_grounds(view: SqlView, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
-    """(who rests, on what, what is noted) of the believed grounds of these that have something noted on them."""
+    """(who rests, on what, what is noted) of the believed grounds of these that sleep has made."""
     if not lines:
         return []
     rows = view.query(
         f"SELECT e.src, e.dst, e.metadata FROM edges e WHERE {_GROUND} AND e.src IN {LISTED}"
-        f" AND e.kt = :forever AND e.metadata IS NOT NULL AND {view.scoped('e')} ORDER BY e.id",
+        f" AND e.kt = :forever AND e.made IS NOT NULL AND {view.scoped('e')} ORDER BY e.id",
         among=listed(lines),
     )
     return [(src, dst, metadata_from(metadata)) for src, dst, metadata in rows]

@@ -11,10 +11,10 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, Instant, Interval
 from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-from worldline.store.view import NODE, SqlView, label_value, listed, node_from
+from worldline.store.view import NODE, SqlView, listed, node_from
 
 
-class Counts(Struct, frozen=True):
+class Amounts(Struct, frozen=True):
     """How much a tenant holds: what is visible by type, and every row that was ever written."""
 
     visible: dict[str, int]
@@ -46,12 +46,8 @@ def page(
     if after is not None:
         args["page_vf"], args["page_id"] = after
         where.append("(b.vf, n.id) < (:page_vf, :page_id)")
-    for number, (label, value) in enumerate(metadata.items()):
-        args[f"l{number}"], args[f"m{number}"] = label, label_value(value)
-        where.append(
-            "(n.id, b.scope) IN (SELECT l.node, l.scope FROM labels l WHERE l.tenant = :t"
-            f" AND l.label = :l{number} AND l.value = :m{number})"
-        )
+    if metadata:
+        view = view.bind(labels={**view.labels, **metadata})
     return view.nodes(" AND ".join(where), "ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :most", **args)
 
 
@@ -113,10 +109,10 @@ def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
     )
 
 
-# Counts ------------------------------------------------------------------------------------------
+# Amounts ------------------------------------------------------------------------------------------
 
 
-def counts(view: SqlView) -> Counts:
+def amounts(view: SqlView) -> Amounts:
     """How much this tenant holds, as far as scope and world reach."""
     nodes = view.query(
         f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
@@ -135,7 +131,7 @@ def counts(view: SqlView) -> Counts:
         f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
     merges = len(view.proposals("p.status = 'pending'"))
-    return Counts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
+    return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
 
 
 def span(view: SqlView) -> dict[str, Interval | None]:

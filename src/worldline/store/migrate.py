@@ -6,6 +6,8 @@ crash leaves the old format whole.
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -44,7 +46,9 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     cold = rewording.drop_fts5(connection)
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
     connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
-    connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(str(name))) for old, name in names])
+    connection.executemany(
+        "INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(str(name))) for old, name in names]
+    )
     for name in schema.TABLES:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
         if name != "meta":
@@ -68,10 +72,14 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
 def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> None:
     """All rows of a table, with their tenants' new numbers."""
     number = "(SELECT n.new FROM numbers n WHERE n.old = o.{})"
-    source = {column: f"o.{schema.quoted(column)}" for column in columns if (name, column) != ("tenants", "id")}
+    source = {
+        column: f"o.{schema.quoted(column)}" for column in columns if (name, column) != ("tenants", "id")
+    }
     source["tenant"] = number.format("id" if name == "tenants" else "tenant")
     names = ", ".join(map(schema.quoted, source))
-    connection.execute(f"INSERT INTO moving ({names}) SELECT {', '.join(source.values())} FROM {name} o ORDER BY 1")
+    connection.execute(
+        f"INSERT INTO moving ({names}) SELECT {', '.join(source.values())} FROM {name} o ORDER BY 1"
+    )
 
 
 STEPS: dict[int, Step] = {1: "", 2: "", 3: _tenants_first}
@@ -114,7 +122,14 @@ def backup(connection: apsw.Connection, path: str) -> None:
         raise StoreError(f"cannot write the backup {path} ({error})") from None
 
 
+def make_private(path: str) -> None:
+    """A new, empty file that only its owner can read; one that is there stays as it is."""
+    with contextlib.suppress(OSError):  # whoever opens it says what is wrong
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
 def _copy(connection: apsw.Connection, path: str) -> None:
+    make_private(path)
     target = apsw.Connection(path)
     try:
         with target.backup("main", connection, "main") as copying:

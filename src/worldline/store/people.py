@@ -19,7 +19,7 @@ _MOST_SPEAKERS = 2000
 _MERGED = "EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted')"
 
 
-class Called(NamedTuple):
+class NamedEntity(NamedTuple):
     """An entity that goes by a name; `first` stands for it and for all that was accepted as the same."""
 
     line: int
@@ -27,7 +27,7 @@ class Called(NamedTuple):
     first: int
 
 
-class Kept(NamedTuple):
+class KeptProfile(NamedTuple):
     """What sleep keeps of a speaker: a tally and a style, packed."""
 
     speaker: str
@@ -49,14 +49,16 @@ def first_of(view: SqlView, line: str) -> str:
     return f"CASE WHEN {_MERGED} THEN ({first}) ELSE {line} END"
 
 
-def called(view: SqlView, names: Collection[str]) -> list[Called]:
+def called(view: SqlView, names: Collection[str]) -> list[NamedEntity]:
     """The entities that go by one of these folded names, the newest name first."""
     rows = view.query(
         f"SELECT a.line, a.name, {first_of(view, 'a.line')} FROM aliases a WHERE a.tenant = :t"
         f" AND a.key IN (SELECT value FROM json_each(:names)) AND {view.scoped('a')} ORDER BY a.id DESC",
         names=_texts({*names, *map(unsigned, names)}),
     )
-    return [Called(*row) for row in rows if fold(row[1]) in names]  # an old file's key for C++ is that of C
+    return [
+        NamedEntity(*row) for row in rows if fold(row[1]) in names
+    ]  # an old file's key for C++ is that of C
 
 
 def names_of(view: SqlView, lines: Collection[int]) -> list[str]:
@@ -114,14 +116,14 @@ def written(view: SqlView, speaker: str) -> str:
     return str(rows[0][1]) if rows else ""
 
 
-def kept(view: SqlView, first: Collection[str], most: int) -> list[Kept]:
+def kept(view: SqlView, first: Collection[str], most: int) -> list[KeptProfile]:
     """What sleep keeps of people and this view may see; these people's before others'."""
     rows = view.query(
         f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
         " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
         first=_texts(first), most=most,
     )  # fmt: skip
-    return [Kept(*row) for row in rows]
+    return [KeptProfile(*row) for row in rows]
 
 
 def landmarks_of(view: SqlView, people: Collection[str], kinds: Collection[str], most: int) -> list[int]:

@@ -145,7 +145,11 @@ class PostgresStore(Held):
                 make(connection)
             if (found := self._format(connection)) != FORMAT:
                 what = f"{self.path} has format {found}, this Worldline reads {FORMAT}"
-                raise NewerFormat(f"{what}; upgrade Worldline") if found and found > FORMAT else StoreError(what)
+                raise (
+                    NewerFormat(f"{what}; upgrade Worldline")
+                    if found and found > FORMAT
+                    else StoreError(what)
+                )
 
     def _format(self, connection: _Connection) -> int | None:
         """The format of the tables, None where there are none; raises where they are no store."""
@@ -153,7 +157,9 @@ class PostgresStore(Held):
             return None
         held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         if held.get("hash") != ALGORITHM:
-            raise NotAStore(f"{self.path} is hashed with {held.get('hash')}, and this Worldline knows {ALGORITHM}")
+            raise NotAStore(
+                f"{self.path} is hashed with {held.get('hash')}, and this Worldline knows {ALGORITHM}"
+            )
         return int(held.get("format", 0))
 
     def close(self) -> None:
@@ -392,7 +398,9 @@ class PostgresStore(Held):
                 raise InvalidText("a NUL byte cannot be stored or looked for in PostgreSQL") from None
             raise
         except UnicodeEncodeError as error:
-            raise InvalidText(f"half of a surrogate pair is not valid Unicode: {error.object[:40]!r}") from None
+            raise InvalidText(
+                f"half of a surrogate pair is not valid Unicode: {error.object[:40]!r}"
+            ) from None
         except (errors.UniqueViolation, errors.SerializationFailure) as error:
             raise StoreBusy(f"another writer came first ({_short(error)}); repeat the call") from None
         except errors.InsufficientPrivilege as error:
@@ -462,7 +470,9 @@ def _trouble(error: Exception, path: str) -> StoreError:
     if isinstance(error, errors.LockNotAvailable):
         return StoreBusy("another writer holds this tenant; try again")
     if isinstance(error, errors.DiskFull):
-        return StoreFull("the server's disk is full; nothing of this write was kept; free some space and repeat")
+        return StoreFull(
+            "the server's disk is full; nothing of this write was kept; free some space and repeat"
+        )
     if isinstance(error, errors.DeadlockDetected | errors.QueryCanceled):
         return StoreBusy(f"the server gave this call up ({_short(error)}); repeat it")
     return StoreAway(f"{path} does not answer ({_short(error)}); nothing of this call was kept: repeat it")

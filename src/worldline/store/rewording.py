@@ -72,7 +72,9 @@ def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
         done += len(batch)
         if time.monotonic() - told > _PATIENCE:
             told = time.monotonic()
-            logging.getLogger("worldline").warning("indexing words anew: %s of %s texts", f"{done:,}", f"{of:,}")
+            logging.getLogger("worldline").warning(
+                "indexing words anew: %s of %s texts", f"{done:,}", f"{of:,}"
+            )
 
 
 def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]:
@@ -84,7 +86,10 @@ def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]
             (tenant, last, _BATCH),
         ):
             last = rows[-1][0]
-            drafts = [(row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]), made=row[5])) for row in rows]
+            drafts = [
+                (row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]), made=row[5]))
+                for row in rows
+            ]
             yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.made)]
 
 
@@ -96,7 +101,9 @@ def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:
     for tenant, part_of, *values in rows:
         tokens[tenant, part_of] += [owner_token(k, v) for k, v in zip(kinds, values, strict=True) if v]
     found: dict[tuple[int, int], dict[str, None]] = {}
-    rows = store.query("SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope")
+    rows = store.query(
+        "SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope"
+    )
     for tenant, node, scope in rows:
         held = found.setdefault((tenant, node), {f"t{tenant}": None})
         held.update(dict.fromkeys(tokens[tenant, scope]))

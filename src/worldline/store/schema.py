@@ -139,7 +139,7 @@ TABLES: dict[str, str] = {
     " line INTEGER NOT NULL, scope INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
     "labels": "tenant INTEGER NOT NULL, label TEXT NOT NULL, value TEXT NOT NULL, node INTEGER NOT NULL,"
     " scope INTEGER NOT NULL, PRIMARY KEY (tenant, label, value, node, scope)",
-    "scopes": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, key TEXT NOT NULL, \"user\" TEXT, agent TEXT, app TEXT,"
+    "scopes": 'id INTEGER NOT NULL, tenant INTEGER NOT NULL, key TEXT NOT NULL, "user" TEXT, agent TEXT, app TEXT,'
     " run TEXT, part_of INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
     "proposals": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, hash BLOB NOT NULL, a INTEGER NOT NULL,"
     " b INTEGER NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL, score REAL NOT NULL, reason TEXT,"
@@ -237,7 +237,7 @@ INDEXES: dict[str, str] = {
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",
     "aliases_line": "INDEX aliases_line ON aliases (tenant, line)",
     "scopes_key": "UNIQUE INDEX scopes_key ON scopes (tenant, key)",
-    "scopes_user": "INDEX scopes_user ON scopes (tenant, \"user\")",
+    "scopes_user": 'INDEX scopes_user ON scopes (tenant, "user")',
     "proposals_pair": "INDEX proposals_pair ON proposals (tenant, a, b)",
     "proposals_merged": "INDEX proposals_merged ON proposals (tenant) WHERE status = 'accepted'",
     "ontology_name": "INDEX ontology_name ON ontology (tenant, kind, name)",

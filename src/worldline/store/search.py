@@ -98,11 +98,11 @@ def ground(view: SqlView) -> Ground:
     )
 
 
-def search_words(
-    view: SqlView, match: words.Match, owners: Collection[str], depth: int | None
-) -> list[int]:
+def search_words(view: SqlView, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    return [node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))]
+    return [
+        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))
+    ]
 
 
 def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
@@ -115,9 +115,7 @@ def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def first_holding(
-    view: SqlView, tokens: Sequence[str], owners: Collection[str], far: int
-) -> dict[str, int]:
+def first_holding(view: SqlView, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
     """The first node of this view's scopes that holds each word, at whatever time, among so many at least."""
     held = words.first(view, tokens, owners, far)
     rows = view.query(
@@ -171,7 +169,9 @@ def _beside(view: SqlView) -> str:
 def _within(view: SqlView) -> str:
     """(place of its session, position, node) of every turn of the best sessions."""
     tables = _TEXTS[view.whole]
-    home = ", ".join(f"(SELECT o.session FROM {table} o WHERE o.tenant = :t AND o.node = j.value)" for table in tables)
+    home = ", ".join(
+        f"(SELECT o.session FROM {table} o WHERE o.tenant = :t AND o.node = j.value)" for table in tables
+    )
     home = f"coalesce({home})" if view.whole else home
     best = (
         f"SELECT h.home, min(h.place) AS place FROM (SELECT {home} AS home, j.key AS place FROM json_each(:best) j) h"
@@ -209,7 +209,8 @@ def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tup
 def seen_among(view: SqlView, nodes: Collection[int]) -> set[int]:
     """Which of these versions are visible."""
     rows = view.query(
-        f"SELECT b.node FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()}", among=listed(nodes)
+        f"SELECT b.node FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()}",
+        among=listed(nodes),
     )
     return {row[0] for row in rows}
 
@@ -219,7 +220,10 @@ def described(view: SqlView, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
     if view.whole:
         columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
-        joined, none = " LEFT JOIN cold_texts c ON c.tenant = :t AND c.node = n.id", "coalesce(t.node, c.node)"
+        joined, none = (
+            " LEFT JOIN cold_texts c ON c.tenant = :t AND c.node = n.id",
+            "coalesce(t.node, c.node)",
+        )
     return view.query(
         f"SELECT n.id, {columns}, CASE WHEN {none} IS NULL THEN n.type END, n.name,"
         f" CASE WHEN {none} IS NULL THEN n.content END"

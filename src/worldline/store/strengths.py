@@ -68,7 +68,7 @@ def _kept(rows: Collection[tuple[Any, ...]]) -> dict[int, Kept]:
 
 
 def begun(view: SqlView, lines: Collection[int]) -> dict[int, Kept]:
-    """What these lineages begin with, where they have no strength yet: the gate's salience, when learned."""
+    """What these lineages begin with, where they have no strength yet: the gate's salience, when first learned."""
     if not lines:
         return {}
     rows = view.query(
@@ -103,15 +103,19 @@ def strength_row(view: SqlView, kept: Kept, cold_at: Instant) -> tuple[Any, ...]
     )  # fmt: skip
 
 
-def last_learned(view: SqlView, lines: Collection[int]) -> dict[int, Instant]:
-    """When each of these was last put, put again, or given evidence."""
+def last_learned(view: SqlView, lines: Collection[int], *, named: bool = False) -> dict[int, Instant]:
+    """When each of these was last put, put again, given evidence (or `named` by something) in this store."""
     if not lines:
         return {}
+    ends = (("src", "derived_from"), ("dst", "refers_to")) if named else (("src", "derived_from"),)
+    edges = "".join(
+        f" UNION ALL SELECT e.{end}, e.kf FROM edges e WHERE e.tenant = :t AND e.{end} IN {LISTED}"
+        f" AND e.type = '{type_}' AND {view.scoped('e')}"
+        for end, type_ in ends
+    )
     rows = view.query(
         "SELECT x.line, max(x.kf) FROM (SELECT b.line, b.kf FROM beliefs b WHERE b.tenant = :t"
-        f" AND b.line IN {LISTED} AND {view.seen()} UNION ALL SELECT e.src, e.kf FROM edges e"
-        f" WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'derived_from' AND {view.scoped('e')}) x"
-        " GROUP BY x.line",
+        f" AND b.line IN {LISTED} AND {view.seen()}{edges}) x GROUP BY x.line",
         among=listed(lines),
     )
     return dict(rows)

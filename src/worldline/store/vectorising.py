@@ -8,7 +8,7 @@ from typing import NamedTuple
 from worldline.model import Metadata
 from worldline.ports import Store
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.view import LISTED, SqlView, listed, metadata_from
+from worldline.store.view import SqlView, listed, metadata_from
 from worldline.store.words import archived
 
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
@@ -30,10 +30,10 @@ def without_vectors(
     view: SqlView, nodes: Collection[int] | None = None, most: int | None = None
 ) -> list[Text]:
     """The texts (of these nodes, or of all) that have no vector yet."""
-    chosen = "" if nodes is None else f" AND n.id IN {LISTED}"
+    chosen = "nodes n" if nodes is None else "json_each(:among) j CROSS JOIN nodes n ON n.id = j.value"
     first = f"n.id * {WORDS_PER_NODE}"
     rows = view.query(
-        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t{chosen}"
+        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM {chosen} WHERE n.tenant = :t"
         f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED}"
         f" AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.tenant = :t AND e.passage = {first})"
         f" AND NOT EXISTS (SELECT 1 FROM cold_embeddings e WHERE e.tenant = :t AND e.passage = {first})"
@@ -46,7 +46,9 @@ def without_vectors(
 
 def embedder_of(store: Store, tenant: int) -> str | None:
     """Who made the vectors of a tenant; None as long as there are none."""
-    rows = store.query("SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant})
+    rows = store.query(
+        "SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant}
+    )
     return str(rows[0][0]) if rows else None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 from zlib import crc32
 
@@ -15,6 +16,7 @@ import orjson
 from blake3 import blake3
 
 from worldline.clock import FOREVER, show
+from worldline.errors import StoreError
 from worldline.hashing import (
     EMPTY_DIGEST,
     GENESIS,
@@ -29,6 +31,7 @@ from worldline.hashing import (
 from worldline.model import Damage, Verification
 from worldline.ports import Store
 from worldline.rules import wording
+from worldline.rules.derived import edge_made, node_made
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE, quoted
@@ -37,6 +40,9 @@ from worldline.text import passages
 
 Progress = Callable[[str, int], None]
 _BATCH = 5000
+
+_DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "precedes"})
+"""Types of edges that a night puts as its own work only; of others it may shorten what somebody stated."""
 
 
 class Checker:
@@ -159,7 +165,9 @@ def _check_edges(check: Checker) -> int:
 
 def _check_worlds(check: Checker) -> int:
     """Recomputes every digest from its members, leaves first."""
-    stored = {r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = :t")}
+    stored = {
+        r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = :t")
+    }
     hashes: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
     for _, line, hash_, since in check.scan("world_hashes", "line, hash, kf"):
         hashes[line].append((since, hash_))
@@ -230,6 +238,7 @@ def _check_log(check: Checker) -> int:
     previous, last, count = GENESIS, -1, 0
     covered: dict[str, set[int]] = {table: set() for table in COVERED}
     ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
+    nights: dict[str, set[int]] = {"nodes": set(), "edges": set()}
     sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
     for sequence, known, kind, body, before, hash_ in check.rows(sql):
         count += 1
@@ -239,11 +248,35 @@ def _check_log(check: Checker) -> int:
         content = _check_changeset(check, where, known, body, covered, ended)
         if chain(before, check.name, known, kind, body, content) != hash_:
             check.found(where, "the log row does not hash to what it says")
+        if kind.startswith("sleep"):
+            _note_rows(nights, body)
         previous, last = hash_, known
     if previous != check.head or count != check.sequence or (last != check.last_known and count):
         check.found("the end of the log", "the newest changesets are missing")
     _check_uncovered(check, covered, ended)
+    _check_marks(check, nights)
     return count
+
+
+def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
+    """The rows that a changeset put, of these tables; what is damaged is told elsewhere."""
+    with suppress(ValueError):
+        for table, closed, numbers, _ in ledger.sections(body):
+            if table in rows and not closed:
+                rows[table].update(numbers)
+
+
+def _check_marks(check: Checker, nights: dict[str, set[int]]) -> None:
+    """Whatever is marked as made by sleep has the shape of its work, and what a night made is marked."""
+    for key, type_, metadata, made in check.scan("nodes", "type, metadata, made"):
+        shaped = metadata is not None and node_made(type_, _object(metadata)) is not None
+        if (made is not None and not shaped) or (shaped and made is None and key in nights["nodes"]):
+            check.found(f"nodes row {key}", "its mark is not what the night that made it says")
+    for key, type_, metadata, made in check.scan("edges", "type, metadata, made"):
+        shaped = metadata is not None and edge_made(_object(metadata)) is not None
+        by_night = key in nights["edges"] and type_ in _DRAWN
+        if (made is not None and not shaped) or (shaped and made is None and by_night):
+            check.found(f"edges row {key}", "its mark is not what the night that made it says")
 
 
 def _check_changeset(
@@ -297,7 +330,13 @@ def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[s
 
 def _check_words(check: Checker) -> None:
     """Every text that should be found by its words has its index rows, and no row is left over."""
-    hot, cold = (words.rows_of(check.store.query, check.tenant, cold=cold) for cold in (False, True))
+    try:
+        for where, what in words.damaged(check.store.query, check.tenant):
+            check.found(where, what)
+        hot, cold = (words.rows_of(check.store.query, check.tenant, cold=cold) for cold in (False, True))
+    except (StoreError, UnicodeDecodeError) as error:
+        check.found("words", str(error))
+        return
     indexed = hot | cold
     for row in sorted(hot & cold)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are both hot and archived")

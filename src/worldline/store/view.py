@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction, Store
 from worldline.rules.wording import label
-from worldline.store import words
+from worldline.store import filters, words
 
 NODE = (
     "n.id, n.hash, n.line, n.type, n.name, n.content, n.dated,"
@@ -76,6 +76,9 @@ class SqlView:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
+        """What was counted of some terms, for the search that follows."""
+        self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
             **{f"label{n}": label for n, label in enumerate(labels)},
@@ -89,6 +92,14 @@ class SqlView:
         }
         if only is not None:
             self.args["only"] = listed(only)
+
+    is_snapshot = True
+    """Whether nothing that it sees can change while it is looked at."""
+
+    @staticmethod
+    def owner_token(kind: str, value: str) -> str:
+        """The token by which the words index leaves out other scopes early."""
+        return owner_token(kind, value)
 
     def bind(self, **changes: Any) -> SqlView:
         """The same view with another moment, world, scope or openness."""
@@ -160,11 +171,32 @@ class SqlView:
 
     def _labelled(self) -> str:
         """Has all the metadata that was asked for."""
-        return "".join(
-            f" AND (b.node, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND label = :label{number}"
-            f" AND value = :value{number})"
-            for number in range(len(self.labels))
+        return "".join(self._labelled_by(number, label) for number, label in enumerate(self.labels))
+
+    def _labelled_by(self, number: int, label: str) -> str:
+        """One condition; comparisons are settled over the label's values when they are first needed."""
+        among = f"values{number}"
+        if among not in self.args:
+            found = filters.wanted(label, self.labels[label], self._values_of)
+            self.args[among] = None if found is None else found.values
+            if found is not None:
+                self.args[f"label{number}"] = found.label
+                self._absent |= {number} if found.absent else set()
+        fits = f"= :value{number}"
+        if self.args[among] is not None:
+            fits = f"IN (SELECT value FROM json_each(:{among}))"
+        inside = "NOT IN" if number in self._absent else "IN"
+        return (
+            f" AND (b.node, b.scope) {inside} (SELECT l.node, l.scope FROM labels l WHERE l.tenant = :t"
+            f" AND l.label = :label{number} AND l.value {fits})"
         )
+
+    def _values_of(self, label: str) -> list[str]:
+        rows = self.store.query(
+            "SELECT DISTINCT l.value FROM labels l WHERE l.tenant = :t AND l.label = :label ORDER BY l.value",
+            {"t": self.tenant, "label": label},
+        )
+        return [row[0] for row in rows]
 
     def _end_seen(self, line: str, *, anywhere: bool) -> str:
         inside = "TRUE" if anywhere else self.inside("b.line")
@@ -340,7 +372,7 @@ class SqlView:
             return "b.scope = 0"
         return (
             "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o CROSS JOIN scopes s"
-            " ON s.tenant = :t AND s.id = :scope WHERE o.tenant = :t AND o.\"user\" IS NOT DISTINCT FROM s.\"user\""
+            ' ON s.tenant = :t AND s.id = :scope WHERE o.tenant = :t AND o."user" IS NOT DISTINCT FROM s."user"'
             " AND o.agent IS NOT DISTINCT FROM s.agent AND o.app IS NOT DISTINCT FROM s.app)"
         )
 
@@ -440,7 +472,11 @@ class SqlView:
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""
-        rows = dict(self.query(f"SELECT id, hash FROM nodes WHERE tenant = :t AND id IN {LISTED}", among=listed(nodes)))
+        rows = dict(
+            self.query(
+                f"SELECT id, hash FROM nodes WHERE tenant = :t AND id IN {LISTED}", among=listed(nodes)
+            )
+        )
         return tuple(rows[node].hex() for node in nodes)
 
     def contents(self, nodes: Collection[int]) -> dict[int, str]:
@@ -456,7 +492,9 @@ class SqlView:
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """In how many texts each of these words occurs; above `common` it may be an earlier count."""
         held, t = self.store.common, self.tenant
-        known = {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
+        known = (
+            {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
+        )
         counted = words.counts(self, [token for token in tokens if token not in known])
         if common:
             held.update(((t, term), count) for term, count in counted.items() if count > common)
@@ -481,6 +519,15 @@ class SqlView:
             among=listed(lines),
         )
         return [row[0] for row in rows]
+
+    def merged(self, lines: Sequence[int]) -> set[int]:
+        """Those that were accepted as the same as something, whether or not that is still there."""
+        rows = self.query(
+            "SELECT DISTINCT e.src FROM json_each(:among) CROSS JOIN edges e ON e.tenant = :t AND e.src = value"
+            f" AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k AND {self.scoped('e')}",
+            among=listed(lines),
+        )
+        return {row[0] for row in rows}
 
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""

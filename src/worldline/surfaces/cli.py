@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from worldline.errors import WorldlineError
+from worldline.text import for_terminal
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
@@ -60,7 +61,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
         "absorb": ("exchanging:absorb", "Unite another store with this one."),
         "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
-        "install": ("installing:install", "Set up a coding agent's hooks; shows, asks, can undo."),
+        "install": ("installing:install", "Set up an agent: hooks or the MCP server; shows, asks, can undo."),
         "hook": ("hooks:hook", "Answer a coding agent's hook (its JSON on standard input)."),
     },
     "Care": {
@@ -176,7 +177,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
         if as_json:
             _refused(type(error).__name__, told)
         else:
-            click.echo(f"worldline: {told}", err=True)
+            click.echo(f"worldline: {for_terminal(told)}", err=True)
         return 1
     return code if isinstance(code, int) else 0
 

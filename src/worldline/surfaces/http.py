@@ -204,7 +204,7 @@ def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[
     """Whether the store can be read now, by a thread of those that answer."""
 
     async def answer(request: Request) -> Response:
-        look = workers.run(lambda: service.memory._h.store.query("SELECT 1"), "")
+        look = workers.run(lambda: service.memory._h.store.tenants(), "")
         try:
             await asyncio.wait_for(look, 5)
         except (errors.WorldlineError, TimeoutError):

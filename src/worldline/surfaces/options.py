@@ -22,6 +22,7 @@ from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
 from worldline.rules.ontology import NODE_TYPES
 from worldline.surfaces import render
+from worldline.text import for_terminal
 
 _SCOPES = ("user", "agent", "app", "run", "session")
 _MOMENT = ("valid_at", "known_at", "as_of")
@@ -71,7 +72,7 @@ class Bound(NamedTuple):
             render.emit_json(value)
         else:
             for line in lines:
-                click.echo(line)
+                click.echo(for_terminal(line))
 
     def unknown_then(self, memory: Memory, *times: str | None) -> list[str]:
         """Why a look at an early known time finds nothing: the store had not learned anything yet."""

@@ -6,6 +6,7 @@ text; ids are whole in JSON and their first twelve digits in text, which is enou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,9 +60,14 @@ def _iso(at: Instant) -> str | None:
     return None if at >= LATEST or at <= EARLIEST else show(at)
 
 
+_UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What JSON lets through and a terminal may obey."""
+
+
 def emit_json(value: Any) -> None:
     """One JSON document on standard output."""
-    click.echo(orjson.dumps(plain(value)).decode())
+    text = orjson.dumps(plain(value)).decode()
+    click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
 
 
 # For people --------------------------------------------------------------------------------------

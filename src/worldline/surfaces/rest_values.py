@@ -60,6 +60,15 @@ class Recall(Asked):
     without: list[str] = field(default_factory=list)
 
 
+class Context(Asked):
+    """What to know first."""
+
+    about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")] | None = (
+        None
+    )
+    max_tokens: Annotated[int, Meta(ge=20, le=100_000, description="Budget of the text.")] = 800
+
+
 class WalkAnswer(Asked):
     """A question of several hops."""
 
@@ -80,6 +89,7 @@ class Remember(Asked):
         default_factory=list
     )
     external_id: str | None = None
+    expires: Given | None = None
     dry_run: bool = False
 
 

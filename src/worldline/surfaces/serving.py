@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import sys
@@ -15,10 +14,11 @@ from worldline.errors import Refused
 from worldline.model import Scope
 from worldline.surfaces.nights import watch
 from worldline.surfaces.options import Bound, Verb, serves
+from worldline.surfaces.render import emit_json
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
-    help="The nine tools, or also link, walk, timeline, feedback and merges.",
+    help="The ten tools, or also profile, link, walk, timeline, feedback and merges.",
 )  # fmt: skip
 
 
@@ -145,4 +145,7 @@ def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: boo
     from worldline.surfaces import auth
 
     made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
-    click.echo(json.dumps({"tenant": tenant, "token": made, "read_only": read_only}) if as_json else made)
+    if as_json:
+        emit_json({"tenant": tenant, "token": made, "read_only": read_only})
+    else:
+        click.echo(made)

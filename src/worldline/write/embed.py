@@ -75,7 +75,9 @@ def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any)
 
     packed = [np.asarray(vector, np.float16).tobytes() for vector in vectors]
     with handle.writing():
-        keep_vectors(handle.store, tenant_number(handle.tenant), embedder.identity, list(zip(ids, packed, strict=True)))
+        keep_vectors(
+            handle.store, tenant_number(handle.tenant), embedder.identity, list(zip(ids, packed, strict=True))
+        )
 
 
 def require_same(handle: Handle, embedder: Embedder) -> None:

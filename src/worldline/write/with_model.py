@@ -22,6 +22,7 @@ from worldline.store import events
 from worldline.store.events import Stored, stored_event
 from worldline.store.tx import Tx
 from worldline.write import model_extract
+from worldline.write.echo import spoken
 from worldline.write.reconcile import NOBODY, is_own_voice, settle
 
 _KEPT = 20
@@ -67,7 +68,7 @@ def _read(handle: Handle, event: Stored) -> model_extract.Reading | None:
     if handle.config.understand != "model" or not is_own_voice(event.speaker):
         return None
     said_at = to_datetime(event.said_at, event.utc_offset)
-    message = model_extract.Message(event.text, event.speaker or NOBODY, said_at)
+    message = model_extract.Message(spoken(event.text), event.speaker or NOBODY, said_at)
     return model_extract.read(required(handle), message, handle.config.model_tokens)
 
 

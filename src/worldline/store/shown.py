@@ -14,7 +14,9 @@ from msgspec import Struct
 
 from worldline.clock import Instant, show
 from worldline.model import Node
-from worldline.rules.salience import Strength
+from worldline.rules.salience import Strength, Use
+from worldline.store.held import USED
+from worldline.store.tx import Tx
 from worldline.store.view import NODE, SqlView, listed, node_from
 
 SCORER = "scorer "
@@ -22,8 +24,14 @@ SCORER = "scorer "
 STRENGTH = "strength"
 """The signal of how often something was used, and to what end."""
 
+_USED = (
+    " UNION ALL SELECT 1, n.id, :strength, s.salience, s.reinforced_at, s.uses, s.useful, s.wrong"
+    " FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+    " CROSS JOIN strengths s ON s.tenant = n.tenant AND s.line = n.line AND s.uses + s.useful + s.wrong > 0"
+)
 
-class Told(Struct, frozen=True):
+
+class Verbatim(Struct, frozen=True):
     """A text, verbatim, with what was said when where it is an event."""
 
     node: Node
@@ -46,33 +54,31 @@ class Signal(Struct, frozen=True):
     strength: Strength | None = None
 
 
-def told(view: SqlView, nodes: Collection[int]) -> dict[int, Told]:
+def verbatim(view: SqlView, nodes: Collection[int]) -> dict[int, Verbatim]:
     """These texts as an answer shows them, where they may be seen."""
     rows = view.query(
-        f"SELECT o.*, {_remarks(view)}, {_doubtful(view)} FROM (SELECT {NODE}, e.sender, e.said_at, e.utc_offset,"
+        f"SELECT {_remarks(view)}, {_doubtful(view)}, o.* FROM (SELECT e.sender, e.said_at, e.utc_offset,"
         " (SELECT w.name FROM nodes w WHERE w.tenant = :t AND w.id = e.session), e.reading, e.node AS event,"
-        " n.line AS told_of, n.id AS version, b.kt AS until, b.id AS belief FROM json_each(:among) j"
+        f" n.id AS version, n.line AS told_of, b.kt AS until, b.id AS belief, {NODE} FROM json_each(:among) j"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
         " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
         f" LEFT JOIN events e ON e.tenant = n.tenant AND e.node = n.id WHERE {view.seen()}) o"
         " ORDER BY o.version, o.until, o.belief",
         among=listed(nodes),
     )
-    found: dict[int, Told] = {}
+    found: dict[int, Verbatim] = {}
     for row in rows:
-        if row[0] not in found:
-            found[row[0]] = _told(row)
+        one = _verbatim(row)
+        found.setdefault(one.node.key, one)
     return found
 
 
-def _told(row: Any) -> Told:
-    sender, said_at, offset, session, reading, event = row[20:26]
-    remarks, doubtful = row[30:]
-    trusted = event is not None and not doubtful
-    return Told(
-        node_from(row), sender or "", said_at, offset or 0, session, _worded(remarks),
-        (reading or b"") if trusted else None,
-    )  # fmt: skip
+def _verbatim(row: Any) -> Verbatim:
+    remarks, doubtful, sender, said_at, offset, session, reading, event = row[:8]
+    trusted = (reading or b"") if event is not None and not doubtful else None
+    return Verbatim(
+        node_from(row[12:]), sender or "", said_at, offset or 0, session, _worded(remarks), trusted
+    )
 
 
 def _worded(remarks: str) -> tuple[str, ...]:
@@ -148,8 +154,6 @@ def signals(view: SqlView, nodes: Collection[int]) -> list[Signal]:
     ]
 
 
-_USED = (
-    " UNION ALL SELECT 1, n.id, :strength, s.salience, s.reinforced_at, s.uses, s.useful, s.wrong"
-    " FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
-    " CROSS JOIN strengths s ON s.tenant = n.tenant AND s.line = n.line AND s.uses + s.useful + s.wrong > 0"
-)
+def note_use(tx: Tx, line: int, use: Use) -> None:
+    """Keeps how a memory has served; sleep makes strength of it."""
+    tx.store.execute(USED, {"t": tx.tenant, "line": line, "kind": use, "at": tx.stamp})
