@@ -31,14 +31,9 @@ def listing(
 ) -> Page:
     """Visible memories, newest first, and the mark of the next page."""
     types = [type_] if isinstance(type_, str) else type_
-<<<<<<< HEAD
     if not isinstance(types, list | tuple | None) or not isinstance(page, str | None):
         raise InvalidInput("the type and the page mark of a list are text")
     if not all(isinstance(one, str) and one.encode("utf-8", "ignore").decode() == one for one in types or ()):
-=======
-    named = types is None or (isinstance(types, list | tuple) and all(isinstance(one, str) for one in types))
-    if not named or not isinstance(page, str | None):
->>>>>>> main
         raise InvalidInput("the type and the page mark of a list are text")
     if not isinstance(metadata, dict) or not all(isinstance(label, str) for label in metadata):
         raise InvalidInput("metadata to look for is a dict whose keys are text")
