@@ -6,6 +6,7 @@ answered: from the facts and the best evidence (read/answers.py), or by walking 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -45,12 +46,17 @@ USER = "user"
 """Whom facts speak of when the user speaks and nobody says who that is."""
 
 
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|we|our|us)\b", re.I)
+
+
 class Told(Struct, frozen=True):
     """An answer in words, the rows of the memories that prove it, and how it was found."""
 
     text: str
     proof: tuple[int, ...]
     how: str = ""
+    turn: int = 0
+    """The turn that says it best; 0 where none is at hand."""
 
 
 class Known(Struct, frozen=True):
@@ -77,7 +83,8 @@ def known(view: SqlView, asked: Asked, matcher: Matcher | None, hits: Sequence[H
     graph = ViewGraph(view)
     mentions = read_names(plain(asked.text), graph.link).mentions
     lines = [int(m.entity) for m in mentions]
-    question = read_question(asked.text, to_datetime(asked.asked_at or 0)) if hits or lines else None
+    worth = hits or lines or _FIRST_PERSON.search(asked.text)
+    question = read_question(asked.text, to_datetime(asked.asked_at or 0)) if worth else None
     mine = _asker(view, question)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
@@ -89,7 +96,7 @@ def known(view: SqlView, asked: Asked, matcher: Matcher | None, hits: Sequence[H
     ground, items = gathered(view, question, lines, mine, hits)
     found = reply(ground, items)
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found)))
+        return Known(chosen, Told(found.text, _proof(found), turn=found.items[0].turn))
     return Known(chosen, walked if walked is not None and _stands(ground, items, walked) else None)
 
 

@@ -123,6 +123,7 @@ def recall(
     sure = verdict.sure
     if believed.answer:
         reason, sure = None, max(sure, THRESHOLD)
+        hits = _led_by(view, hits, believed.answer.turn, pool)
     answer = Recall(
         question,
         tuple(hits),
@@ -137,6 +138,15 @@ def recall(
         view.ids(believed.answer.proof) if believed.answer else (),
     )
     return Found(answer, wanted, len(pool.candidates), _opening(reason, believed, wish.max_tokens))
+
+
+def _led_by(view: SqlView, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
+    """The evidence with the turn that says the answer first, also where the words of the question missed it."""
+    if not turn:
+        return hits
+    best = hits[0].score if hits else 0.0
+    lead = [hit for hit in hits if hit.node.key == turn] or hits_of(view, [Scored(turn, best, {})], pool)
+    return [*lead, *(hit for hit in hits if hit.node.key != turn)]
 
 
 def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Recall:

@@ -338,7 +338,7 @@ class _Reader(Nouns):
         if not owner or not role or not self.families.by_noun(role):
             return []
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
-        said = f"{{S}}'s {role}" if part.nouns[0].of is None else f"{role} of {{S}}"
+        said = f"{{S}}'s {role}" if part.nouns[0].of is None else f"{role} {self._joined_by(part.nouns[0])} {{S}}"
         return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {said}")]
 
     def _has_place(self, clause: Clause) -> bool:
@@ -380,6 +380,8 @@ class _Reader(Nouns):
             return []
         owner, role = self._holder(noun)
         attr_owner, attr_role = self._holder(what)
+        if attr_owner and what.indefinite and what.of is not None and what.of.proper and self._joined_by(what) == "at":
+            return self._employed(clause, name, what, attr_owner)  # "I'm a midwife at Oakhaven Hospital"
         person = self._is_person(noun) and not noun.proper
         if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:
             if owner.lower() in words("person_roles.txt"):  # "the neighbour's name is Derek"
@@ -392,7 +394,7 @@ class _Reader(Nouns):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} of {{S}}"
+            said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} {self._joined_by(what)} {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
         if (
@@ -410,6 +412,21 @@ class _Reader(Nouns):
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
+
+    def _joined_by(self, noun: Noun) -> str:
+        """The preposition between a noun and what it is one of: "head of sales", "buyer for Tesco"."""
+        for i in self.tree.kids(noun.at, "prep"):
+            if noun.of is not None and self.tree.kid(i, "pobj") == noun.of.at:
+                return self.tree.tokens[i].low
+        return "of"
+
+    def _employed(self, clause: Clause, name: str, what: Noun, where: str) -> list[Claim]:
+        """What somebody is, and where: two facts."""
+        role = self._attribute(name, self.tree.short(what), clause.reads, clause)
+        family = self.families.all["works_at"]
+        claim = self._claim(name, family.reads, family.name, where, "entity", clause)
+        place = self._with_family(claim, family, "holds", clause, what)
+        return [place] if role is None else [role, place]
 
     def _called(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "Rosa's husband is called Miguel", "a bakery called Crumb"."""
