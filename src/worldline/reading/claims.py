@@ -464,7 +464,7 @@ class _Reader(Nouns):
             return [replace(claim, predicate=f"{claim.predicate} {when.prep}".strip())]
         found = self._in_families(clause, noun, name)
         if found:
-            return found
+            return [self._as_home(c, clause, noun) for c in found]
         part = next(
             (p for p in clause.parts if not p.dated and p.nouns and p.kind in ("prep", "place", "activity")),
             None,
@@ -486,18 +486,25 @@ class _Reader(Nouns):
                     kind,
                     clause,
                 )
-                claims.append(
-                    self._past(
-                        replace(
-                            claim,
-                            holds="one" if not noun.pronoun else "many",
-                            key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
-                            matter=what.lemma,
-                        ),
-                        clause,
-                    )
+                placed = replace(
+                    claim,
+                    holds="one" if not noun.pronoun else "many",
+                    key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
+                    matter=what.lemma,
                 )
+                claims.append(self._as_home(self._past(placed, clause), clause, noun))
         return claims
+
+    def _as_home(self, claim: Claim, clause: Clause, noun: Noun) -> Claim:
+        """ "Dad is in the care home since May": where somebody lives, if that is known."""
+        said = " ".join(n.text.lower() for p in clause.parts for n in p.nouns).split()
+        lasts = claim.cue == "closes" or clause.now or clause.lasting or self._since(clause)
+        if not lasts or _HOMES.isdisjoint(said) or self._is_who(noun, claim.subject) != "person":
+            return claim
+        return replace(claim, others=(*claim.others, "lives_in"), effect="begins")
+
+    def _since(self, clause: Clause) -> bool:
+        return any(self.days[i].role == "start" for i in clause.own if i in self.days)
 
     def _open(self, clause: Clause, name: str) -> list[Claim]:
         """Verb and object as they are said, where both are worth keeping."""
@@ -638,6 +645,7 @@ _FICTION = frozenset(
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
 _PLACES = frozenset("in at on under inside behind near next beside outside above below between into".split())
+_HOMES = frozenset("home flat house apartment dorm bungalow cottage hostel".split())
 _FURTHER = frozenset("at in for with on to from under".split())
 _LOOSE = frozenset(
     "because like than about due thanks despite during according except instead without".split()
