@@ -27,7 +27,7 @@ Kasper's wife Mette is a judge. | Kasper's wife is Mette; Mette is judge
 Diego is my cousin. | Diego is Ana's cousin
 Yuki is my piano teacher. | Yuki is Ana's piano teacher
 As you know, Petra is my aunt. | Petra is Ana's aunt
-Farah is the mother of Idris. | Farah is Idris's mother
+Farah is the mother of Idris. | Farah is mother of Idris
 Our landlord is Mr Brandt. | Ana's landlord is Mr Brandt
 My dentist is Dr Okafor. | Ana's dentist is Dr Okafor
 My manager is Sofia Lindqvist. | Ana's manager is Sofia Lindqvist
@@ -60,7 +60,7 @@ We use Linear for tickets. | Ana uses Linear
 The API is written in Rust. | API is written in Rust
 Our database runs on Postgres 16. | Ana's database runs on Postgres 16
 Sven reports to Ulrika. | Sven reports to Ulrika
-Kofi is the captain of the team. | Kofi is team's captain
+Kofi is the captain of the team. | Kofi is captain of team
 Acme was founded by Ruth Adler. | Acme was founded by Ruth Adler
 The bakery is run by Dora. | bakery is run by Dora
 Our main supplier is Tarn Metals. | Ana's main supplier is Tarn Metals

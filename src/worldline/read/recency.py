@@ -219,7 +219,12 @@ def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
         met = degrees(wanted, said)
         share = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total
         names = {need.stem for need in needs(asked) if need.stem in after and need.word[:1].isupper()}
-        if share >= LEFT and _is_later(turn, first) and names.isdisjoint(said.split()) and turn.role != "assistant":
+        if (
+            share >= LEFT
+            and _is_later(turn, first)
+            and names.isdisjoint(said.split())
+            and turn.role != "assistant"
+        ):
             order.remove(at)
             order.insert(0, at)
             break

@@ -295,7 +295,7 @@ class _Reader(Nouns):
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
             return self._open(clause, name)
-        if made := self._made(clause, name):
+        if made := self._made(clause, name) or self._has_got(clause, name):
             return made
         if (
             clause.verb.split()[0] in ("be", "become", "remain", "go", "turn", "stay")
@@ -338,8 +338,24 @@ class _Reader(Nouns):
         if not owner or not role or not self.families.by_noun(role):
             return []
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
-        said = f"{{S}}'s {role}" if part.nouns[0].of is None else f"{role} {self._joined_by(part.nouns[0])} {{S}}"
+        said = (
+            f"{{S}}'s {role}"
+            if part.nouns[0].of is None
+            else f"{role} {self._joined_by(part.nouns[0])} {{S}}"
+        )
         return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {said}")]
+
+    def _has_got(self, clause: Clause, name: str) -> list[Claim]:
+        """ "I've got a new dentist, Dr Adeyemi": somebody has that role now."""
+        part = next((p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None)
+        if clause.lemma not in ("have", "get") or part is None or clause.negated or clause.over:
+            return []
+        noun = part.nouns[0]
+        role = self.tree.short(noun).text
+        if not noun.name or noun.proper or noun.lemma in words("animals.txt") or not self._is_person(noun):
+            return []
+        claim = self._noun_claim(name, FRESH.sub("", role), noun.name, "entity", clause, noun)
+        return [replace(claim, cue=claim.cue or "closes") if FRESH.match(role) else claim]
 
     def _has_place(self, clause: Clause) -> bool:
         """Whether a name stands behind "in" or "at", beside the date."""
@@ -380,7 +396,13 @@ class _Reader(Nouns):
             return []
         owner, role = self._holder(noun)
         attr_owner, attr_role = self._holder(what)
-        if attr_owner and what.indefinite and what.of is not None and what.of.proper and self._joined_by(what) == "at":
+        if (
+            attr_owner
+            and what.indefinite
+            and what.of is not None
+            and what.of.proper
+            and self._joined_by(what) == "at"
+        ):
             return self._employed(clause, name, what, attr_owner)  # "I'm a midwife at Oakhaven Hospital"
         person = self._is_person(noun) and not noun.proper
         if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:

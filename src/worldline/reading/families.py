@@ -104,7 +104,9 @@ class Families(Struct, frozen=True):
 
     def by_noun(self, noun: str) -> list[Named]:
         """The families that a noun names; its last words count where the whole is unknown."""
-        words = noun.lower().partition(" of ")[0].split() if noun.lower() not in self.nouns else [noun.lower()]
+        words = (
+            noun.lower().partition(" of ")[0].split() if noun.lower() not in self.nouns else [noun.lower()]
+        )
         for start in range(len(words)):
             said = " ".join(words[start:])
             if said in self.nouns:

@@ -29,6 +29,7 @@ _WEAK = frozenset("have take get make do go give leave see bring keep use want n
 _HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
+_COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
 AMOUNTS = frozenset({"amount", "count", "duration"})
@@ -171,8 +172,7 @@ class Matching(Whom):
         """ "a pottery class" fits "O class"; the class alone does not."""
         role = pattern.behind or pattern.second or pattern.direct
         return any(
-            n.text.lower().endswith((f" {pattern.head}", f" {n.lemma}"))
-            and pattern.head in (n.lemma, n.text.lower().split()[-1])
+            pattern.head in (n.lemma, n.text.lower().split()[-1]) and " " in n.text
             for n, _ in roles.get(role, ())
         )
 
@@ -226,9 +226,13 @@ class Matching(Whom):
         object_, kind = self._value(o, part, subject, family)
         if o is told[0]:
             object_, kind = told[1], "entity"
+        if family.object == "amount" and MONEY.search(object_):
+            object_ = object_.partition(" in ")[0]  # "710 euros in rent"
         if not subject or not object_ or not self._fits(family, o, part, object_):
             return None
-        if pattern.verb in _VAGUE and not self._is_named(family, o):
+        first = next((p for p in clause.parts if p.prep and not p.dated), None)
+        further = family.object not in ("date", "time") and part is not None and part is not first
+        if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None
@@ -257,8 +261,14 @@ class Matching(Whom):
 
     def _is_named(self, family: Family, noun: Noun) -> bool:
         """ "is on the Basic plan", "is with Siemens": without a name or the family's own noun it may be anything."""
-        counted = family.object in AMOUNTS or family.object in ("date", "time")
-        return counted or noun.proper or noun.lemma in family.nouns or noun.lemma in family.kinds
+        if family.object in AMOUNTS:
+            return bool(_COUNTED.match(noun.text))
+        return (
+            family.object in ("date", "time")
+            or noun.proper
+            or noun.lemma in family.nouns
+            or noun.lemma in family.kinds
+        )
 
     def _given_up(self, clause: Clause, subject: str) -> str:
         """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""

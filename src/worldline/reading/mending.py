@@ -32,7 +32,9 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found[place] = replace(token, pos="NOUN", tag="NN", dep="pobj", head=place - 1)
         elif _is_named_second(tokens, place):
             verb, other = token.head, next(i for i, t in enumerate(tokens) if t.head == i)
-            found = [replace(t, head=verb) if t.head == other and t.dep in ("punct", "conj") else t for t in found]
+            found = [
+                replace(t, head=verb) if t.head == other and t.dep in ("punct", "conj") else t for t in found
+            ]
             found[verb] = replace(found[verb], dep="ROOT", head=verb)
             found[other] = replace(found[other], dep="nsubj", head=verb)
             found[place] = replace(found[place], dep="conj", head=other)

@@ -51,7 +51,8 @@ class Nouns(Matching):
             effect: Effect = "ends" if clause is not None and clause.over else "holds"
             key = (
                 family.name
-                if named.noun == role.lower() or (family.object in ("person", "animal") and " of " not in role)
+                if named.noun == role.lower()
+                or (family.object in ("person", "animal") and " of " not in role)
                 else f"{family.name}:{key}"
             )
             holds = (
@@ -88,9 +89,16 @@ class Nouns(Matching):
             return self._with_family(
                 self._claim(name, reads, price.name, value, "text", clause), price, "holds", clause, what
             )
-        if clause is not None and what.pos == "NUM" and value.isdigit() and self._is_who(what_of(clause), name) == "person":
+        if (
+            clause is not None
+            and what.pos == "NUM"
+            and value.isdigit()
+            and self._is_who(what_of(clause), name) == "person"
+        ):
             age = self.families.all["age"]
-            return self._with_family(self._claim(name, reads, "age", value, "text", clause), age, "holds", clause, what)
+            return self._with_family(
+                self._claim(name, reads, "age", value, "text", clause), age, "holds", clause, what
+            )
         for word in (value.lower(), what.lemma.lower()):
             for family in self.families.by_word(word):
                 claim = self._claim(name, reads, family.name, value, "text", clause)

@@ -20,11 +20,11 @@ from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
 from worldline.reading.cues import Cues, cues
-from worldline.reading.fields import claims_of_fields
 from worldline.reading.families import families
+from worldline.reading.fields import claims_of_fields
 from worldline.reading.mending import as_verb, mended, with_verb
-from worldline.reading.relations import relation
 from worldline.reading.parser import Token
+from worldline.reading.relations import relation
 from worldline.reading.tree import Tree
 from worldline.reading.voices import role_of
 from worldline.reading.whom import Said, Talk
@@ -34,7 +34,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 1"
+RULES = "rules 2"
 """Changes whenever the same text would be read otherwise."""
 
 

@@ -19,6 +19,7 @@ from worldline.clock import Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.reading.read import Reading
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -27,7 +28,6 @@ from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.reading.read import Reading
 from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, stored_event
 from worldline.write.redact import redact
 from worldline.write.resolve import recluster
