@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from laws.years import DAYTIME, NIGHT, Life
 from worldline.testing import HashEmbedder
 
-HOT = ("words_docsize", "texts", "embeddings")
+HOT = ("hot words", "texts", "embeddings")
 ROOM = 1.1
 """By so much may the largest hot size of the second year's second half exceed that of its first."""
 

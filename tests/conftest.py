@@ -20,6 +20,17 @@ settings.register_profile("quick", settings.get_profile("ci"), phases=[Phase.exp
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 START = 1_000_000_000_000
+pytest_plugins = ["conformance.engines"]
+ON_BOTH = (os.environ.get("WL_BOTH") or "laws/test_writes").split(",")
+"""Tests that every store must pass, whichever engine it lies in."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs what concerns every store on files and on PostgreSQL."""
+    if any(name in str(metafunc.definition.path) for name in ON_BOTH):
+        metafunc.parametrize(
+            "engine", (os.environ.get("WL_ENGINES") or "file,postgres").split(","), indirect=True
+        )
 
 
 @pytest.fixture

@@ -12,11 +12,13 @@ from worldline import Memory, Query, errors
 
 VERBS = {
     "absorb", "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "conflicts",
-    "consolidate", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes", "equivalence_class",
+    "consolidate", "context", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes",
+    "equivalence_class",
     "explain", "export",
     "export_identity", "fact", "feedback", "flush", "get", "hash", "history", "import_", "link", "list",
     "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "readers", "recall", "reembed",
     "register", "reject_merge", "remember", "reread", "resume", "retire", "scoped", "score_with",
+    "confined",
     "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "unpin", "verify", "walk", "walk_answer",
     "why", "worlds",
 }  # fmt: skip

@@ -119,10 +119,19 @@ def _known(values: dict[str, object], where: str) -> dict[str, object]:
     return values
 
 
-def default_path(environ: Mapping[str, str] | None = None) -> Path:
+def default_path(environ: Mapping[str, str] | None = None) -> Path | str:
     """Where the store lies unless told otherwise: `WORLDLINE_DB`, else the XDG data folder."""
     environ = os.environ if environ is None else environ
     if chosen := environ.get("WORLDLINE_DB"):
-        return Path(chosen).expanduser()
+        return place(chosen)
     base = environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(base).expanduser() / "worldline" / "memory.db"
+
+
+def place(given: str | Path) -> Path | str:
+    """A file's path, or the URL of a server as it is.
+
+    >>> place("postgresql://host/db")
+    'postgresql://host/db'
+    """
+    return given if isinstance(given, str) and "://" in given else Path(given).expanduser()

@@ -14,7 +14,8 @@
         ├── NotAStore         the file is something else
         ├── NewerFormat       written by a newer Worldline
         ├── StoreFull         the disk is full; nothing was half-written
-        └── StoreBusy         the write lock could not be had in time
+        ├── StoreBusy         the write lock could not be had in time; repeat the call
+        └── StoreAway         the server does not answer; repeat the call
 
 Expected outcomes (abstention, proposals, verdicts, "already there") are values, not exceptions.
 """
@@ -78,3 +79,14 @@ class StoreFull(StoreError):
 
 class StoreBusy(StoreError):
     """The write lock could not be had within the configured time."""
+
+
+class StoreAway(StoreError):
+    """The server does not answer, or went away in the middle; the call may be repeated.
+
+    `undecided` says that it went away while it committed: the write was kept whole, or not at all.
+    """
+
+    def __init__(self, message: str, *, undecided: bool = False) -> None:
+        super().__init__(message)
+        self.undecided = undecided

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from worldline.clock import AsOf, Clock, Instant
+from worldline.clock import AsOf, Clock, Instant, instant, show
 from worldline.config import Config
-from worldline.errors import ReadOnly, WorldlineError
-from worldline.hashing import GENESIS
+from worldline.errors import InvalidTime, ReadOnly, Refused, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.held import Tenant
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 
 T = TypeVar("T")
 Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
-_NOBODY: Row = (0, "", 0, 0, 0, GENESIS)
+LAST_CLOCK: Instant = instant("2200-01-01")
+"""What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
 
 
 def _no_embedder() -> None:
@@ -56,6 +57,8 @@ class Handle(Struct, frozen=True):
     """The edge types that this process has handlers for."""
     scopes: tuple[Scope, ...] = ()
     """The first one filters reads; writes belong to all of them."""
+    confined: Scope = Scope()
+    """What no handle made from this one can leave."""
     session: str | None = None
     world: int = 0
     moment: AsOf = AsOf()
@@ -72,22 +75,31 @@ class Handle(Struct, frozen=True):
     def scope(self) -> Scope:
         return self.scopes[0] if self.scopes else Scope()
 
-    def tenant_row(self) -> Row:
-        """(id, name, root, last known time, sequence, head); zeros for a tenant without memories."""
-        rows = self.store.query(
-            "SELECT id, name, root, last_known, sequence, head FROM tenants WHERE name = ?",
-            (self.tenant,),
-        )
-        return rows[0] if rows else _NOBODY
+    def within(self, scope: Scope) -> Scope:
+        """A scope inside what this handle is confined to; refused where it would leave that."""
+        fixed = self.confined.bound()
+        for kind, name in scope.bound().items():
+            if fixed.get(kind, name) != name:
+                raise Refused(f"this handle is confined to {kind} {fixed[kind]!r} and serves no other")
+        return Scope(**{**scope.bound(), **fixed})
 
-    def view(self) -> SqlView:
+    def require_free(self, verb: str) -> None:
+        """Refuses what concerns the whole store to a handle that is confined to a part of it."""
+        if self.confined.bound():
+            raise Refused(f"a store is {verb} by its operator; this handle is confined to one scope of it")
+
+    def tenant_row(self) -> Tenant:
+        """The tenant as the store keeps it; zeros for one without memories."""
+        return self.store.tenant_row(self.tenant)
+
+    def view(self, tenant: Tenant | None = None) -> SqlView:
         """What this handle may see. "Now" is never before the last thing that was learned."""
-        tenant = self.tenant_row()
+        tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return SqlView(
             self.store,
-            tenant[0],
-            valid=max(self.clock(), tenant[3]) if valid is None else valid,
+            tenant.id,
+            valid=max(self.clock(), tenant.last_known) if valid is None else valid,
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
@@ -96,8 +108,16 @@ class Handle(Struct, frozen=True):
 
     def read(self, look: Callable[[SqlView], T]) -> T:
         """One snapshot, looked at."""
-        with self.store.reading():
-            return look(self.view())
+        with self.reading() as tenant:
+            return look(self.view(tenant))
+
+    def reading(self) -> AbstractContextManager[Tenant]:
+        """One snapshot; brings what the store keeps of the tenant."""
+        return self.store.reading(self.tenant)
+
+    def writing(self, *, keep: bool = True) -> AbstractContextManager[Tenant]:
+        """A write transaction of this tenant that is no changeset: for what the log does not cover."""
+        return self.store.writing(self.tenant, keep=keep)
 
     def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
         """One changeset: everything that `work` does, or nothing."""
@@ -118,9 +138,10 @@ class Handle(Struct, frozen=True):
         """A write transaction that ends in one log row."""
         if not self.moment.is_now:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
-        with self.store.writing(keep=keep):
-            tx = self._begin(fresh and not self.store.query("SELECT 1 FROM nodes LIMIT 1"))
-            tx.scope_id = registry.scope_set(tx, self.scopes)
+        with self.writing(keep=keep) as tenant:
+            tx = self._begin(fresh and not tenant.id, tenant)
+            tx.scope_id = tx.scope_id or registry.scope_set(tx, self.scopes)
+            tx.belongs(tx.scope_id, registry.set_key(self.scopes), self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
@@ -133,15 +154,20 @@ class Handle(Struct, frozen=True):
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, fresh: bool) -> Tx:
-        tenant = self.tenant_row()
-        if not tenant[0]:
+    def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
+        if self.clock() > LAST_CLOCK:
+            raise InvalidTime(
+                f"the clock says {show(self.clock())}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
+            )
+        tenant = tenant or self.tenant_row()
+        if not tenant.id:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
         return Tx(
             self.store,
             tenant,
-            known=max(self.clock(), tenant[3] + 1),
+            known=max(self.clock(), tenant.last_known + 1),
             scope=self.scope,
+            scope_key=registry.set_key(self.scopes),
             types=self.types,
             language=self.config.language,
             fresh=fresh,
@@ -157,5 +183,5 @@ class Handle(Struct, frozen=True):
 
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""
-        with self.store.reading():
-            return int(max(self.clock(), self.tenant_row()[3]))
+        with self.reading() as tenant:
+            return int(max(self.clock(), tenant.last_known))

@@ -37,6 +37,11 @@ def preimage(tag: bytes, *fields: bytes | None) -> bytes:
     return b"worldline/1 " + tag + b"\n" + b"".join([field(f) for f in fields])
 
 
+def tenant_number(name: str) -> int:
+    """The number that a tenant's rows carry in any store: 63 bits of its name's hash, never 0."""
+    return max(1, int.from_bytes(blake3(preimage(b"tenant", name.encode())).digest()[:8], "big") >> 1)
+
+
 def _number(value: int | None) -> bytes | None:
     return None if value is None else b"%d" % value
 

@@ -54,19 +54,21 @@ from worldline.recalling import Recalling
 from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
 from worldline.sleeping import Sleeping
-from worldline.store import registry
+from worldline.store import histories, registry
+from worldline.store import listing as lists
+from worldline.store.dialect import open_store
 from worldline.store.lookup import missing
-from worldline.store.sqlite import SqliteStore, make_folder
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.tending import Tending
-from worldline.write import change, put, undo
+from worldline.write import change, put, refact, undo
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
 from worldline.write.embed import embed_new
 from worldline.write.ends import ends
 from worldline.write.given import believe
+from worldline.write.redact import redacting, require_plain, screened
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder, Reranker
@@ -91,16 +93,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
     ) -> Memory:
-        """Opens a store, and makes it when it is not there. No path: the user's data folder.
+        """Opens a store, and makes it when it is not there: a file, or the URL of a PostgreSQL database.
+
+        No path: the user's data folder.
 
         An `embedder` or `reranker` of your own stands in for the configured one.
         """
-        path = default_path() if path is None else path
-        if str(path) != ":memory:":
-            path = Path(path).expanduser()
-            make_folder(path)
         config = load() if config is None else config
-        store = SqliteStore(path, config)
+        store = open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
         handle = Handle(
@@ -144,12 +144,26 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         now = self._h.scopes[0] if self._h.scopes else Scope()
         given = {"user": user, "agent": agent, "app": app, "run": run}
         scope = replace(now, **{kind: value for kind, value in given.items() if value is not None})
-        scopes = (clean_scope(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        scopes = (self._named(scope), *self._h.scopes[1:]) if scope.bound() else ()
+        if session and self._h.config.redact:
+            session = screened(session)[0]
         return self._bind(scopes=scopes, session=session or self._h.session)
+
+    def confined(self, scope: Scope) -> Memory:
+        """A handle in this scope that cannot be left: whatever is made from it stays inside."""
+        inside = self.scoped(**scope.bound())
+        return inside._bind(confined=inside._h.scope if scope.bound() else self._h.confined)
+
+    def _named(self, scope: Scope) -> Scope:
+        """A scope whose ids can be stored: usable text, and no secret."""
+        named = self._h.within(clean_scope(scope))
+        for kind, name in named.bound().items() if self._h.config.redact else ():
+            require_plain(name, f"{kind} id")
+        return named
 
     def shared_with(self, *scopes: Scope) -> Memory:
         """A handle whose writes belong to these scopes as well; its reads stay as they are."""
-        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(clean_scope, scopes)))
+        return self._bind(scopes=(*(self._h.scopes or (Scope(),)), *map(self._named, scopes)))
 
     def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Memory:
         """A handle that looks from another moment; an omitted axis is now. It cannot write."""
@@ -187,19 +201,23 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         metadata: Metadata | None = None,
         facts: Sequence[Fact | Mapping[str, Any]] = (),
         external_id: str | None = None,
+        expires: When | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores what was said, verbatim, then believes the facts given with it.
 
         A fact is a `Fact`, or a dict of subject, relation and object, with since, until and ended if
         need be. The words are durable before any fact is looked at; a failure after that leaves the
-        event pending, and `resume` continues it.
+        event pending, and `resume` continues it. With `expires`, the words and what rests on them alone are
+        over from then on.
         """
+        if expires is not None:
+            instant(expires)
         if messages is not None and facts:
             raise InvalidInput("facts go with one text; give them with the message that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
-            return remembering.remember_all(self._h, events, dry_run=dry_run)
+            return self._until(remembering.remember_all(self._h, events, dry_run=dry_run), expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -209,12 +227,28 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        return remembering.remember(self._h, text, [fact_of(fact) for fact in facts], dry_run=dry_run)
+        given = [fact_of(fact) for fact in facts]
+        return self._until(remembering.remember(self._h, text, given, dry_run=dry_run), expires)
+
+    def _until(self, done: Receipt, expires: When | None) -> Receipt:
+        """The same receipt after what it stored was retired ahead of time; undoing it takes the end back."""
+        if expires is None or not done.changed or done.dry_run:
+            return done
+        words = done.ids or ((done.id,) if done.id else ())
+        drawn = [
+            fact
+            for word in words
+            for fact in self.walk(word, "derived_from", way="in").nodes
+            if fact.type == "Fact" and len(self.walk(fact, "derived_from", way="out").edges) == 1
+        ]
+        ended = self.retire([*words, *drawn], expires, reason="it was known to expire")
+        return replace(done, known_at=ended.known_at, also=())
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
         return remembering.resume(self._h)
 
+    @redacting
     def fact(self, fact: Fact | Mapping[str, Any], *, dry_run: bool = False) -> Receipt:
         """Believes one fact given directly: a `Fact`, or a dict as `remember` takes it."""
 
@@ -224,6 +258,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("fact", work, dry_run=dry_run)
 
+    @redacting
     def note(
         self,
         type: str,
@@ -235,12 +270,17 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         dated: When | None = None,
         metadata: Metadata | None = None,
         facts: Sequence[Fact | Mapping[str, Any]] = (),
+        expires: When | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores a note of one of the agent-facing types (or one that this world's operator added).
 
-        Facts given with it, as in `remember`, are believed as well, and rest on the note.
+        Facts given with it, as in `remember`, are believed as well, and rest on the note. `expires` is
+        another name for `valid_to`.
         """
+        if expires is not None and valid_to is not None:
+            raise InvalidInput("give either `expires` or `valid_to`; they mean the same")
+        valid_to = expires if valid_to is None else valid_to
         given = [fact_of(fact) for fact in facts]
 
         def work(tx: Tx, place: Place) -> Done:
@@ -257,6 +297,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("note", work, dry_run=dry_run)
 
+    @redacting
     def link(
         self,
         src: Any,
@@ -292,6 +333,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         return self._h.write("link", work, dry_run=dry_run)
 
+    @redacting
     def amend(
         self,
         ref: Any,
@@ -303,16 +345,22 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Receipt:
-        """It changed: a new version holds from `valid_from` (now), the old one held until then."""
+        """It changed: a new version holds from `valid_from` (now), the old one held until then.
+
+        For a fact the content is its new value, alone or as the whole sentence.
+        """
         revision = _revision(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, ref)
+            if content is not None and refact.is_fact(tx, target):
+                return refact.revise(tx, target, revision, place, self._h, wrong=False)
             key, changed = change.amend(tx, target.line, revision, self._h.config.max_text)
             return tx.id_of(key), changed
 
         return self._h.write("amend", work, dry_run=dry_run)
 
+    @redacting
     def correct(
         self,
         ref: Any,
@@ -337,11 +385,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
             target = self._h.target(tx, ref)
             if revision == change.Revision(reason=reason):
                 return tx.id_of(target.line), change.withdraw(tx, target.line, reason)
+            if content is not None and refact.is_fact(tx, target):
+                return refact.revise(tx, target, revision, place, self._h, wrong=True)
             key, changed = change.correct(tx, target.line, target.key, revision, self._h.config.max_text)
             return tx.id_of(key), changed
 
         return self._h.write("correct", work, dry_run=dry_run)
 
+    @redacting
     def retire(
         self, ref: Any, when: When | None = None, *, reason: str | None = None, dry_run: bool = False
     ) -> Receipt:
@@ -369,18 +420,17 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
         """The current beliefs in an edge, in this scope."""
-        rows = tx.as_view(world=self._h.world).edge_rows(
-            "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",
-            id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
-        )  # fmt: skip
+        rows = histories.beliefs_in(tx.as_view(world=self._h.world), edge)
         if not rows:
             raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
         return [row for row in rows if row.known.end == FOREVER]
 
+    @redacting
     def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
         return self._mark(ref, "quarantined", reason, dry_run)
 
+    @redacting
     def confirm(self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False) -> Receipt:
         """Releases something quarantined, or vouches for it."""
         return self._mark(ref, "confirmed", reason, dry_run)
@@ -413,6 +463,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     # Ontology ----------------------------------------------------------------------------------
 
+    @redacting
     def register(self, item: EdgeType | NodeType | Predicate) -> Receipt:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
@@ -456,7 +507,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         def look(view: SqlView) -> Edge:
             source = self._h.resolve(view, src)
             target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
-            found = listing.edges_between(view, source, type, target)
+            found = histories.edges_between(view, source, type, target)
             if not found:
                 raise NotFound(
                     f"no {type} edge is believed between these two; a fact is a memory of its own, with an id"
@@ -467,14 +518,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def list(
         self,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
         *,
         metadata: Metadata | None = None,
         include_superseded: bool = False,
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
-        """Memories, newest first; without a type, everything but scopes, sessions and turns."""
+        """Memories, newest first, of one type or several; without one, all but scopes, sessions, turns and facts."""
         return self._h.read(
             lambda view: listing.listing(
                 view,
@@ -491,12 +542,12 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         return Query(self._run, self._explain)
 
     def _run(self, query: Query) -> Any:
-        with self._h.store.reading():
+        with self._h.reading():
             view = self._query_view(query)
             return run.answer(query, view, self._h.types, lambda ref: self._h.resolve(view, ref).line)
 
     def _explain(self, query: Query) -> str:
-        with self._h.store.reading():
+        with self._h.reading():
             view = self._query_view(query)
             ask = run.rewrite(Ask(include_superseded=query.closed), view, self._h.types)
             return "\n".join(run.plan(query, view, ask))
@@ -561,14 +612,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """The hash of a world and all inside it; without one, of the whole memory."""
 
         def look(view: SqlView) -> str:
-            line = self._h.tenant_row()[2] if ref is None else self._h.resolve(view, ref).line
-            return listing.hash_of(view, line).hex()
+            line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
+            return lists.hash_of(view, line).hex()
 
         return self._h.read(look)
 
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
-        return self._h.read(listing.worlds)
+        return self._h.read(lists.worlds)
 
 
 def _revision(

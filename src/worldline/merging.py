@@ -13,9 +13,12 @@ import msgspec
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Done, Handle, Place
 from worldline.model import Edge, Node, Proposal, Receipt
+from worldline.store import people
+from worldline.store.histories import mentions_of
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write import merge
+from worldline.write.redact import redacting
 
 
 class Merging:
@@ -27,8 +30,7 @@ class Merging:
         """Merge proposals of a status (None: all)."""
         if status not in (None, "pending", "accepted", "rejected", "undone"):
             raise InvalidInput(f"a merge is pending, accepted, rejected or undone, not {status!r}")
-        where = "1" if status is None else "p.status = :status"
-        return self._h.read(lambda view: tuple(view.proposals(where, status=status)))
+        return self._h.read(lambda view: tuple(people.proposals(view, status)))
 
     def accept_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
         """From now on both are read as one; nothing is rewritten."""
@@ -49,7 +51,7 @@ class Merging:
 
         def work(tx: Tx, place: Place) -> Done:
             view = tx.as_view(world=self._h.world)
-            found = [p for p in view.proposals() if p.id.startswith(wanted.lower())]
+            found = [p for p in people.proposals(view) if p.id.startswith(wanted.lower())]
             if len(found) != 1 or len(wanted) < self._h.config.prefix_length:
                 raise NotFound(f"no single merge proposal {wanted[:16]!r} here; merges() lists them")
             return bytes.fromhex(found[0].id), merge.decide(tx, found[0], status)
@@ -71,25 +73,19 @@ class Merging:
         def look(view: SqlView) -> dict[str, Any]:
             lines = view.same_as(self._h.resolve(view, ref).line)
             members = [node for line in lines if (node := view.latest(line)) is not None]
-            chosen = ",".join(map(str, lines))
-            names = view.query(
-                f"SELECT name FROM aliases a WHERE tenant = :t AND line IN ({chosen})"
-                f" AND {view.scoped('a')} ORDER BY id"
-            )
-            proposals = view.proposals(f"p.status = 'accepted' AND (p.a IN ({chosen}) OR p.b IN ({chosen}))")
-            sources = view.edge_rows(
-                f"e.type IN ('refers_to', 'derived_from') AND e.kt > :k AND e.dst IN ({chosen})"
-            )
             return {
                 "representative": members[0].id,
                 "members": [{"id": n.id, "type": n.type, "name": n.name} for n in members],
-                "names": list(dict.fromkeys([*(n.name for n in members), *(row[0] for row in names)])),
-                "provenance": [{"memory": e.src, "of": e.dst, **e.metadata} for e in sources],
-                "merges": [msgspec.to_builtins(p) for p in proposals],
+                "names": list(dict.fromkeys([*(n.name for n in members), *people.names_of(view, lines)])),
+                "provenance": [
+                    {"memory": e.src, "of": e.dst, **e.metadata} for e in mentions_of(view, lines)
+                ],
+                "merges": [msgspec.to_builtins(p) for p in people.accepted_among(view, lines)],
             }
 
         return self._h.read(look)
 
+    @redacting
     def split(self, entity: Any, mentions: Sequence[Edge], name: str) -> Receipt:
         """Moves mentions (refers_to edges) off an entity, to a new one of that name."""
 

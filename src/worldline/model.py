@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Metadata: TypeAlias = dict[str, Any]
 Status: TypeAlias = Literal["believed", "quarantined", "confirmed"]
+Made: TypeAlias = Literal["sleep", "inferred"]
+"""What the engine made: drawn by sleep from what was said, or inferred from other edges. Nobody else can write it."""
 
 
 class Scope(Struct, frozen=True, order=True):
@@ -74,6 +76,7 @@ class Node(Struct, frozen=True):
     key: int = 0
     line: int = 0
     scope: int = 0
+    made: Made | None = None
 
 
 class Edge(Struct, frozen=True):
@@ -90,6 +93,7 @@ class Edge(Struct, frozen=True):
     src_line: int = 0
     dst_line: int = 0
     scope: int = 0
+    made: Made | None = None
 
 
 class Event(Struct, frozen=True):
@@ -169,6 +173,7 @@ class NodeDraft(Struct):
     """Set where the payload is more than type, name and content (events and facts)."""
     described: bytes | None = None
     """How recall will see it, where that was worked out before."""
+    made: Made | None = None
 
 
 class EdgeDraft(Struct):
@@ -185,6 +190,7 @@ class EdgeDraft(Struct):
     """Somebody has accepted the merge that this same_as edge states."""
     put_at: Instant = 0
     """For on_delete: the known time at which the edge was first believed."""
+    made: Made | None = None
 
 
 class FactDraft(Struct):
@@ -456,8 +462,6 @@ class Hit(Struct, frozen=True):
     said_at: Instant | None = None
     utc_offset: int = 0
     session: str | None = None
-    before: str | None = None
-    """The question that this answers, if the turn before it asked one."""
 
 
 class Recall(Struct, frozen=True):
@@ -479,6 +483,8 @@ class Recall(Struct, frozen=True):
     """The answer that walking from fact to fact gives, when that is sure."""
     proof: tuple[str, ...] = ()
     """The ids of the facts walked, in order."""
+    few: int = 0
+    """So many of the hits stand out; a person is shown these."""
 
 
 class Dated(Struct, frozen=True):

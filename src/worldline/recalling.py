@@ -6,24 +6,38 @@ calls a model (the question's embedding, a reranker) happens outside the store's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from worldline.clock import EARLIEST, FOREVER, When, instant
-from worldline.errors import NotFound
+from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Handle
-from worldline.model import Dated, Density, Explanation, Metadata, Recall
-from worldline.store.vectors import VectorIndex
+from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_pending, forget_vectors
 
 if TYPE_CHECKING:
-    from worldline.read.recall import Semantic, Wish
+    from worldline.read.context import Context
+    from worldline.read.lanes import Semantic
+    from worldline.read.recall import Wish
     from worldline.read.relation_match import Matcher
     from worldline.read.walk import Answer
 
 LONGEST_QUESTION = 65536
+CONTEXT = 800
+"""Tokens of a context block, where nobody says how many."""
+HEARD = 1200
+"""Of a longer question so many characters are understood, half from its beginning and half from its end."""
+
+
+def heard(question: str) -> str:
+    """A question as it is understood: whole, or its beginning and its end."""
+    if len(question) <= HEARD:
+        return question
+    return f"{question[: HEARD // 2]} {question[-HEARD // 2 :]}"
 
 
 class Recalling:
@@ -50,7 +64,7 @@ class Recalling:
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
         from worldline.read import recall as recalling
-        from worldline.read.rerank import CANDIDATES
+        from worldline.read.pack import CANDIDATES
 
         semantic, matcher, reranker = self._meaning(question), self._matcher(), self._h.reranker()
         opened = {"closed": include_superseded, "quarantined": include_quarantined}
@@ -61,10 +75,13 @@ class Recalling:
         def look(view: SqlView) -> tuple[recalling.Found, Wish, int]:
             view = view.bind(**opened, labels=clean_metadata(filters))
             wish = self._wish(view, asked_at, **given)
-            return recalling.recall(view, question, wish, semantic, matcher), wish, view.tenant
+            return recalling.recall(view, heard(question), wish, semantic, matcher), wish, view.tenant
 
         found, wish, tenant = self._h.read(look)
-        answer = recalling.conclude(found, wish, reranker)
+        answer = replace(recalling.conclude(found, wish, reranker), question=question)
+        if explain and len(question) > HEARD:
+            cut = f"the question is long; its first and last {HEARD // 2} characters were understood"
+            answer = replace(answer, trace=(cut, *answer.trace))
         if (
             self._h.config.log_uses
             and self._h.moment.is_now
@@ -73,6 +90,27 @@ class Recalling:
             shown = [hit.node.line for hit in answer.hits] + [fact.line for fact in answer.facts]
             self._h.store.note_shown(tenant, shown, self._h.clock())
         return answer
+
+    def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
+        """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.
+
+        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
+        without one, the bound user, or the only one who speaks here.
+        """
+        from worldline.read.context import context
+        from worldline.store.briefing import has_user
+
+        if type(max_tokens) is not int or max_tokens < 1:
+            raise InvalidInput(f"a budget is at least one token, not {max_tokens!r}")
+        if user is not None:
+            clean_text(user, "user", LONGEST_QUESTION)
+
+        def look(view: SqlView) -> Context:
+            if user and not view.scope.user and has_user(view, user):
+                view = view.bind(scope=replace(view.scope, user=user))
+            return context(view, user, max_tokens)
+
+        return self._h.read(look)
 
     def timeline(
         self,
@@ -91,7 +129,7 @@ class Recalling:
 
         def look(view: SqlView) -> tuple[Dated, ...]:
             view, wish = view.bind(closed=True), self._wish(view, None, limit=limit)
-            return timeline(view, topic, wish, semantic, within, withdrawn=include_superseded)
+            return timeline(view, heard(topic), wish, semantic, within, withdrawn=include_superseded)
 
         return self._h.read(look)
 
@@ -100,7 +138,7 @@ class Recalling:
         from worldline.read.density import density
 
         clean_text(topic, "topic", LONGEST_QUESTION)
-        return self._h.read(lambda view: density(view, topic))
+        return self._h.read(lambda view: density(view, heard(topic)))
 
     def explain(
         self,
@@ -125,7 +163,7 @@ class Recalling:
                 raise NotFound("no memory with this id in this tenant, scope and world; that is why")
             bound = view.bind(labels=clean_metadata(filters))
             wish = self._wish(view, asked_at, max_tokens=max_tokens, limit=limit)
-            return explain(bound, question, wish, semantic, node)
+            return explain(bound, heard(question), wish, semantic, node)
 
         return self._h.read(look)
 
@@ -136,17 +174,31 @@ class Recalling:
 
         clean_text(question, "question", LONGEST_QUESTION)
         matcher = self._matcher()
-        return self._h.read(lambda view: with_ids(view, walk(question, ViewGraph(view), matcher, limit)))
+        return self._h.read(
+            lambda view: with_ids(view, walk(heard(question), ViewGraph(view), matcher, limit))
+        )
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""
+        self._h.require_free("embedded")
         embedder = self._h.embedder()
         return 0 if embedder is None else embed_pending(self._h, embedder, progress)
 
     def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes every vector anew with the embedder that is configured now."""
+        self._h.require_free("embedded")
         forget_vectors(self._h)
         return self.flush(progress)
+
+    def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
+        """For each turn the minutes from UTC to the place where it was said."""
+        from worldline.store.shown import verbatim
+
+        turns = {node.key: node.id for node in nodes if node.type == "Turn"}
+        if not turns:
+            return {}
+        found = self._h.read(lambda view: verbatim(view.bind(closed=True, quarantined=True), list(turns)))
+        return {turns[key]: one.offset for key, one in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
         from worldline.read.recall import Wish
@@ -158,13 +210,13 @@ class Recalling:
 
     def _meaning(self, question: str) -> Semantic | None:
         """The question as a vector, if there is an embedder; made before anything is read."""
-        from worldline.read.recall import Semantic
+        from worldline.read.lanes import Semantic
 
         clean_text(question, "question", LONGEST_QUESTION)
         embedder = self._h.embedder()
         if embedder is None:
             return None
-        index = self._h.store.vectors.setdefault(self._h.tenant, VectorIndex())
+        index = self._h.store.index_of(self._h.tenant)
         return Semantic(embedder.embed([question])[0], embedder.identity, index)
 
     def _matcher(self) -> Matcher:

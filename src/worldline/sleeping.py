@@ -15,10 +15,11 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Believed, Hit, Receipt, Scorer
-from worldline.store.sqlite import USED
+from worldline.store.shown import note_use
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write.check import clean_name
+from worldline.write.redact import redacting
 
 if TYPE_CHECKING:
     from worldline.consolidate.run import Progress, Report
@@ -49,8 +50,9 @@ class Sleeping:
         """
         from worldline.consolidate.run import consolidate
 
+        self._h.require_free("consolidated")
         if self._h.scorers and passes is None and not dry_run:
-            from worldline.consolidate.scorers import catch_up
+            from worldline.consolidate.warmth import catch_up
 
             catch_up(self._whole("scored"), self._h.scorers.values())
         return consolidate(self._h, passes, dry_run=dry_run, progress=progress)
@@ -64,11 +66,12 @@ class Sleeping:
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, _meant(ref))
-            tx.store.insert(USED, [(tx.tenant, target.line, verdict, tx.stamp)])
+            note_use(tx, target.line, verdict)
             return tx.id_of(target.line), True
 
         return self._h.write("feedback", work)
 
+    @redacting
     def pin(self, ref: Any, reason: str = "pinned by the user", *, dry_run: bool = False) -> Receipt:
         """Keeps it from going cold, and brings it back if it has."""
         return self._pinned(ref, "pinned", reason, dry_run)
@@ -78,8 +81,8 @@ class Sleeping:
         return self._pinned(ref, None, "no longer pinned", dry_run)
 
     def _pinned(self, ref: Any, value: str | None, reason: str, dry_run: bool) -> Receipt:
-        from worldline.consolidate.changes import set_mark
         from worldline.store.cold import wake
+        from worldline.store.nights import set_mark
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, _meant(ref))
@@ -98,27 +101,28 @@ class Sleeping:
         Recall adds its weight times its score as a factor. This process runs it each night over what
         is new; a run that is ended goes on where it was.
         """
-        from worldline.consolidate import scorers
+        from worldline.consolidate import warmth
 
         if not isinstance(scorer, Scorer):
             raise InvalidInput(f"score_with takes a Scorer(name, version, score, weight), not {scorer!r}")
         clean_name(scorer.name)
         handle = self._whole("scored")
-        scorers.register(handle, scorer)
+        warmth.register(handle, scorer)
         self._h.scorers[scorer.name] = scorer
-        return scorers.score_all(handle, scorer, progress)
+        return warmth.score_all(handle, scorer, progress)
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
-        from worldline.consolidate import scorers
+        from worldline.consolidate import warmth
 
         self._h.scorers.pop(name, None)
-        return scorers.unregister(self._whole("scored"), name)
+        return warmth.unregister(self._whole("scored"), name)
 
     def _whole(self, verb: str) -> Handle:
         """The handle without scope, session and world; agents may not have it."""
         if self._h.agent:
             raise Refused(f"a memory is {verb} by its operator, not by an agent")
+        self._h.require_free(verb)
         return replace(self._h, scopes=(), session=None, world=0)
 
     # Who is who ------------------------------------------------------------------------------------
@@ -142,7 +146,7 @@ class Sleeping:
 
     def conflicts(self) -> tuple[Contradiction, ...]:
         """What is believed and cannot all be true: both sides, with their dates and sources."""
-        from worldline.read.conflicts import conflicts
+        from worldline.read.listing import conflicts
 
         return self._h.read(conflicts)
 

@@ -2,8 +2,7 @@
 
 It decides what counts as a word and when two words are the same (case, accents, inflection,
 number format).  It does not decide which words matter; ranking does.  Every token is one run of
-letters or digits, so that ``" ".join(words(text))`` can be indexed by a plain FTS5 ``unicode61``
-table and read with any SQLite tool.
+letters or digits, so that ``" ".join(words(text))`` can be split again, and be read by any SQLite tool.
 
 >>> words("Ana's cafés cost 1,200 euros")
 ['ana', 'cafe', 'cost', '1200', 'euro']
@@ -259,3 +258,36 @@ def _cut(text: str, start: int, size: int) -> int:
 def _after(text: str, mark: str, low: int, high: int) -> int:
     at = text.rfind(mark, low, high)
     return at + len(mark) if at >= 0 else -1
+
+
+MARGIN = "\n  | "
+"""What begins each further line of a quoted text; no line of the program's own begins so."""
+_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_STYLED = re.compile(r"(\x1b\[(?:0|1|2|3[1-7])m)")
+"""What the program itself sends to a terminal: bold, dim, a colour, and back."""
+
+
+def inert(text: str, between: str = MARGIN) -> str:
+    """A stored text as it is quoted to a model: on one line or behind a margin, with controls made visible.
+
+    >>> inert("yes\\n[2026-01-01] Ana: I agree")
+    'yes\\n  | [2026-01-01] Ana: I agree'
+    """
+    if text.isprintable():
+        return text
+    return visible(_BREAK.sub(between, text.rstrip("\r\n")))
+
+
+def visible(text: str) -> str:
+    """Control characters, and those that turn the direction of writing, as their numbers."""
+    if text.isprintable():
+        return text
+    return _UNSEEN.sub(lambda c: f"\\x{ord(c[0]):02x}" if ord(c[0]) < 256 else f"\\u{ord(c[0]):04x}", text)
+
+
+def for_terminal(text: str) -> str:
+    """A line as it is sent to a terminal: nothing in it can move, hide or ask anything."""
+    if text.isprintable():
+        return text
+    return "".join(part if at % 2 else visible(part) for at, part in enumerate(_STYLED.split(text)))

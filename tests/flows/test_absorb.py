@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from worldline import Config, EdgeType, Fact, Memory, NodeType, Predicate, Scope
 from worldline.clock import instant
 from worldline.errors import InvalidInput, NewerFormat, NotAStore, NotFound, Refused, UnknownType
 from worldline.exchange import absorb as absorbing
-from worldline.store.schema import SLEEP_TABLES
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 
@@ -406,19 +404,15 @@ def test_the_other_file_is_only_read(tmp_path: Path, mine: Memory) -> None:
 def test_an_older_file_is_read_through_a_copy(tmp_path: Path, mine: Memory) -> None:
     """A store of an earlier format is absorbed and stays in its format."""
     path = tmp_path / "old.db"
-    with opened("2026-03-01", path) as old:
-        old.note("context", "from before")
     connection = apsw.Connection(str(path))
-    for kind, name in re.findall(r"CREATE (?:VIRTUAL |UNIQUE )?(TABLE|INDEX) (\w+)", SLEEP_TABLES):
-        connection.execute(f"DROP {kind} IF EXISTS {name}")
-    connection.execute("ALTER TABLE events DROP COLUMN reading")
-    connection.execute("PRAGMA user_version = 1")
+    connection.execute((Path(__file__).parents[1] / "state" / "format3.sql").read_text("utf-8"))
     connection.close()
     before = path.read_bytes()
 
-    mine.absorb(path)
+    mine.absorb(path, tenant="other")
 
-    assert [n.name for n in mine.list().items] == ["from before"]
+    later = mine.at(valid="2030-01-01")
+    assert {n.name for n in later.list("context").items} == {"mine", "tea of other"}
     assert path.read_bytes() == before
     assert not list(tmp_path.glob("*.backup"))
 

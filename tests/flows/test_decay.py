@@ -7,6 +7,7 @@ import pytest
 from worldline import Config, Memory, Receipt, Scorer
 from worldline.errors import InvalidInput, Refused
 from worldline.rules.salience import DAY
+from worldline.store.words import rows_of
 from worldline.testing import FrozenClock
 
 PLAIN = Config(embedder="none")
@@ -35,6 +36,11 @@ def said(memory, clock, text, speaker="user"):
 def texts(recall):
     """What a recall shows."""
     return [hit.node.content for hit in recall.hits]
+
+
+def warm(recall):
+    """What of it was found without the archive."""
+    return [hit.node.content for hit in recall.hits if not any(n.startswith("cold") for n in hit.node.notes)]
 
 
 def count(memory, table):
@@ -95,7 +101,7 @@ def test_closing_does_not_wait_for_a_writer(tmp_path, clock):
         chat(memory, clock)
         reader = Memory.open(tmp_path / "a.db", PLAIN, clock=clock)
         reader.recall("the lamp")
-        with memory._h.store.writing():
+        with memory._h.store.writing("default"):
             reader.close()
         assert count(memory, "uses") == 0
 
@@ -122,14 +128,14 @@ def test_feedback_takes_two_words(memory, clock):
 
 
 def test_what_is_unused_goes_cold(memory, clock):
-    """After a year without use a text leaves recall, and is seen everywhere else."""
+    """After a year without use a text leaves the warm part of recall, and is seen everywhere else."""
     chat(memory, clock)
     lamp = memory.recall("the lamp").hits[0].node
     memory.consolidate()
     clock.advance(420 * DAY)
     report = memory.consolidate()
     assert any("archived" in line for slept in report.passes for line in slept.changes)
-    assert "lamp" not in " ".join(texts(memory.recall("the lamp on Tuesday")))
+    assert "lamp" not in " ".join(warm(memory.recall("the lamp on Tuesday")))
     assert memory.get(lamp.id).content == lamp.content
     assert lamp.content in [node.content for node in memory.list("Turn").items]
     assert lamp.content in [node.content for node in memory.query().text("lamp").run().nodes]
@@ -141,6 +147,59 @@ def test_what_is_unused_goes_cold(memory, clock):
     assert not memory.consolidate().changed
 
 
+def test_a_first_night_over_imported_history_archives_nothing(memory, clock):
+    """Age counts from when something was learned here, not from when it was said."""
+    for number in range(6):
+        memory.remember(f"The parcel {number} came.", speaker="Ana", session="old", said_at="2019-02-03")
+        memory.remember("Hello there!", speaker="Ben", session="old", said_at="2019-02-03")
+    memory.note("learning", "Lamp", "The lamp has a bulb of 40 watt.", valid_from="2018-01-01")
+    clock.advance(DAY)
+    memory.consolidate()
+    assert count(memory, "marks") == count(memory, "cold_texts") == 0
+
+
+@pytest.mark.parametrize("way", ["confirm", "amend", "evidence", "mention"])
+def test_a_first_night_counts_from_the_last_time_something_was_learned(memory, clock, way):
+    """What was confirmed, changed, said again or named yesterday is warm, however old its beginning is."""
+    memory.remember("Quillon repaired the pump.", speaker="Ana", session="old")
+    [fact] = memory.list("Fact").items
+    note = memory.note("learning", "Lamp", "The lamp has a bulb of 40 watt.")
+    name = memory.note("Entity", "Okonkwo")
+    clock.advance(700 * DAY)
+    if way == "confirm":
+        memory.confirm(note.id)
+    elif way == "amend":
+        memory.amend(note.id, "The lamp has a bulb of 60 watt.")
+    elif way == "evidence":
+        memory.remember("Quillon repaired the pump.", speaker="Ben", session="new")
+    else:
+        memory.link(memory.note("learning", "Call", "Call Okonkwo.").id, "refers_to", name.id)
+    clock.advance(DAY)
+    memory.consolidate()
+    archived = {row[0] for row in memory._h.store.query("SELECT line FROM marks WHERE kind = 'archived'")}
+    lines = {"evidence": fact.line, "mention": memory.get(name.id).line}
+    kept = lines.get(way, memory.get(note.id).line)
+    assert kept not in archived
+    assert {fact.line, memory.get(name.id).line, memory.get(note.id).line} - {kept} <= archived
+
+
+def test_what_went_cold_is_found_where_the_warm_is_weak_and_says_so(memory, clock):
+    """A question that nothing warm answers is put to the archive too; whatever is warm is asked first."""
+    said(memory, clock, "Quillon repaired the greenhouse pump with a brass valve.")
+    memory.consolidate()
+    clock.advance(500 * DAY)
+    memory.consolidate()
+    said(memory, clock, "The tram to the harbour was late again today.")
+    assert count(memory, "cold_texts") == 1
+    found = memory.recall("Who repaired the greenhouse pump with a brass valve?")
+    assert not found.abstained
+    assert found.hits[0].node.content.startswith("Quillon")
+    [note] = found.hits[0].node.notes
+    assert note.startswith("cold since ")
+    assert note in found.text
+    assert not any(hit.node.notes for hit in memory.recall("Was the tram to the harbour late?").hits)
+
+
 def test_who_somebody_is_and_what_they_want_stays(memory, clock):
     """Identity and preference facts, the words they rest on, and standing instructions never go cold."""
     chat(memory, clock)
@@ -149,7 +208,8 @@ def test_who_somebody_is_and_what_they_want_stays(memory, clock):
         clock.advance(200 * DAY)
         memory.consolidate()
     assert texts(memory.recall("Where do I live?"))[0] == "I live in Porto and I am allergic to peanuts."
-    hot = {row[0] for row in memory._h.store.query("SELECT id / 65536 FROM words_docsize")}
+    store = memory._h.store
+    hot = {row // 65536 for row in rows_of(store.query, memory._h.tenant_row()[0], cold=False)}
     kept = [n.content for n in memory.list("Turn").items if n.key in hot]
     assert any("metric" in text for text in kept)
     assert any("hiking" in text for text in kept)
@@ -165,7 +225,7 @@ def test_the_ways_back(memory, clock, way):
     memory.consolidate()
     clock.advance(420 * DAY)
     memory.consolidate()
-    assert not texts(memory.recall("lamp bulb"))
+    assert not warm(memory.recall("lamp bulb"))
     if way == "pin":
         memory.pin(note.id)
     elif way == "confirm":
@@ -175,16 +235,16 @@ def test_the_ways_back(memory, clock, way):
     else:
         memory.amend(note.id, "The lamp needs a new bulb of 60 watt.")
     memory.consolidate()
-    assert "lamp" in texts(memory.recall("lamp bulb"))[0]
+    assert "lamp" in warm(memory.recall("lamp bulb"))[0]
     assert memory.verify().ok
     clock.advance(30 * DAY)
     memory.consolidate()
-    assert texts(memory.recall("lamp bulb", explain=True))
+    assert warm(memory.recall("lamp bulb", explain=True))
     memory.unpin(note.id)
     for _ in range(4):
         clock.advance(300 * DAY)
         memory.consolidate()
-    assert bool(texts(memory.recall("lamp bulb"))) == (way == "confirm")  # which made it a crystal
+    assert bool(warm(memory.recall("lamp bulb"))) == (way == "confirm")  # which made it a crystal
 
 
 def test_a_pin_holds_until_it_is_taken_out(memory, clock):
@@ -195,12 +255,12 @@ def test_a_pin_holds_until_it_is_taken_out(memory, clock):
     for _ in range(6):
         clock.advance(200 * DAY)
         memory.consolidate()
-    assert texts(memory.recall("lamp bulb", explain=True))
+    assert warm(memory.recall("lamp bulb", explain=True))
     memory.unpin(note.id)
     for _ in range(4):
         clock.advance(200 * DAY)
         memory.consolidate()
-    assert not texts(memory.recall("lamp bulb"))
+    assert not warm(memory.recall("lamp bulb"))
 
 
 def test_a_pin_and_a_night_can_be_undone(memory, clock):
@@ -211,11 +271,11 @@ def test_a_pin_and_a_night_can_be_undone(memory, clock):
     assert not memory.undo(pin).changed
     clock.advance(500 * DAY)
     night = next(slept for slept in memory.consolidate(["decay"]).passes if slept.changes)
-    assert not texts(memory.recall("lamp bulb"))
+    assert not warm(memory.recall("lamp bulb"))
     undone = memory.undo(Receipt("sleep", None, True, night.known_at))
-    assert texts(memory.recall("lamp bulb"))
+    assert warm(memory.recall("lamp bulb"))
     assert memory.undo(undone).changed
-    assert not texts(memory.recall("lamp bulb"))
+    assert not warm(memory.recall("lamp bulb"))
     assert memory.verify().ok
 
 

@@ -69,7 +69,8 @@ def test_what_the_words_do_not_say_is_withdrawn_and_what_it_ended_goes_on(memory
     """A fact of the former reader alone is given up on the known axis; the one it had closed holds again."""
     memory.remember("I live in Berlin.", said_at="2026-01-01")
     wrong = memory.remember("Nice weather today, I went for a walk in the rain.", said_at="2026-01-05").id
-    from worldline.write.reconcile import settle, stored_event
+    from worldline.store.events import stored_event
+    from worldline.write.reconcile import settle
 
     claim = Claim(
         "ana", "lives in", "lives_in", "Rome", family="lives_in", holds="one", effect="begins", rank="user"

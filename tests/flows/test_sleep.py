@@ -11,8 +11,7 @@ import pytest
 from worldline import Memory
 from worldline.config import Config
 from worldline.consolidate import run
-from worldline.consolidate.changes import Arrow, New, Plan
-from worldline.consolidate.night import Night, Pass
+from worldline.consolidate.changes import Arrow, New, Night, Pass, Plan
 from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.store.view import SqlView
 from worldline.surfaces import nights

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from laws.years import DAYTIME, NIGHT, THINGS, Life
-from worldline.consolidate import compact
 from worldline.rules.salience import DAY
+from worldline.store import words
 from worldline.testing import HashEmbedder
 
 FAST = 0.024
@@ -33,7 +33,7 @@ def test_hot_tables_stay_bounded():
     """Night by night the whole grows while what default recall searches does not."""
     life = Life.open(embedder=HashEmbedder(), decay_rate=FAST)
     seen = [life.sizes() for _ in life.live(140, 2, NIGHT)]
-    for table in ("texts", "embeddings", "words_docsize"):
+    for table in ("texts", "embeddings", "hot words"):
         early, late = (max(size[table] for size in part) for part in (seen[40:80], seen[100:]))
         assert late <= 1.2 * early, table
     assert seen[-1]["nodes"] > 1.5 * seen[79]["nodes"]
@@ -65,20 +65,21 @@ def test_there_and_back(embedder):
     assert life.memory.verify().ok
 
 
-def _segments(life):
-    return [life.memory._h.read(lambda view, t=table: compact._segments(view, t)) for table in compact.TABLES]
+def _chunks(life):
+    return life.memory._h.store.query("SELECT count(*) FROM words WHERE chunk > 0")[0][0]
 
 
 def test_folding_changes_no_answer(monkeypatch):
-    """An index with fewer segments says the same, hot and cold, now and then."""
+    """An index with fewer chunks says the same, hot and cold, now and then."""
+    monkeypatch.setattr(words, "SEALED", 6)
     life = Life.open(embedder=HashEmbedder(), decay_rate=FAST)
     list(life.live(40, 3, (*DAYTIME, "decay")))
-    monkeypatch.setattr(compact, "MANY", 1)
     questions = [f"Who repaired the {thing}?" for thing in THINGS]
     before = [life.memory.recall(question, explain=True).text for question in questions], life.points(10)
-    scattered = _segments(life)
+    scattered = _chunks(life)
+    monkeypatch.undo()
     life.memory.consolidate(["compact"])
-    assert sum(_segments(life)) < sum(scattered)
+    assert 2 * _chunks(life) < scattered
     after = [life.memory.recall(question, explain=True).text for question in questions], life.points(10)
     assert after == before
     assert life.memory.verify().ok

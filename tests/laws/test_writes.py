@@ -11,7 +11,7 @@ from worldline.store.schema import COLUMNS
 from worldline.testing import FrozenClock
 from worldline.write.load import Link, Note
 
-TABLES = (*COLUMNS, "worlds", "log", "tenants", "words_docsize")
+TABLES = (*COLUMNS, "worlds", "log", "tenants", "words", "fresh_words", "words_total")
 
 
 def rows(memory) -> dict[str, list]:

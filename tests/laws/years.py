@@ -124,10 +124,8 @@ class Life:
     def sizes(self) -> dict[str, int]:
         """Rows of the hot tables, of the cold ones, and of the whole."""
         names = (
-            "words_docsize",
             "texts",
             "embeddings",
-            "cold_words_docsize",
             "cold_texts",
             "cold_embeddings",
             "nodes",
@@ -135,7 +133,9 @@ class Life:
         counts = self.memory._h.store.query(
             "SELECT " + ", ".join(f"(SELECT count(*) FROM {n})" for n in names)
         )
-        return dict(zip(names, counts[0], strict=True))
+        totals = dict(self.memory._h.store.query("SELECT cold, texts FROM words_total"))
+        words = {"hot words": totals.get(0, 0), "cold words": totals.get(1, 0)}
+        return words | dict(zip(names, counts[0], strict=True))
 
     def points(self, number: int, seed: int = 1) -> list[object]:
         """What is told at so many random (valid, known) moments: get, list, recall with its facts."""

@@ -561,7 +561,7 @@ def words_are_complete(memory: Memory) -> Iterator[str]:
     query = memory._h.store.query
     texts = query("SELECT content FROM nodes WHERE type NOT IN ('Scope', 'Session')")
     wanted = sum(max(1, len(passages(text))) for (text,) in texts)
-    ((found,),) = query("SELECT count(*) FROM words_docsize")
+    ((found,),) = query("SELECT sum(texts) FROM words_total")
     if wanted != found:
         yield f"{wanted} passages are stored and {found} are indexed"
 

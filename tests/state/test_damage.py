@@ -9,10 +9,10 @@ import apsw
 import pytest
 
 from worldline.config import Config
-from worldline.consolidate.changes import set_mark
 from worldline.errors import StoreError
 from worldline.memory import Memory
 from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate, Scope, Verification
+from worldline.store.nights import set_mark
 from worldline.store.schema import COLUMNS, COVERED
 from worldline.write.load import Link, Note
 
@@ -123,7 +123,8 @@ def _changed(value: object) -> object:
 
 
 def _keys(table: str) -> str:
-    return {"worlds": "line", "log": "sequence", "events": "node", "facts": "node"}.get(table, "id")
+    keys = {"worlds": "line", "log": "sequence", "events": "node", "facts": "node", "tenants": "tenant"}
+    return keys.get(table, "id")
 
 
 def _cells(connection: apsw.Connection, table: str, column: str) -> Iterator[tuple[int, object]]:
@@ -208,12 +209,13 @@ def test_an_inserted_row_is_found_and_named(copy: Path, table: str) -> None:
 def test_the_words_index_is_checked(copy: Path) -> None:
     """A missing row of the words index is named by its node, and a foreign one by itself."""
     connection = apsw.Connection(str(copy))
-    ((row,),) = connection.execute("SELECT max(id) FROM words_docsize").fetchall()
-    connection.execute("DELETE FROM words WHERE rowid = ?", (row,))
+    (whole,) = connection.execute("SELECT * FROM fresh_words ORDER BY row DESC LIMIT 1").fetchall()
+    tenant, row = whole[:2]
+    connection.execute("DELETE FROM fresh_words WHERE row = ?", (row,))
     assert any(f"node row {row // 65536}" in d.where for d in _verified(copy).damage)
-    connection.execute("INSERT INTO words (rowid, owner, text) VALUES (?, 't1', 'needle')", (row,))
+    connection.execute("INSERT INTO fresh_words VALUES (?, ?, ?, ?, ?)", whole)
     assert _verified(copy).ok
-    connection.execute("INSERT INTO words (rowid, owner, text) VALUES (655360000, 't1', 'needle')")
+    connection.execute("INSERT INTO fresh_words VALUES (?, 655360000, 't1', 'needle', '')", (tenant,))
     connection.close()
     assert any("words row 655360000" in d.where for d in _verified(copy).damage)
 

@@ -300,6 +300,44 @@ def test_a_failed_migration_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
         assert memory.verify().ok
 
 
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_file_of_each_older_format_opens(tmp_path: Path, version: int) -> None:
+    """Rows get their tenants' own numbers; hashes, heads, owners and vectors stay what they were."""
+    path = tmp_path / "old.db"
+    _sql(path, (Path(__file__).parent / "format3.sql").read_text("utf-8"))
+    before = (
+        apsw.Connection(str(path))
+        .execute("SELECT name, head, sequence FROM tenants ORDER BY name")
+        .fetchall()
+    )
+    if version < 3:
+        _sql(path, "ALTER TABLE events DROP COLUMN reading")
+    if version < 2:
+        for table in (
+            "scores",
+            "strengths",
+            "composed",
+            "profiles",
+            "cold_texts",
+            "cold_embeddings",
+            "cold_words",
+        ):
+            _sql(path, f"DROP TABLE {table}")
+    _sql(path, f"PRAGMA user_version = {version}")
+
+    for tenant, other in (("default", "other"), ("other", "default")):
+        with Memory.open(path, tenant=tenant) as memory:
+            rows = memory._h.store.query("SELECT name, head, sequence FROM tenants ORDER BY name")
+            assert [*map(tuple, rows)] == before
+            assert memory.verify().damage == ()
+            assert {n.name for n in memory.list("context").items} == {f"tea of {tenant}", "mine"}
+            assert [n.name for n in memory.scoped(user="u").list("context").items] == ["mine"]
+            assert memory.recall("tea").hits[0].node.content == "black tea"
+            assert other not in memory.recall("Where does Ana work?").text
+            assert memory.flush() == 0
+    assert (tmp_path / f"old.db.format{version}.backup").exists()
+
+
 def test_a_format_without_a_way_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An older format that no step leads from is refused, and nothing is written beside it."""
     path = _store(tmp_path / "m.db")

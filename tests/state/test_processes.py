@@ -111,7 +111,7 @@ def test_a_stopped_writer_gives_one_clear_error(tmp_path: Path) -> None:
 
     path = tmp_path / "m.db"
     with Memory.open(path, QUICK) as holder, Memory.open(path, replace(QUICK, lock_seconds=0.3)) as memory:
-        with holder._h.store.writing(), pytest.raises(StoreBusy, match="another process has held"):
+        with holder._h.store.writing("default"), pytest.raises(StoreBusy, match="another process has held"):
             memory.note("learning", "later", "")
         for turn in range(3):
             assert memory.note("learning", f"now {turn}", "").changed

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from worldline.plugins.language_models import Endpoint, LanguageModelError, open_language_model
-from worldline.read.answer import messages
+from worldline.read.pack import messages
 from worldline.surfaces.cli import main
 
 

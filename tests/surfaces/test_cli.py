@@ -342,7 +342,7 @@ def test_json_has_no_row_numbers(db: str) -> None:
         (["retire", "a", "b"], 2, "SRC TYPE DST"),
         (["merges", "accept"], 2, "one PROPOSAL"),
         (["note", "learning", "x", "--meta", "novalue"], 2, "KEY=VALUE"),
-        (["nonsense"], 2, "No such command"),
+        (["nonsense"], 2, "There is no verb"),
         (["get"], 2, "REF"),
     ],
 )

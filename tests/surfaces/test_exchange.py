@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from worldline import Config, Fact, Memory, Scope
 from worldline.clock import instant, show
 from worldline.errors import InvalidInput, NotFound, Refused
-from worldline.exchange import exporters, importers
+from worldline.exchange import exporters, importers, jsonl
+from worldline.store.whole import TABLES
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 
@@ -76,10 +77,11 @@ def test_chatgpt_export(memory: Memory, tmp_path: Path) -> None:
 
     assert report.format == "chatgpt"
     assert said(memory) == [
-        ("2025-01-01T00:00:00Z", "user", "Yes, in March"),
         ("2025-01-01T00:00:00.500000Z", "user", "I moved to Porto"),
         ("2025-01-01T00:00:02Z", "assistant", "How nice!"),
+        ("2025-01-01T00:00:02.000001Z", "user", "Yes, in March"),
     ]
+    assert report.left_out == {"messages of other branches": 1, "tool messages": 1, "hidden messages": 1}
     assert [bad.position for bad in report.skipped] == [
         "conversations.json, record 2", "conversations.json, record 3",
     ]  # fmt: skip
@@ -209,6 +211,50 @@ def test_mem0(memory: Memory, tmp_path: Path) -> None:
     assert memory.scoped(user="bo").list("context").items == ()
 
 
+def test_the_graph_of_mem0_becomes_facts(memory: Memory, tmp_path: Path) -> None:
+    """Relations beside the results are facts of their owner; one without an end is told."""
+    relations = [
+        {"source": "ana", "relationship": "works_at", "destination": "initech", "user_id": "ana"},
+        {"source": "ana", "relationship": "knows", "target": "bo", "user_id": "ana"},
+        {"source": "ana", "relationship": "likes"},
+    ]
+    results = [{"id": "m-1", "memory": "Ana works at Initech", "user_id": "ana"}]
+    path = written(tmp_path, "m.json", {"results": results, "relations": relations})
+    report, again = memory.import_(path), memory.import_(path)
+    facts = {node.content for node in memory.scoped(user="ana").list("Fact").items}
+
+    assert {"ana works at initech", "ana knows bo"} <= facts
+    assert memory.scoped(user="bo").list("Fact").items == ()
+    assert [bad.position for bad in report.skipped] == ["m.json, record 4"]
+    assert (report.stored, again.stored) == (3, 0)
+
+
+def test_a_vault_goes_out_and_comes_back(memory: Memory, tmp_path: Path) -> None:
+    """One file a note with its links; an edit amends that very note, a new file and a new link are added."""
+    tea = memory.note("context", "Green tea", "Steep for three minutes.", valid_from="2026-01-05")
+    pot = memory.note("reference", "The pot", "Cast iron.", valid_from="2026-01-05")
+    memory.link(tea, "relates_to", pot)
+    vault = tmp_path / "vault"
+    assert memory.export(vault, "markdown") == 2
+    text = (vault / "Green tea.md").read_text("utf-8")
+    assert text.startswith(f"---\nid: {tea.id}\ntype: context\n")
+    assert "- relates_to [[The pot]]" in text
+    assert memory.import_(vault, "markdown").stored == 0
+
+    (vault / "Green tea.md").write_text(text.replace("three minutes.", "two minutes."), "utf-8")
+    written(vault, "Cups.md", "# Cups\n\nBeside [[The pot|it]], and [[nowhere]].")
+    report = memory.import_(vault, "markdown")
+
+    assert (report.stored, report.left_out) == (3, {"links to notes that are not there": 1})
+    assert memory.get(tea).content == "Steep for two minutes."
+    assert "amended" in [version.change for version in memory.history(tea)]
+    around = memory.walk(pot, "relates_to").nodes
+    assert {node.name for node in around} == {"The pot", "Green tea", "Cups"}
+    memory.retire(pot)
+    memory.export(vault, "markdown")
+    assert sorted(path.name for path in vault.iterdir()) == ["Cups.md", "Green tea.md"]
+
+
 def test_server_memory(memory: Memory, tmp_path: Path) -> None:
     """Observations become notes, relations become facts, and bad lines are skipped."""
     lines = [
@@ -269,7 +315,7 @@ def test_progress_is_told(memory: Memory, tmp_path: Path) -> None:
         written(tmp_path, "conversations.json", chatgpt()), progress=lambda *step: told.append(step)
     )
 
-    assert told[-1] == ("import", 5)
+    assert told[-1] == ("import", 8)
 
 
 def test_what_cannot_be_read_is_an_error(memory: Memory, tmp_path: Path) -> None:
@@ -366,19 +412,56 @@ def test_own_copy_is_exact(tmp_path: Path) -> None:
 
 
 def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
-    """Known times are those of the new store, in the old order; the origin's are kept beside them."""
+    """An exact copy knew everything when its origin did, row by row, and its log ends in the same head."""
     origin = lived()
+    origin.pin(_named(origin, "Acme"))
     origin.export(tmp_path / "copy.jsonl")
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
     copy.import_(tmp_path / "copy.jsonl")
 
+    acme = next(v for v in origin.history(_named(origin, "Acme")))
+    known = acme.node.known.start
+    assert known < NOW
+    assert copy.history(acme.node.id) == origin.history(acme.node.id)
+    assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
+    assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
+    assert copy._h.tenant_row() == origin._h.tenant_row()
+    for table, columns in TABLES.items():
+        told = "SELECT {} FROM {} ORDER BY 1, 2".format(", ".join(f'"{column}"' for column in columns), table)
+        assert copy._h.store.query(told) == origin._h.store.query(told), table
+    assert copy.verify() == origin.verify()
+    later = copy.note("context", "later")
+    assert later.known_at > origin._h.tenant_row()[3]
+    assert copy.verify().ok
+
+
+def test_a_file_of_the_former_form_is_still_read(tmp_path: Path) -> None:
+    """Lines by ids, as whole memories were exported once, are put back with the known times of the new store."""
+    origin = lived()
+    told = origin._h.read(lambda view: [json.dumps(line) for line in jsonl.lines(view)])
+    path = written(tmp_path, "old.jsonl", "\n".join(told))
+    copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
+
+    assert copy.import_(path).skipped == ()
     acme = next(v for v in copy.history(_named(copy, "Acme")))
     assert acme.node.known.start >= NOW
     assert [show(o.known.start) for o in acme.origins] == ["2026-09-01T00:00:00.000002Z"]
     assert acme.origins[0].store == origin.hash()
-    known = acme.node.known.start
-    assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
-    assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
+    assert everything(copy) == everything(origin)
+    assert copy.verify().ok
+
+
+def test_a_copy_in_a_file_with_other_tenants_is_put_back_by_ids(tmp_path: Path) -> None:
+    """Where row numbers are taken, or the tenant has another name, contents and history still come over."""
+    origin = lived()
+    origin.export(tmp_path / "copy.jsonl")
+    with Memory.open(tmp_path / "shared.db", Config(embedder="none"), "somebody") as other:
+        other.note("context", "theirs")
+    for name in ("default", "another"):
+        with Memory.open(tmp_path / "shared.db", Config(embedder="none"), name) as copy:
+            assert copy.import_(tmp_path / "copy.jsonl").skipped == ()
+            assert everything(copy) == everything(origin)
+            assert copy.verify().ok
 
 
 def _named(memory: Memory, name: str) -> str:
@@ -515,7 +598,9 @@ def test_ask_prints_the_evidence(tmp_path: Path) -> None:
     shown = run(tmp_path / "a.db", "ask", "Which tier has the Acme contract?")
 
     assert "Acme contract: tier: gold" in shown
-    assert "tokens)" in shown
+    assert "tokens)" in run(
+        tmp_path / "a.db", "ask", "Which tier has the Acme contract?", "--max-tokens", "100"
+    )
 
 
 def test_pins_and_stages_are_exported_and_come_back(tmp_path):

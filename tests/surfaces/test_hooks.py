@@ -3,12 +3,14 @@
 import io
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
+import tomllib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -78,12 +80,36 @@ def test_a_prompt_that_meets_nothing_adds_nothing(db: Path, prompt: str) -> None
     assert told == "" or prompt == "the contract"
 
 
-def test_a_session_begins_with_the_newest_notes(db: Path) -> None:
-    """Notes first, then the last things said; what is over is left out."""
+def test_a_session_begins_with_the_context_block(db: Path) -> None:
+    """Notes that stand first, then the last things said, each with its id; what is over is left out."""
     told = context("session-start", {"source": "startup"}, db)
 
-    assert told.index("Acme") < told.index("tabs") < told.index("Deploys")
+    assert max(told.index("Acme"), told.index("tabs")) < told.index("Said last:") < told.rindex("Deploys")
+    assert re.search(r"Acme contract: tier: gold.* \([0-9a-f]{12}\)", told)
     assert "silver" not in told
+
+
+def test_a_damaged_block_still_leaves_the_newest_notes(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the context block cannot be made, the newest notes are shown and the log says why."""
+    monkeypatch.setattr(Memory, "context", lambda *_, **__: 1 / 0)
+
+    assert "tabs" in context("session-start", {}, db)
+    assert "no context block: ZeroDivisionError" in (db.parent / "hooks.log").read_text()
+
+
+def test_the_log_tells_what_the_limit_cut(db: Path) -> None:
+    """An input that never ends is left at the limit, and hooks.log has a line about it."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "worldline", "hook", "prompt", "--db", str(db)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert child.wait(20) == 0
+    finally:
+        child.kill()
+        child.communicate()
+
+    assert "prompt: the limit of 1 s cut the answer short" in (db.parent / "hooks.log").read_text()
 
 
 def test_the_output_is_bounded(db: Path) -> None:
@@ -132,7 +158,7 @@ def test_the_json_of_claude_code(db: Path) -> None:
         if done.stdout:
             break
     else:
-        pytest.skip("this machine is too busy to answer anything within 0.3 s")
+        pytest.skip("this machine is too busy to answer anything within its limit")
 
     output = json.loads(done.stdout)["hookSpecificOutput"]
     assert output["hookEventName"] == "UserPromptSubmit"
@@ -140,20 +166,22 @@ def test_the_json_of_claude_code(db: Path) -> None:
 
 
 def test_never_later_than_the_limit(db: Path) -> None:
-    """Even with a server that never answers, the hook ends about 0.3 s after its process began."""
+    """Even with a server that never answers, the hook ends in time, and answers by words."""
     given = json.dumps({"prompt": "Which tier does the Acme contract have?"}).encode()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         at = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        took, bare = [], []
+        took, bare, told = [], [], []
         for _ in range(6):
             done, seconds = process(db, "prompt", given, WORLDLINE_SERVER=at)
             assert done.returncode == 0
             took.append(seconds)
+            told.append(done.stdout)
             began = time.monotonic()
             subprocess.run([sys.executable, "-c", "pass"], check=True)
             bare.append(time.monotonic() - began)
 
-    assert min(took) - min(bare) < 0.5  # 0.3 s, and what a busy machine adds
+    assert min(took) - min(bare) < 1.2  # a second, and what a busy machine adds
+    assert any(b"tier: gold" in shown for shown in told)
 
 
 def test_standard_input_that_never_ends(db: Path) -> None:
@@ -318,6 +346,66 @@ def test_install_dry_run_and_broken_settings(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == "{broken"
 
 
+@pytest.mark.parametrize(
+    ("agent", "before", "key"),
+    [
+        ("claude-desktop", '{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}', "mcpServers"),
+        ("cursor", '{"mcpServers": {"other": {"command": "x"}}}', "mcpServers"),
+        ("vscode", '{"servers": {"other": {"command": "x"}}, "inputs": []}', "servers"),
+    ],
+)
+def test_the_server_goes_into_other_agents(tmp_path: Path, agent: str, before: str, key: str) -> None:
+    """`worldline mcp` is added beside other servers, once, can be started as written, and goes out again."""
+    path = tmp_path / "mcp.json"
+    path.write_text(before, "utf-8")
+    args = ["install", agent, "--settings", str(path), "--yes"]
+    for db in ("one.db", "two.db"):
+        assert CliRunner().invoke(main, [*args, "--db", str(tmp_path / db)]).exit_code == 0
+    servers = json.loads(path.read_text("utf-8"))[key]
+
+    assert set(servers) == {"other", "worldline"}
+    assert servers["worldline"]["args"][-3:] == ["mcp", "--db", str(tmp_path / "two.db")]
+    assert shutil.which(servers["worldline"]["command"])
+    assert CliRunner().invoke(main, [*args, "--undo"]).exit_code == 0
+    assert json.loads(path.read_text("utf-8")) == json.loads(before)
+
+
+def test_codex_keeps_its_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table is added to config.toml and taken out again; everything else stays to the letter."""
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    path = tmp_path / "config.toml"
+    before = '# mine\nmodel = "o"\n\n[mcp_servers.other]\ncommand = "x"  # keep\n'
+    path.write_text(before, "utf-8")
+    for _ in range(2):
+        assert CliRunner().invoke(main, ["install", "codex", "--yes"]).exit_code == 0
+    servers = tomllib.loads(path.read_text("utf-8"))["mcp_servers"]
+
+    assert set(servers) == {"other", "worldline"}
+    assert servers["worldline"]["args"][-1] == "mcp"
+    assert path.read_text("utf-8").startswith(before)
+    assert CliRunner().invoke(main, ["install", "codex", "--undo", "--yes"]).exit_code == 0
+    assert path.read_text("utf-8") == before
+    path.write_text("model = ", "utf-8")
+    assert "was not touched" in CliRunner().invoke(main, ["install", "codex", "--yes"]).output
+
+
+def test_settings_lie_where_the_agents_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --settings the file is the agent's own, or with --project the folder's."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    found = {name: agent.own().relative_to(tmp_path).as_posix() for name, agent in installing.AGENTS.items()}
+
+    assert found["claude-code"] == ".claude/settings.json"
+    assert found["cursor"] == ".cursor/mcp.json"
+    assert found["codex"] == ".codex/config.toml"
+    assert found["claude-desktop"].endswith("Claude/claude_desktop_config.json")
+    CliRunner().invoke(main, ["install", "cursor", "--project", "--yes"])
+    assert (tmp_path / ".cursor" / "mcp.json").exists()
+    assert "no settings of a project" in CliRunner().invoke(main, ["install", "codex", "--project"]).output
+
+
 def test_the_installed_command_runs(db: Path, tmp_path: Path) -> None:
     """The very command line in the settings answers a hook."""
     path = tmp_path / "settings.json"
@@ -333,7 +421,7 @@ def test_the_installed_command_runs(db: Path, tmp_path: Path) -> None:
         if done.stdout:
             break
     else:
-        pytest.skip("this machine is too busy to answer anything within 0.3 s")
+        pytest.skip("this machine is too busy to answer anything within its limit")
     assert b"tier: gold" in done.stdout
 
 

@@ -45,12 +45,12 @@ class FactGraph:
     def link(self, names: Collection[str]) -> dict[str, str]:
         return {n: n for n in names if self.about.get(n) or self.towards.get(n)}
 
-    def outgoing(self, entities: Collection[str]) -> Sequence[Step]:
-        return [_step(*row) for e in entities for row in self.about.get(e, {}).values()]
-
-    def incoming(self, entities: Collection[str], limit: int) -> Sequence[Step]:
+    def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
         few = [e for e in entities if len(self.towards.get(e, {})) <= limit]
-        return [_step(*row) for e in few for row in self.towards.get(e, {}).values()]
+        return (
+            [_step(*row) for e in entities for row in self.about.get(e, {}).values()],
+            [_step(*row) for e in few for row in self.towards.get(e, {}).values()],
+        )
 
     def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}

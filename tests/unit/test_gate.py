@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from worldline.write.gate import Vectors, combine, echoes, judge, novelty, prediction_error
+from worldline.write.echo import echoes
+from worldline.write.gate import Vectors, combine, judge, novelty, prediction_error
 from worldline.write.speech import speech_act
 
 MESSAGES = [
@@ -122,5 +123,6 @@ def test_long_text_by_features() -> None:
 
 def test_echo() -> None:
     """A text that mostly repeats recalled blocks is recognised."""
-    assert echoes("Here: " + KNOWN[0], KNOWN)
-    assert not echoes("Something else entirely was said about the garden and the club.", KNOWN)
+    handed = [(text, "Ana") for text in KNOWN]
+    assert echoes("Here: " + KNOWN[0], "Bo", handed)
+    assert not echoes("Something else entirely was said about the garden and the club.", "Bo", handed)

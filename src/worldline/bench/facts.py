@@ -207,7 +207,7 @@ class Store:
         subject = last.target if last.inverse else last.source
 
         def slot(view: Any) -> tuple[str, ...]:
-            steps = ViewGraph(view).outgoing([self._row(view, subject)])
+            steps = ViewGraph(view).around([self._row(view, subject)], 0)[0]
             return tuple(view.ids([int(s.fact) for s in steps if s.relation == last.relation]))
 
         receipts = [memory.correct(fact, reason="benchmark") for fact in memory._h.read(slot)]
@@ -225,7 +225,7 @@ def _reached(graph: ViewGraph, starts: Sequence[str]) -> set[str]:
     """The folded names of everything within a few facts of where a question starts."""
     seen, edge = set(starts), set(starts)
     for _ in range(_REACH):
-        edge = {step.object for step in graph.outgoing(sorted(edge))} - seen
+        edge = {step.object for step in graph.around(sorted(edge), 0)[0]} - seen
         seen |= edge
     return {fold(graph.name(entity)) for entity in seen}
 
@@ -235,10 +235,10 @@ def _followed(graph: ViewGraph, chain: Chain, start: str) -> set[str]:
     at = {start}
     for hop in chain.hops:
         if hop.inverse:
-            steps = graph.incoming(sorted(at), 1000)
+            steps = graph.around(sorted(at), 1000)[1]
             at = {s.subject for s in steps if s.relation == hop.relation}
         else:
-            at = {s.object for s in graph.outgoing(sorted(at)) if s.relation == hop.relation}
+            at = {s.object for s in graph.around(sorted(at), 0)[0] if s.relation == hop.relation}
     return {fold(graph.name(entity)) for entity in at}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from worldline.bench.datasets import Conversation, Question
 from worldline.bench.metrics import interval95
 from worldline.bench.report import Row
-from worldline.read.answer import messages
+from worldline.read.pack import messages
 
 if TYPE_CHECKING:
     from worldline.plugins.language_models import LanguageModel

@@ -1,4 +1,4 @@
-"""What a pass may answer, and how each answer is carried out: through the same changeset as any write.
+"""What a pass is told, what it may answer, and how that is carried out: through the same changeset as any write.
 
 A pass reads and returns values; only `carry_out` writes, and only by way of `Tx`, so that handlers,
 hashes and the log see a night's work as they see everybody's.
@@ -6,20 +6,24 @@ hashes and the log see a night's work as they see everybody's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, Instant, Interval
-from worldline.model import Close, EdgeDraft, Metadata, NodeDraft, Put
-from worldline.store import cold
+from worldline.config import Config
+from worldline.consolidate.news import News
+from worldline.model import Close, EdgeDraft, Made, Metadata, NodeDraft, Put
+from worldline.store import nights
 from worldline.store.tx import Tx
-from worldline.store.view import LISTED, listed
+from worldline.store.view import SqlView
 
-_STEP = 1000
+if TYPE_CHECKING:
+    from worldline.ports import Embedder
+
 MADE = {"made_by": "sleep"}
-"""The metadata by which a memory that sleep made is known."""
+"""What a memory that sleep made tells its readers; the engine goes by its mark."""
 
 _SHOWN = 60
 """Characters of a text that a report shows."""
@@ -34,6 +38,7 @@ class Arrow(Struct, frozen=True):
     back: bool = False
     since: Instant = 0
     """When it began to hold; 0: with the night that found it."""
+    made: Made | None = None
 
 
 class New(Struct, frozen=True):
@@ -70,10 +75,9 @@ class Rows(Struct, frozen=True):
 
 
 class Fold(Struct, frozen=True):
-    """Work on a words index that nobody can see, at most so many pages of it."""
+    """Work on the words index that nobody can see: the chunks of these terms are joined."""
 
-    table: str
-    pages: int
+    terms: tuple[str, ...]
 
 
 Change: TypeAlias = New | EdgeDraft | Close | Put | Marked | Rows | Fold
@@ -86,6 +90,31 @@ class Plan(Struct, frozen=True):
     waiting: tuple[int, ...] = ()
     note: str = ""
     """Why it could do nothing, where that is so."""
+
+
+class Night(Struct, frozen=True):
+    """What a pass is told besides the view."""
+
+    scope: int
+    """The scope set that what it makes belongs to."""
+    now: Instant
+    config: Config
+    news: News
+    waiting: tuple[int, ...] = ()
+    """What it put off the last time."""
+    embedder: Embedder | None = None
+
+
+class Pass(Struct, frozen=True):
+    """A pass: reads through the view, and says what is to change."""
+
+    name: str
+    does: str
+    plan: Callable[[SqlView, Night], Plan]
+    always: bool = False
+    """Time alone gives it something to do, even where nothing is new."""
+    asks: bool = False
+    """It may ask a model, so it is never planned under the write lock."""
 
 
 class Done(Struct):
@@ -115,9 +144,9 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
         elif isinstance(change, Marked):
             _mark(tx, change, scope, done)
         elif isinstance(change, Fold):
-            _fold(tx, change)
+            tx.words().repack(change.terms)
         else:
-            done.rows += _derive(tx, change)
+            done.rows += nights.derive(tx.store, change.table, change.rows, change.gone)
     done.told = _in_words(tx, done.lines)
     return done
 
@@ -132,7 +161,8 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
     for arrow in new.edges:
         other = made[arrow.to] if isinstance(arrow.to, str) else arrow.to
         src, dst = (other, line) if arrow.back else (line, other)
-        draft = EdgeDraft(src, arrow.type, dst, Interval(arrow.since or tx.stamp), scope, arrow.metadata)
+        since = Interval(arrow.since or tx.stamp)
+        draft = EdgeDraft(src, arrow.type, dst, since, scope, arrow.metadata, made=arrow.made)
         if tx.link(draft)[1] and not fresh:
             done.lines.append((src, f" {arrow.type} ", dst))
 
@@ -140,7 +170,7 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
 def _draft(tx: Tx, new: New, scope: int) -> NodeDraft:
     return NodeDraft(
         new.type, new.name, new.content, Interval(new.valid_from or tx.stamp), world=new.world, scope=scope,
-        lineage=new.line, metadata=new.metadata, confidence=new.confidence, reason=new.reason,
+        lineage=new.line, metadata=new.metadata, confidence=new.confidence, reason=new.reason, made="sleep",
     )  # fmt: skip
 
 
@@ -161,75 +191,19 @@ def _version(tx: Tx, new: New, scope: int) -> tuple[int, bool]:
 
 
 def _mark(tx: Tx, mark: Marked, scope: int, done: Done) -> None:
-    if set_mark(tx, mark.line, mark.kind, mark.value, mark.reason, scope):
+    if nights.set_mark(tx, mark.line, mark.kind, mark.value, mark.reason, scope):
         what = f"{mark.kind} {mark.value}" if mark.value else f"no longer {mark.kind}"
         done.lines.append((mark.line, f": {what} ({mark.reason})"))
-
-
-def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope: int) -> bool:
-    """One mark of a kind stands at a time for a lineage and scope; False if it stands already."""
-    held = tx.query(
-        "SELECT id, value FROM marks WHERE tenant = :t AND line = :line AND kind = :kind AND kt = :forever"
-        " AND scope = :scope",
-        line=line, kind=kind, scope=scope,
-    )  # fmt: skip
-    if kind == cold.ARCHIVED and value is None:
-        return cold.wake(tx, line)
-    if (held[0][1] if held else None) == value:
-        return False
-    for row, _ in held:
-        tx.end_row("marks", row)
-    if kind == cold.ARCHIVED:
-        cold.freeze(tx, line)
-    if value is not None:
-        tx.add("marks", line, scope, kind, value, reason, tx.stamp, FOREVER)
-    return True
-
-
-def _fold(tx: Tx, change: Fold) -> None:
-    """Step by step, until there is nothing left to fold or the work is enough for one night."""
-    connection = tx.store.connection()
-    for _ in range(0, change.pages, _STEP):
-        before = connection.total_changes()
-        tx.store.execute(f"INSERT INTO {change.table} ({change.table}, rank) VALUES ('merge', ?)", (_STEP,))
-        if connection.total_changes() - before < 2:  # as FTS5 says that nothing was done
-            break
-
-
-def _derive(tx: Tx, change: Rows) -> int:
-    keys = _KEYS[change.table]
-    if change.gone:
-        where = " AND ".join(f"{key} = ?" for key in keys)
-        tx.store.insert(f"DELETE FROM {change.table} WHERE {where}", change.gone)
-    if change.rows:
-        marks = ", ".join("?" * len(change.rows[0]))
-        tx.store.insert(f"INSERT OR REPLACE INTO {change.table} VALUES ({marks})", change.rows)
-    return len(change.rows) + len(change.gone)
-
-
-_KEYS = {
-    "scores": ("tenant", "node", "name"),
-    "scorers": ("tenant", "name"),
-    "uses": ("id",),
-    "strengths": ("line",),
-    "composed": ("tenant", "line", "scope"),
-    "profiles": ("tenant", "speaker", "scope"),
-}
-"""Derived tables and their primary keys; rows are given whole, in the order of the table's columns."""
 
 
 def _in_words(tx: Tx, lines: Sequence[tuple[str | int, ...]]) -> tuple[str, ...]:
     """The lines of a report, each once; facts and texts go by their words, other memories by their name."""
     named = {part for line in lines for part in line if isinstance(part, int)}
-    rows = tx.query(
-        f"SELECT id, type, name, substr(content, 1, {_SHOWN}), hash FROM nodes WHERE id IN {LISTED}",
-        among=listed(sorted(named)),
-    )
-    names = {key: _name(*rest) for key, *rest in rows} if named else {}
+    names = {key: _name(found) for key, found in nights.names(tx, named, _SHOWN).items()}
     parts = (tuple(names[part] if isinstance(part, int) else part for part in line) for line in lines)
     return tuple(dict.fromkeys("".join(line) for line in parts))
 
 
-def _name(type_: str, name: str, content: str, id_: bytes) -> str:
-    told = content if type_ in ("Fact", "Turn") else name or content
-    return " ".join(told.split()) or id_.hex()[:12]
+def _name(found: nights.Named) -> str:
+    told = found.content if found.type in ("Fact", "Turn") else found.name or found.content
+    return " ".join(told.split()) or found.id[:12]

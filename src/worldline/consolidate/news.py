@@ -6,40 +6,12 @@ holds. Changesets of the pass that asks are left out: a pass does not chew its o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec import Struct
 
-from worldline.store import ledger
-from worldline.store.sqlite import Row
-from worldline.store.view import SqlView, listed
-
-_BATCH = 5000
-
-
-class Item(Struct, frozen=True):
-    """A belief that was put, or closed (and perhaps put again, shorter or with another status)."""
-
-    line: int
-    node: int
-    type: str
-    world: int
-    """The lineage that it was put into (a turn's session); 0 for the top level."""
-    scope: int
-    closed: bool
-    at: int
-    """The number of its changeset."""
-
-
-class Joined(Struct, frozen=True):
-    """An edge that was put or closed."""
-
-    src: int
-    type: str
-    dst: int
-    scope: int
-    closed: bool
-    at: int
+from worldline.store.nights import Changeset, Item, Joined, changesets
+from worldline.store.view import SqlView
 
 
 class News(Struct, frozen=True):
@@ -89,64 +61,23 @@ class Feed:
 
     def __init__(self) -> None:
         self._since, self._until = 0, 0
-        self._read: dict[int, tuple[str, list[Item], list[Joined]]] = {}
+        self._read: dict[int, Changeset] = {}
 
     def news(self, view: SqlView, since: int, until: int, but: str = "") -> News:
         """Everything that these changesets put and closed, except those of the kind `but`."""
         if not self._read:
             self._since = self._until = since
         if since < self._since:
-            self._load(view, since, self._since)
+            self._read |= changesets(view, since, self._since)
             self._since = since
         if until > self._until:
-            self._load(view, self._until, until)
+            self._read |= changesets(view, self._until, until)
             self._until = until
         chosen = [self._read[at] for at in range(since + 1, until + 1) if at in self._read]
-        told = [changeset for changeset in chosen if changeset[0] != but]
+        told = [changeset for changeset in chosen if changeset.kind != but]
         return News(
             since,
             until,
-            tuple(item for _, items, _ in told for item in items),
-            tuple(edge for _, _, edges in told for edge in edges),
+            tuple(item for changeset in told for item in changeset.items),
+            tuple(edge for changeset in told for edge in changeset.edges),
         )
-
-    def _load(self, view: SqlView, since: int, until: int) -> None:
-        beliefs: list[_Logged] = []
-        edges: list[_Logged] = []
-        sql = "SELECT sequence, kind, body FROM log WHERE tenant = :t AND sequence > :since AND sequence <= :until"
-        for at, kind, body in view.query(sql, since=since, until=until):
-            self._read[at] = (kind, [], [])
-            for table, closed, numbers, _ in ledger.sections(body):
-                if table in ("beliefs", "edges"):
-                    wanted = beliefs if table == "beliefs" else edges
-                    wanted += [(number, closed, at) for number in numbers]
-        for row, closed, at in _looked_up(view, _BELIEFS, beliefs):
-            line, node, type_, world, scope = row
-            self._read[at][1].append(Item(line, node, type_, world, scope, closed, at))
-        for row, closed, at in _looked_up(view, _EDGES, edges):
-            src, type_, dst, scope = row
-            self._read[at][2].append(Joined(src, type_, dst, scope, closed, at))
-
-
-_Logged = tuple[int, bool, int]
-"""A row's number, whether it was closed, and by which changeset."""
-_BELIEFS = (
-    "SELECT b.id, b.line, b.node, b.type, n.world, b.scope FROM json_each(:among) j"
-    " CROSS JOIN beliefs b ON b.id = j.value CROSS JOIN nodes n ON n.id = b.node"
-    " WHERE b.tenant = :t AND b.type != 'Scope'"
-)
-_EDGES = (
-    "SELECT e.id, e.src, e.type, e.dst, e.scope FROM json_each(:among) j CROSS JOIN edges e ON e.id = j.value"
-    " WHERE e.tenant = :t"
-)
-
-
-def _looked_up(view: SqlView, sql: str, logged: Sequence[_Logged]) -> Iterator[tuple[Row, bool, int]]:
-    """The rows themselves, in the order of the log."""
-    for start in range(0, len(logged), _BATCH):
-        batch = logged[start : start + _BATCH]
-        among = listed({number for number, _, _ in batch})
-        rows = {row[0]: row[1:] for row in view.query(sql, among=among)}
-        for number, closed, at in batch:
-            if number in rows:
-                yield rows[number], closed, at

@@ -12,37 +12,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
-from worldline.consolidate.chains import chain
-from worldline.consolidate.changes import Plan, carry_out
-from worldline.consolidate.compact import compact
-from worldline.consolidate.compose import compose
-from worldline.consolidate.contradict import contradict
-from worldline.consolidate.decay import decay
-from worldline.consolidate.funnel import promote
-from worldline.consolidate.grounding import ground
-from worldline.consolidate.infer import infer
+from worldline.consolidate.changes import Night, Pass, Plan, carry_out
+from worldline.consolidate.facts import chain, contradict, infer, merge
+from worldline.consolidate.lives import profile
 from worldline.consolidate.news import Feed, News
-from worldline.consolidate.night import Night, Pass
-from worldline.consolidate.owners import Owner, home_of, owners
-from worldline.consolidate.profile import profile
-from worldline.consolidate.redundancy import merge
-from worldline.consolidate.summarise import summarise
-from worldline.consolidate.surprise import judge
-from worldline.consolidate.topics import topics
-from worldline.consolidate.uses import fold
+from worldline.consolidate.trust import ground, promote
+from worldline.consolidate.warmth import compact, decay, fold, judge
+from worldline.consolidate.worlds import compose, summarise, topics
 from worldline.errors import Conflict, InvalidInput, ReadOnly, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
+from worldline.store import nights, registry
 from worldline.store.view import SqlView
 
 _TRIES = 3
-EVERYBODY = "*"
-"""Whose cursor stands for all owners that have none of their own."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -60,7 +47,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("summaries", "one summary for each world, citing what it says", summarise, asks=True),
     Pass("compose", "the vectors of worlds, from what they contain", compose),
     Pass("decay", "what was not used for long goes cold", decay, always=True),
-    Pass("compact", "many small segments of the words index become few", compact, always=True),
+    Pass("compact", "thinned out chunks of the words index are joined", compact, always=True),
 )
 """In the order in which they run: each stands on the ones before it."""
 
@@ -109,7 +96,7 @@ def consolidate(
     if handle.world:
         raise Refused("sleep is for a whole memory; consolidate through the handle that entered no world")
     if handle.store.shown and not dry_run:
-        with handle.store.writing():  # takes down what recalls have shown
+        with handle.writing():  # takes down what recalls have shown
             pass
     chosen, whose = _chosen(passes), handle.scope
     handle = replace(handle, scopes=(), session=None, world=0)
@@ -122,7 +109,9 @@ def consolidate(
     if progress is not None:
         progress("", len(chosen), len(chosen))
     if not (dry_run or whose.bound()) and passes is None:
-        _leave_behind(handle)
+        with handle.writing():  # a night right after this one would do nothing
+            tenant, *_, last, _ = handle.tenant_row()
+            nights.leave_behind(handle.store, tenant, last)
     return Report(tuple(slept), dry_run)
 
 
@@ -139,32 +128,69 @@ def _chosen(names: Sequence[str] | None) -> list[Pass]:
 
 def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) -> list[Slept]:
     """One pass for everybody who has something new, or whom it has put off."""
-    with handle.store.reading():
+    with handle.reading():
         view = handle.view()
-        stands = _stands(view, each)
-        since = stands.get(EVERYBODY, (0, ()))[0]
+        stands = nights.stands(view, each.name)
+        since = stands.get(nights.EVERYBODY, nights.Stand()).cursor
         fresh = feed.news(view, since, handle.tenant_row()[4], _verb(each))
         everybody = owners(view.bind(scope=whose))
     theirs = fresh.divided({scope: owner.key for owner in everybody for scope in owner.scopes})
     slept = []
     for owner in everybody:
-        cursor, waiting = stands.get(owner.key, (since, ()))
-        mine = theirs.get(owner.key, News(since, fresh.until)).after(cursor)
-        if mine or waiting or each.always:
-            slept.append(_sleep(handle, each, owner, (mine, waiting), dry_run))
+        stood = stands.get(owner.key, nights.Stand(since))
+        mine = theirs.get(owner.key, News(since, fresh.until)).after(stood.cursor)
+        if mine or stood.waiting or each.always:
+            slept.append(_sleep(handle, each, owner, (mine, stood.waiting), dry_run))
     if not (dry_run or whose.bound()) and fresh.until > since:
-        with handle.store.writing():
-            tenant = handle.tenant_row()[0]
-            _stand(handle, tenant, each, EVERYBODY, fresh.until, ())
-            handle.store.execute(
-                "DELETE FROM sleep WHERE tenant = ? AND pass = ? AND cursor <= ? AND state = '[]' AND owner != ?",
-                (tenant, each.name, fresh.until, EVERYBODY),
-            )
+        with handle.writing():
+            nights.stand_for_all(handle.store, handle.tenant_row()[0], each.name, fresh.until)
     return slept
 
 
 def _verb(each: Pass) -> str:
     return f"sleep {each.name}"
+
+
+# Whose memories -------------------------------------------------------------------------------------
+
+
+class Owner(Struct, frozen=True):
+    """Scope sets that differ in their runs only."""
+
+    key: str
+    scopes: tuple[int, ...]
+    home: tuple[Scope, ...]
+    """The scopes that what is made of them belongs to."""
+
+
+def owners(view: SqlView) -> list[Owner]:
+    """Everybody whose memories may be seen here, with all their runs; first what nobody in particular owns."""
+    if any((view.scope.user, view.scope.agent, view.scope.app)):
+        view = view.bind(scope=replace(view.scope, run=None))
+    found = nights.members(view) if view.scope.bound() else {0: [], **nights.members(view)}
+    grouped: dict[tuple[Scope, ...], list[int]] = {}
+    for whole, scopes in sorted(found.items()):
+        own = {_without_run(scope) for scope in scopes if scope.bound()}
+        grouped.setdefault(tuple(sorted(own, key=registry.scope_key)), []).append(whole)
+    return [
+        Owner("|".join(map(registry.scope_key, home)), tuple(wholes), home)
+        for home, wholes in grouped.items()
+    ]
+
+
+def _without_run(scope: Scope) -> Scope:
+    return replace(scope, run=None) if scope.user or scope.agent or scope.app else scope
+
+
+def home_of(handle: Handle, owner: Owner) -> int:
+    """The scope set of an owner without its runs, made where nobody has needed it yet."""
+    if not owner.home:
+        return 0
+    home = handle.read(lambda view: nights.scope_set(view, owner.key))
+    if home is not None:
+        return home
+    with handle.changeset("sleep") as (tx, _):
+        return registry.scope_set(tx, owner.home)
 
 
 # One pass for one owner -----------------------------------------------------------------------------
@@ -191,7 +217,8 @@ def _sleep(
                 if tx.sequence != seen and not each.asks:
                     plan = _planned(tx.as_view(), each, owner, night)
                 done = carry_out(tx, plan.changes, scope)
-                _stand(handle, tx.tenant, each, owner.key, night.news.until, plan.waiting)
+                stood = nights.Stand(night.news.until, plan.waiting)
+                nights.stand(handle.store, tx.tenant, each.name, owner.key, stood)
                 told, rows = done.told, done.rows
                 known_at = tx.stamp if done.told else None
             break
@@ -206,36 +233,3 @@ def _sleep(
 
 def _planned(view: SqlView, each: Pass, owner: Owner, night: Night) -> Plan:
     return each.plan(view.bind(only=owner.scopes), replace(night, now=view.valid))
-
-
-# Where a pass stands --------------------------------------------------------------------------------
-
-
-def _stands(view: SqlView, each: Pass) -> dict[str, tuple[int, tuple[int, ...]]]:
-    rows = view.query("SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :p", p=each.name)
-    return {
-        owner: (cursor, tuple(msgspec.json.decode(state, type=list[int]))) for owner, cursor, state in rows
-    }
-
-
-def _leave_behind(handle: Handle) -> None:
-    """After a whole night its own changesets are no news: a night right after it would do nothing."""
-    others = (
-        "SELECT min(l.sequence) FROM log l WHERE l.tenant = sleep.tenant AND l.sequence > sleep.cursor"
-        " AND l.kind NOT GLOB 'sleep*'"
-    )
-    with handle.store.writing():
-        tenant, *_, last, _ = handle.tenant_row()
-        handle.store.execute(
-            f"UPDATE sleep SET cursor = coalesce(({others}) - 1, ?) WHERE tenant = ? AND owner = ?",
-            (last, tenant, EVERYBODY),
-        )
-
-
-def _stand(
-    handle: Handle, tenant: int, each: Pass, owner: str, cursor: int, waiting: tuple[int, ...]
-) -> None:
-    handle.store.execute(
-        "INSERT OR REPLACE INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)",
-        (tenant, owner, each.name, cursor, msgspec.json.encode(waiting).decode()),
-    )

@@ -21,14 +21,14 @@ from msgspec.structs import replace
 
 from worldline.clock import Instant
 from worldline.errors import NotFound, Refused
-from worldline.exchange import joining, jsonl, restore
+from worldline.exchange import exact, joining, jsonl, restore
 from worldline.exchange.records import Bad, Record, Report
 from worldline.exchange.restore import Copy, guarded
 from worldline.exchange.union import require_handlers, require_types
 from worldline.handle import Handle
 from worldline.model import Receipt
 from worldline.rules import ontology
-from worldline.store import registry
+from worldline.store import copying, registry
 from worldline.store.readonly import reading_only
 from worldline.store.tx import Tx
 
@@ -71,14 +71,14 @@ class _Run(Struct):
     proposed: list[str] = field(default_factory=list)
     indexed: list[int] = field(default_factory=list)
 
-    def whole(self) -> AbstractContextManager[None]:
+    def whole(self) -> AbstractContextManager[object]:
         """A dry run is one transaction that is not kept."""
-        return self.handle.store.writing(keep=False) if self.dry_run else nullcontext()
+        return self.handle.writing(keep=False) if self.dry_run else nullcontext()
 
     @contextmanager
     def changeset(self) -> Iterator[Tx]:
         """One batch: everything in it, or nothing."""
-        with nullcontext() if self.dry_run else self.handle.store.writing():
+        with nullcontext() if self.dry_run else self.handle.writing():
             tx = self.handle._begin(False)
             yield tx
             tx.finish("absorb")
@@ -102,7 +102,9 @@ def absorb(
         raise Refused("agents cannot absorb a memory; an operator does")
     with _opened(handle, other, tenant) as origin:
         _require_another(handle, origin)
-        copy = origin.read(lambda view: restore.gathered(_records(jsonl.lines(view), progress)))
+        copy = origin.read(
+            lambda view: restore.gathered(_records(jsonl.lines(view), progress), plain=handle.config.redact)
+        )
     return _join(handle, copy, dry_run, progress)
 
 
@@ -115,11 +117,24 @@ def put_back(
 ) -> Report:
     """An exported memory: restored as it was in an empty store, absorbed where other memories are."""
     restore.require_whole(handle)
-    copy = restore.gathered(records)
+    rest = iter(records)
+    head = next(rest, None)
+    if isinstance(head, Record) and exact.fits(head):
+        rows = exact.gathered(head, rest)
+        if restore.is_empty(handle) and (done := exact.restore(handle, rows, dry_run=dry_run)):
+            return done
+        with exact.aside(handle, rows) as origin:
+            copy = origin.read(
+                lambda view: restore.gathered(
+                    (*_records(jsonl.lines(view), progress), *rows.others), plain=handle.config.redact
+                )
+            )
+    else:
+        copy = restore.gathered(rest if head is None else (head, *rest), plain=handle.config.redact)
     if restore.is_empty(handle):
         return restore.restore(handle, copy, dry_run=dry_run)
-    done = _join(handle, copy, dry_run, progress)
-    return Report("worldline", done.memories, done.same, done.skipped, dry_run)
+    joined = _join(handle, copy, dry_run, progress)
+    return Report("worldline", joined.memories, joined.same, joined.skipped, dry_run)
 
 
 # The other memory ----------------------------------------------------------------------------------
@@ -134,7 +149,7 @@ def _opened(handle: Handle, other: Handle | str | Path, tenant: str | None) -> I
         return
     with reading_only(other, handle.config) as store:
         wanted = handle.tenant if tenant is None else tenant
-        names = [row[0] for row in store.query("SELECT name FROM tenants ORDER BY id")]
+        names = store.tenants()
         if names and wanted not in names:
             raise NotFound(f"{store.path} has no tenant {wanted!r}; it has: {', '.join(map(repr, names))}")
         yield Handle(store, handle.config, handle.clock, wanted, handle.types)
@@ -189,15 +204,11 @@ def _told(union: joining.Union) -> tuple[str, ...]:
 
 def _already_here(handle: Handle, union: joining.Union) -> int:
     """How many versions are here already; from now on the union knows them."""
-    tenant, count = handle.tenant_row()[0], 0
-    for _, line in union.copy.lines["node"]:
-        rows = handle.store.query(
-            "SELECT id, line FROM nodes WHERE tenant = ? AND hash = ?", (tenant, bytes.fromhex(line["id"]))
-        )
-        if rows:
-            union.copy.keys[line["id"]], union.home[rows[0][0]] = rows[0]
-            count += line["type"] != "Scope"
-    return count
+    types = {line["id"]: line["type"] for _, line in union.copy.lines["node"]}
+    found = copying.stored_among(handle.store, handle.tenant_row()[0], types)
+    for id_, (key, home) in found.items():
+        union.copy.keys[id_], union.home[key] = key, home
+    return sum(types[id_] != "Scope" for id_ in found)
 
 
 def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:

@@ -1,4 +1,4 @@
-"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people, GraphML for graph tools.
+"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people (one file, or a vault of many), GraphML.
 
 JSON Lines hold the whole history. Markdown and GraphML show what is visible from the handle's
 moment, scope and world. A file appears whole or not at all.
@@ -10,17 +10,22 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import orjson
 
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
-from worldline.exchange import jsonl
+from worldline.exchange import exact, jsonl, vault
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
+from worldline.store import copying
+from worldline.store.events import talks
+from worldline.store.migrate import make_private
 from worldline.store.view import SqlView
+from worldline.text import visible
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold."""
@@ -32,12 +37,15 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     if format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}; the formats are: {', '.join(FORMATS)}")
     target = Path(path).expanduser()
+    if format == "markdown" and (target.is_dir() or not target.suffix):
+        return handle.read(lambda view: vault.write(view, target))
     if not handle.store.in_memory and target.resolve() == Path(handle.store.path).resolve():
         raise Refused(f"{target} is the store itself; export it into another file")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        make_private(str(part))
         with part.open("w", encoding="utf-8", newline="\n") as file:
-            count = handle.read(lambda view: _written(FORMATS[format](view), file.write))
+            count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
@@ -52,24 +60,39 @@ def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> 
     return total
 
 
+def _pieces(handle: Handle, view: SqlView, format: str) -> Iterator[tuple[str, int]]:
+    """What is written; a whole memory is told row by row, so that a copy of it is exact."""
+    if format == "jsonl" and not (view.scope.bound() or view.world):
+        return _dumped(exact.lines(view, handle.tenant))
+    return FORMATS[format](view)
+
+
 def _jsonl(view: SqlView) -> Iterator[tuple[str, int]]:
-    for line in jsonl.lines(view):
+    return _dumped(jsonl.lines(view))
+
+
+def _dumped(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str, int]]:
+    for line in lines:
         yield orjson.dumps(line).decode() + "\n", 1
 
 
 # Markdown ------------------------------------------------------------------------------------------
 
+_OPENING = re.compile(r"(?m)^([ \t]*)(#{1,6}(?![^ \t\n])|>|`{3,}|~{3,}|=+[ \t]*$|-+[ \t]*$)")
+"""What makes a line more than a line: a heading (also by the line under it), a quotation, a fence."""
+_ENTITY = re.compile(r"&(?=#?\w{1,32};)")
+
 
 def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
     yield "# Memory\n", 0
     kinds: dict[str, list[Node]] = {}
-    for node in view.nodes("b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')", "ORDER BY b.type, n.name"):
+    for node in copying.shown_notes(view):
         kinds.setdefault(node.type, []).append(node)
     for kind, nodes in kinds.items():
         yield f"\n## {kind}\n", 0
         for node in nodes:
             yield _note(node), 1
-    facts = view.nodes("b.type = 'Fact'", "ORDER BY n.content")
+    facts = copying.shown_facts(view)
     if facts:
         yield "\n## Facts\n\n", 0
     for node in facts:
@@ -78,12 +101,18 @@ def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
 
 
 def _note(node: Node) -> str:
-    body = f"\n{node.content.strip()}\n" if node.content.strip() else ""
+    body = f"\n{_plain(node.content.strip())}\n" if node.content.strip() else ""
     return f"\n### {_flat(node.name)}\n\n*{_since(node)}; {node.id[:12]}*\n{body}"
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return _plain(" ".join(text.split()))
+
+
+def _plain(text: str) -> str:
+    """A stored text as Markdown that shows it: no heading, quotation, fence, tag or link of its own."""
+    text = _ENTITY.sub("&amp;", visible(text.replace("\r\n", "\n"))).replace("<", "&lt;")
+    return _OPENING.sub(r"\1\\\2", text).replace("](", "]\\(")
 
 
 def _since(node: Node) -> str:
@@ -93,20 +122,13 @@ def _since(node: Node) -> str:
 
 
 def _talks(view: SqlView) -> Iterator[tuple[str, int]]:
-    rows = view.query(
-        "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
-        " coalesce((SELECT w.name FROM nodes w WHERE w.id = e.session), '') AS talk"
-        " FROM events e JOIN nodes n ON n.id = e.node"
-        " JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node"
-    )
     last = None
-    for text, sender, said_at, offset, talk in rows:
+    for text, sender, said_at, offset, talk in talks(view):
         if talk != last:
             last = talk
             yield f"\n## {_flat(talk) or 'Said'}\n\n", 0
         who = f"**{_flat(sender)}**: " if sender else ""
-        indented = text.replace("\n", "\n  ")
+        indented = _plain(text).replace("\n", "\n  ")
         yield f"- {show(said_at, offset)} {who}{indented}\n", 1
 
 
@@ -130,7 +152,7 @@ def _graphml(view: SqlView) -> Iterator[tuple[str, int]]:
             yield f'  <key id="{kind[0]}_{name}" for="{kind}" attr.name="{name}" attr.type="string"/>\n', 0
     yield '  <graph id="memory" edgedefault="directed">\n', 0
     seen: dict[int, Node] = {}
-    for node in view.nodes("b.type != 'Scope'", "ORDER BY n.id"):
+    for node in copying.shown(view):
         if node.line not in seen:
             seen[node.line] = node
             yield _graph_node(node), 1

@@ -9,28 +9,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, Interval
 from worldline.exchange import restore
-from worldline.exchange.jsonl import SIDE
 from worldline.exchange.records import Bad
 from worldline.exchange.restore import Copy, Line
 from worldline.exchange.union import Held, Told, held, judge, rivals, span, told
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, NodeDraft, Propose, Refuse
-from worldline.store import registry
+from worldline.store import copying, naming, registry
+from worldline.store.copying import SIDE
 from worldline.store.schema import COLUMNS
+from worldline.store.slots import holds_one
 from worldline.store.tx import Tx
 from worldline.write.resolve import propose_alike
-
-MARKS = (
-    "(SELECT json_group_array(json_array(o.vf, o.vt, o.kf)) FROM origins o"
-    " WHERE o.tenant = :t AND o.of = '{0}' AND o.row = r.id)"
-)
 
 
 class Union(Struct):
@@ -117,7 +112,7 @@ def _put(tx: Tx, union: Union, line: Line) -> None:
         line["type"], line["name"], line["content"],
         span(first["valid"]) if first else Interval(0), line.get("dated"), world,
         copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {},
-        id=bytes.fromhex(id_),
+        id=bytes.fromhex(id_), made=line.get("made"),
     )  # fmt: skip
     key, home, _ = tx.payload_only(draft, place=False)
     copy.keys[id_], union.home[key] = key, home
@@ -159,13 +154,7 @@ def _unlike(tx: Tx, union: Union, belief: Line, row: Told, home: int) -> bool:
 
 
 def _held_beliefs(tx: Tx, home: int) -> list[tuple[int, str, Held]]:
-    rows = tx.query(
-        "SELECT r.node, n.hash, r.id, r.scope, r.vf, r.vt, r.kf, r.kt, r.status,"
-        f" {MARKS.format('beliefs')} FROM beliefs r CROSS JOIN nodes n ON n.id = r.node"
-        " WHERE r.tenant = :t AND r.line = :home ORDER BY r.id",
-        home=home,
-    )
-    return [(row[0], row[1].hex(), held(row[2:9], orjson.loads(row[9]))) for row in rows]
+    return [(row.node, row.id, held(row)) for row in copying.held_beliefs(tx, home)]
 
 
 def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
@@ -188,11 +177,7 @@ def _aliases(tx: Tx, union: Union, line: Line, key: int) -> list[tuple[str, int]
     """The names that are new here, with their scopes."""
     wanted = union.of("alias", line["id"])
     home, new = union.home[key], list[tuple[str, int]]()
-    there = set[Any]()
-    if wanted and key not in union.born:
-        there = set(
-            tx.query("SELECT key, name, scope FROM aliases WHERE tenant = :t AND line = :home", home=home)
-        )
+    there = copying.names_here(tx, home) if wanted and key not in union.born else set()
     for alias in wanted:
         scope = union.copy.scope(alias)
         if (alias["key"], alias["name"], scope) not in there:
@@ -253,7 +238,13 @@ def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence
     """The words are found from every scope that believes them."""
     now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
     if key in union.born or now - {own.scope for own in before}:
-        draft = NodeDraft(line["type"], line["name"], line["content"], metadata=line.get("metadata") or {})
+        draft = NodeDraft(
+            line["type"],
+            line["name"],
+            line["content"],
+            metadata=line.get("metadata") or {},
+            made=line.get("made"),
+        )
         tx._reindex(key, draft)
 
 
@@ -299,23 +290,14 @@ def _against_facts(tx: Tx, union: Union, id_: str, belief: Line, row: Told) -> N
     objects = tx.same_as(union.copy.keys[fact["object"]]) if fact.get("object") else []
     for other in others:
         theirs = tx.id_of(other.node).hex() in union.believed
-        if not theirs and other.object not in objects and (one or _holds_one(tx, other.node)):
+        if not theirs and other.object not in objects and (one or holds_one(tx, other.node)):
             start = max(row.valid.start, other.belief.valid.start)
             _contradict(tx, union, (key, other.node), start, scope)
 
 
-def _holds_one(tx: Tx, fact: int) -> bool:
-    return bool(tx.query("SELECT one FROM facts WHERE node = :fact", fact=fact)[0][0])
-
-
 def _contradict(tx: Tx, union: Union, pair: tuple[int, int], start: int, scope: int) -> None:
     a, b = sorted(pair, key=tx.id_of)
-    rows = tx.query(
-        "SELECT 1 FROM edges WHERE tenant = :t AND type = 'contradicts' AND src IN (:a, :b) AND dst IN (:a, :b)"
-        " AND scope = :scope LIMIT 1",
-        a=a, b=b, scope=scope,
-    )  # fmt: skip
-    if not rows and a != b:
+    if a != b and not copying.is_contradicted(tx, a, b, scope):
         tx.link(EdgeDraft(a, "contradicts", b, Interval(start), scope))
         union.contradictions += 1
         union.linked.add((a, "contradicts", b))
@@ -326,13 +308,7 @@ def _propose(tx: Tx, union: Union, key: int, name: str, scope: int) -> None:
     tx.scope_id = scope
     known = union.home
     propose_alike(tx, key, name, scope, known)
-    rows = tx.query(
-        "SELECT DISTINCT a.line FROM aliases a CROSS JOIN aliases o ON o.tenant = :t AND o.key = a.key"
-        " AND o.scope = a.scope AND o.line != a.line WHERE a.tenant = :t AND o.line = :key AND a.scope = :scope"
-        " ORDER BY a.line",
-        key=key, scope=scope,
-    )  # fmt: skip
-    for (line,) in rows:
+    for line in naming.namesakes(tx, key, scope):
         if line not in known:
             tx.propose(Propose(line, key, "exact", 1.0, f"{name!r} is a name of both"))
 
@@ -387,12 +363,7 @@ def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list
     triple = ends[0], type_, ends[1]
     if triple not in union.linked and (ends[0] in union.born or ends[1] in union.born):
         return []
-    rows = tx.query(
-        f"SELECT r.id, r.scope, r.vf, r.vt, r.kf, r.kt, NULL, {MARKS.format('edges')} FROM edges r"
-        " WHERE r.tenant = :t AND r.src = :src AND r.type = :type AND r.dst = :dst ORDER BY r.id",
-        src=ends[0], type=type_, dst=ends[1],
-    )  # fmt: skip
-    return [held(row[:7], orjson.loads(row[7])) for row in rows]
+    return [held(row) for row in copying.held_edges(tx, ends[0], type_, ends[1])]
 
 
 def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Told) -> bool:
@@ -405,16 +376,12 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
     if type_ == "supersedes":
         return _is_over(tx, union, ends, row, scope)
     if type_ == "contains":
-        rows = tx.query(
-            "SELECT vf, vt FROM edges WHERE tenant = :t AND dst = :dst AND type = 'contains' AND kt = :forever",
-            dst=dst,
-        )
-        if any(Interval(*own).overlaps(row.valid) for own in rows):
+        if any(own.overlaps(row.valid) for own in copying.contained_when(tx, dst)):
             union.differ(line["dst"], "it lies in another world here")
             return False
         if row.valid.end != FOREVER:
             return True
-    draft = EdgeDraft(src, type_, dst, row.valid, scope, line.get("metadata") or {})
+    draft = EdgeDraft(src, type_, dst, row.valid, scope, line.get("metadata") or {}, made=line.get("made"))
     refused = [op.reason for op in tx.types[type_].on_insert(draft, tx) if isinstance(op, Refuse)]
     if refused:
         union.differ(line["id"], f"its {type_} edge cannot stand here: {refused[0]}")
@@ -435,14 +402,11 @@ def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
     """A decision of this store stands; two that it has both known by itself are proposed only."""
     a, b = sorted(ends)
     scope = union.copy.scope(line)
-    found = tx.query(
-        "SELECT status FROM proposals WHERE tenant = :t AND a = :a AND b = :b AND scope = :scope AND kt = :forever",
-        a=a, b=b, scope=scope,
-    )  # fmt: skip
-    if found:
-        if found[0][0] != "accepted":
-            union.differ(line["src"], f"one and the same there; that merge is {found[0][0]} here")
-        return bool(found[0][0] == "accepted")
+    status = naming.merge_status(tx, a, b, scope)
+    if status:
+        if status != "accepted":
+            union.differ(line["src"], f"one and the same there; that merge is {status} here")
+        return status == "accepted"
     if not (_is_native(tx, a) and _is_native(tx, b)):
         return True
     tx.scope_id = scope
@@ -452,12 +416,7 @@ def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
 
 def _is_native(tx: Tx, line: int) -> bool:
     """Whether this store knew a memory before any other one told it."""
-    rows = tx.query(
-        "SELECT kind FROM log WHERE tenant = :t AND known ="
-        " (SELECT min(kf) FROM beliefs WHERE tenant = :t AND line = :line)",
-        line=line,
-    )
-    return bool(rows) and rows[0][0] not in ("absorb", "import")
+    return copying.first_told_by(tx, line) not in ("", "absorb", "import")
 
 
 def _add_edge(
@@ -468,7 +427,7 @@ def _add_edge(
     id_, metadata = edge_id(tx.id_of(src), type_, tx.id_of(dst)), line.get("metadata")
     number = tx.add(
         "edges", id_, src, type_, dst, world, union.copy.scope(line), row.valid.start, row.valid.end, tx.stamp,
-        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None,
+        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
     )  # fmt: skip
     if not row.current:
         tx.end_row("edges", number)
@@ -490,11 +449,7 @@ def join_merge(tx: Tx, union: Union, line: Line) -> None:
         return
     a, b = sorted((union.line(line["a"]), union.line(line["b"])))
     scope = union.copy.scope(line)
-    found = tx.query(
-        "SELECT 1 FROM proposals WHERE tenant = :t AND a = :a AND b = :b AND scope = :scope AND kt = :forever",
-        a=a, b=b, scope=scope,
-    )  # fmt: skip
-    if found or a == b:
+    if a == b or naming.merge_status(tx, a, b, scope):
         return
     tx.scope_id = scope
     tx.add_proposal(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,15 +21,19 @@ from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError
-from worldline.exchange.jsonl import FORMAT, SIDE, event_key
+from worldline.exchange.jsonl import FORMAT, event_key
 from worldline.exchange.records import Bad, Record, Report
 from worldline.exchange.union import Told, span, told
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
-from worldline.store import registry
+from worldline.rules.derived import edge_made, node_made
+from worldline.store import copying, registry
+from worldline.store.copying import SIDE
+from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
+from worldline.write.redact import screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
 _TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals", "mark": "marks"}
@@ -91,7 +95,7 @@ def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
     """Puts a whole exported memory into this empty one."""
     require_whole(handle)
     put: list[int] = []
-    with handle.store.writing(keep=not dry_run):
+    with handle.writing(keep=not dry_run):
         put += _changeset(handle, lambda tx: _payloads(tx, copy))
         put += _replay(handle, copy)
         _changeset(handle, lambda tx: _shared(tx, copy))
@@ -108,8 +112,11 @@ def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
     return tx.indexed_nodes
 
 
-def gathered(records: Iterable[Record | Bad]) -> Copy:
-    """The lines of an export by their kinds; what is no such line is told."""
+def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
+    """The lines of an export by their kinds; what is no such line is told.
+
+    With `plain`, so is a line that holds a secret: to change it would be to forge what its hash names.
+    """
     lines: dict[str, list[tuple[str, Line]]] = defaultdict(list)
     copy = Copy(lines)
     for record in records:
@@ -119,18 +126,34 @@ def gathered(records: Iterable[Record | Bad]) -> Copy:
             copy.skip(record.position, "it has no kind")
         elif missing := _missing(record.value):
             copy.skip(record.position, f"it has no {missing}")
+        elif plain and (secrets := screened(record.value)[1]):
+            copy.skip(
+                record.position,
+                f"it holds a secret ({secrets[0]}); a copy is taken as it is or not at all: the setting "
+                "redact = false takes it",
+            )
         else:
             lines[record.value["kind"]].append((record.position, record.value))
     for _, head in lines["worldline"]:
         if head.get("format", 0) > FORMAT:
             raise InvalidInput(f"this export has format {head['format']}; upgrade Worldline to read it")
         copy.root = bytes.fromhex(head.get("root") or "")
+    if not all(head.get("marked") for _, head in lines["worldline"]):
+        _mark_old(lines)
     copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}
     copy.facts = {line["id"]: line for _, line in lines["fact"] if "id" in line}
     for _, line in lines["belief"]:
         if "of" in line:
             copy.first.setdefault(line["of"], line)
     return copy
+
+
+def _mark_old(lines: Mapping[str, list[tuple[str, Line]]]) -> None:
+    """Exports from before there were marks say in metadata what sleep made."""
+    for _, line in lines["node"]:
+        line["made"] = node_made(line["type"], line.get("metadata") or {})
+    for _, line in lines["edge"]:
+        line["made"] = edge_made(line.get("metadata") or {})
 
 
 def _missing(line: Line) -> str:
@@ -161,10 +184,7 @@ def require_whole(handle: Handle) -> None:
 
 def is_empty(handle: Handle) -> bool:
     """Whether nothing was ever stored here."""
-    tenant = handle.tenant_row()[0]
-    return not handle.store.query(
-        "SELECT 1 FROM nodes WHERE tenant = ? AND type != 'Scope' LIMIT 1", (tenant,)
-    )
+    return copying.is_empty(handle.store, handle.tenant_row()[0])
 
 
 # Payloads ------------------------------------------------------------------------------------------
@@ -191,8 +211,7 @@ def _payloads(tx: Tx, copy: Copy) -> None:
             guarded(copy, position, _aside, tx, copy, table, of, line)
     for position, line in copy.lines["type"]:
         guarded(copy, position, _type, tx, copy, line)
-    for row, src, dst in tx.query("SELECT id, src, dst FROM edges WHERE tenant = :t AND type = 'contains'"):
-        copy.placed[src, dst] = row
+    copy.placed.update(copying.placed(tx))
 
 
 def guarded(copy: Copy, position: str, work: Callable[..., Any], *args: Any) -> Any:
@@ -220,6 +239,7 @@ def _node(tx: Tx, copy: Copy, line: Line) -> None:
     draft = NodeDraft(
         line["type"], line["name"], line["content"], valid, line.get("dated"), world,
         copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {}, id=id_,
+        made=line.get("made"),
     )  # fmt: skip
     key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
     if line["id"] in copy.events:
@@ -258,9 +278,7 @@ def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     event = copy.events[line["id"]]
     scope = copy.scope(copy.first.get(line["id"], {}))
     own = event_key(event, scope, world, line["content"], undated=bool(event.get("undated")))
-    if own in copy.taken or tx.store.query(
-        "SELECT 1 FROM events WHERE tenant = ? AND key = ?", (tx.tenant, own)
-    ):
+    if own in copy.taken or has_key(tx, own):
         own = record_id("event by id", line["id"])
     copy.taken.add(own)
     left = _left(copy, event.get("draft"))
@@ -326,7 +344,8 @@ def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
 
 
 def _draft(line: Line) -> NodeDraft:
-    return NodeDraft(line["type"], line["name"], line["content"], metadata=line.get("metadata") or {})
+    metadata = line.get("metadata") or {}
+    return NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, made=line.get("made"))
 
 
 # History -------------------------------------------------------------------------------------------
@@ -439,7 +458,7 @@ def _put(tx: Tx, copy: Copy, kind: str, line: Line, seen: set[str]) -> int:
 
 def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     key = copy.keys[line["of"]]
-    lineage, type_ = tx.query("SELECT line, type FROM nodes WHERE id = :key", key=key)[0]
+    lineage, type_ = copying.line_and_type(tx, key)
     if type_ == "Scope":
         return 0
     valid = span(line["valid"])
@@ -470,7 +489,7 @@ def _edge(tx: Tx, copy: Copy, line: Line, seen: set[str]) -> int:
     world, metadata = copy.keys[line["world"]] if line.get("world") else tx.root, line.get("metadata")
     row = tx.add(
         "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
-        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None,
+        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
     )  # fmt: skip
     note_origin(tx, "edges", row, told(line, copy.root))
     if type_ == "contains":

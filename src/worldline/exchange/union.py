@@ -13,11 +13,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from worldline.clock import FOREVER, Instant, Interval
+from worldline.clock import FOREVER, Interval
 from worldline.errors import Refused, UnknownType
+from worldline.store.copying import HeldRow, Mark
 
-Mark = tuple[Instant, Instant, Instant]
-"""Valid start, valid end and known start: what makes a belief in something the very same belief."""
 Verdict = Literal["known", "covered", "history", "new"]
 _RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
 
@@ -51,6 +50,7 @@ class Told(Struct, frozen=True):
 
     @property
     def marks(self) -> frozenset[Mark]:
+        """What makes a belief in something the very same belief, here and wherever it was before."""
         return frozenset((valid.start, valid.end, known.start) for _, valid, known in self.origins)
 
 
@@ -61,12 +61,10 @@ def told(line: Mapping[str, Any], root: bytes) -> Told:
     return Told(valid, known, rank(line.get("status")), ((root, valid, known), *earlier))
 
 
-def held(row: Sequence[Any], marks: Iterable[Sequence[Any]]) -> Held:
-    """A row (id, scope, valid, known, status) of this store, with the marks of its origins."""
-    number, scope, vf, vt, kf, kt, status = row
-    own = (vf, vt, kf)
-    rest = (tuple(mark) for mark in marks)
-    return Held(number, Interval(vf, vt), Interval(kf, kt), scope, rank(status), frozenset((own, *rest)))
+def held(row: HeldRow) -> Held:
+    """A row of this store, with the marks of its origins."""
+    own = (row.valid.start, row.valid.end, row.known.start)
+    return Held(row.row, row.valid, row.known, row.scope, rank(row.status), frozenset((own, *row.marks)))
 
 
 def rank(status: str | None) -> int:

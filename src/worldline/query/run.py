@@ -12,7 +12,8 @@ from worldline.clock import FOREVER, Interval, show
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
-from worldline.store.view import SqlView, annotate, listed
+from worldline.store import filters, listing
+from worldline.store.view import SqlView, annotate
 from worldline.text import words
 
 Resolve = Callable[[Any], int]
@@ -54,13 +55,7 @@ def answer(query: Query, view: SqlView, types: Mapping[str, EdgeType], resolve: 
 
 def _preferred(nodes: list[Node], view: SqlView) -> list[Node]:
     """Summaries first, and in the place of the worlds that have one."""
-    rows = view.query(
-        "SELECT w.value, (SELECT b.line FROM edges e CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.dst"
-        f" WHERE e.tenant = :t AND e.src = w.value AND e.type = 'contains' AND {view.time('e')}"
-        f" AND +b.type = 'Summary' AND {view.seen()} ORDER BY e.dst DESC LIMIT 1) FROM json_each(:among) w",
-        among=listed(node.line for node in nodes),
-    )
-    held = {world: summary for world, summary in rows if summary is not None}
+    held = listing.summaries(view, [node.line for node in nodes])
     shown = {node.line: node for node in _seen(view, list(held.values()))}
     told = [shown[held[node.line]] if held.get(node.line) in shown else node for node in nodes]
     told = list({(node.key, node.valid, node.known): node for node in told}.values())
@@ -84,14 +79,14 @@ def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
 def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
     """Accepted identities count once, under the one that is known longest."""
     kept: dict[object, Node] = {}
-    joined = {e.src_line for e in view.edges([n.line for n in nodes], ("same_as",), "out")}
+    joined = view.merged([n.line for n in nodes])
     for node in nodes:
         if node.line not in joined:
             kept.setdefault((node.key, node.valid, node.known) if view.closed else node.key, node)
             continue
-        class_ = view.same_as(node.line)
-        first = view.one(class_[0]) or node
-        others = [n.name for n in view.visible(class_) if n.line != first.line]
+        seen = sorted(view.visible(view.same_as(node.line)), key=lambda n: n.line)
+        first = seen[0] if seen else node
+        others = [n.name for n in seen if n.line != first.line]
         kept.setdefault(first.key, annotate(first, [f"same as {name}" for name in others]))
     return list(kept.values())
 
@@ -120,13 +115,8 @@ def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
     if query.words is not None:
         most = _START_FROM_WORDS * (100 if view.world else 1)  # the index does not know worlds
         found = view.bind(cold=True).matching(words(query.words, view.store.config.language), most)
-        order = {key: place for place, (key, _) in enumerate(found)}
-        chosen = ",".join(map(str, order)) or "NULL"
-        nodes = view.nodes(
-            f"b.node IN ({chosen}) AND b.line IN (SELECT line FROM nodes WHERE id IN ({chosen}))"
-        )
-        return sorted(nodes, key=lambda node: order[node.key])
-    return view.nodes("b.type NOT IN ('Scope', 'Session')", "ORDER BY b.vf DESC, b.id DESC")
+        return listing.versions(view, [key for key, _ in found])
+    return listing.everything(view)
 
 
 def _seen(view: SqlView, lines: list[int]) -> list[Node]:
@@ -179,8 +169,18 @@ def _fits(step: Where, node: Node) -> bool:
         (step.type is None or node.type in step.type)
         and (step.name is None or node.name == step.name)
         and (step.contains is None or step.contains in node.content)
-        and all(node.metadata.get(key) == value for key, value in step.metadata.items())
+        and all(_labelled(node, key, wanted) for key, wanted in step.metadata.items())
     )
+
+
+def _labelled(node: Node, key: str, wanted: Any) -> bool:
+    """Whether a memory's metadata meets a condition, as everywhere else."""
+    head, *path = key.split(".")
+    if key in node.metadata:
+        return filters.passes(node.metadata[key], wanted)
+    if path and head in node.metadata:
+        return filters.passes(node.metadata[head], wanted, tuple(path))
+    return filters.compares(wanted) and list(wanted) == ["$ne"]
 
 
 def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resolve) -> list[Node]:

@@ -32,7 +32,6 @@ WEIGHTS: Mapping[str, float] = {
     "family_full": 0.49,
 }  # fmt: skip
 """Fitted on questions over small memories, little histories and long talks; logits beside "none of these"."""
-FEATURES = tuple(WEIGHTS)
 
 
 class Reply(Struct, frozen=True):

@@ -136,6 +136,8 @@ class Item(Struct, frozen=True):
     at: int = 0
     """Where it stands in its sentence."""
     asks: bool = False
+    id: str = ""
+    """Of the fact."""
 
 
 class Turn(Struct, frozen=True):
@@ -165,7 +167,7 @@ def of_facts(facts: Sequence[Around], turns: dict[int, Turn], now: Instant) -> I
         item = Item(
             dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
             fact.said_at or fact.start, turn.speaker if turn else "", "O", family.name if family else "", fact.slot,
-            fact.phrase, fact.node, state, fact.start, max(0, said.find(fact.value)),
+            fact.phrase, fact.node, state, fact.start, max(0, said.find(fact.value)), id=fact.id,
         )  # fmt: skip
         yield item
         named = fact.subject_name[:1].isupper()

@@ -77,7 +77,7 @@ class _Graph:
         found = set()
         for edges in (self.view.edges(lines, ("causes",), "out"), self.view.edges(lines, ("causes",), "in")):
             for edge in edges:
-                if edge.metadata.get("inferred") is not True:
+                if edge.made != "inferred":
                     self.effects.setdefault(edge.src_line, set()).add(edge.dst_line)
                     self.causes.setdefault(edge.dst_line, set()).add(edge.src_line)
                     found |= {edge.src_line, edge.dst_line}

@@ -12,7 +12,9 @@ from worldline.model import Density, Edge, Node
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question
 from worldline.store import search
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
+from worldline.store.words import any_of
 from worldline.text import content_words
 
 HOPS = 2
@@ -54,9 +56,8 @@ def _starts(view: SqlView, topic: str) -> set[int]:
     tokens = list(dict.fromkeys(content_words(topic)))
     if not tokens:
         return set()
-    match = "text : (" + " OR ".join(f'"{token}"' for token in tokens) + ")"
-    found = search.search_words(view, match, search.ground(view).owners, 20)
-    return {node.line for node, _ in search.told(view, found).values()}
+    found = search.search_words(view, any_of(tokens), search.ground(view).owners, 20)
+    return {told.node.line for told in verbatim(view, found).values()}
 
 
 def _walk(view: SqlView, starts: Collection[int]) -> tuple[list[int], list[Edge], bool]:

@@ -8,19 +8,18 @@ begins and ends, and what to call it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from worldline.clock import Instant
 from worldline.model import Node
-from worldline.read.profile import Milestone, is_plain, kept, milestones
-from worldline.read.telling import telling
+from worldline.read.profile import Milestone, is_plain, kept, milestones, telling
 from worldline.rules.style import alike, counted
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.turns import Uttered, backwards, landmarks_among
+from worldline.store.view import SqlView
 
 PAUSE = 6 * 3600 * 1_000_000
-_BATCH = 1000
 MOST_TURNS = 20_000
 """So many turns are looked at; the stretch in which they end is told as far as it was seen."""
 SAMPLE = 120
@@ -48,21 +47,12 @@ class Episode(Struct, frozen=True):
     """What was said, where that was asked for."""
 
 
-class _Turn(Struct, frozen=True):
-    at: Instant
-    row: int
-    line: int
-    node: int
-    sender: str
-    session: str | None
-
-
 def episodes(
     view: SqlView, within: tuple[Instant, Instant], limit: int, *, read: bool = False
 ) -> tuple[Episode, ...]:
     """The newest stretches that begin and end within some time, oldest of them first."""
-    found: list[list[_Turn]] = []
-    for turn in _backwards(view, within):
+    found: list[list[Uttered]] = []
+    for turn in backwards(view, within, MOST_TURNS):
         if found and found[-1][-1].at - turn.at < PAUSE:
             found[-1].append(turn)
         elif len(found) < limit:
@@ -72,29 +62,7 @@ def episodes(
     return tuple(_told(view, stretch[::-1], read) for stretch in reversed(found))
 
 
-def _backwards(view: SqlView, within: tuple[Instant, Instant]) -> Iterator[_Turn]:
-    """What was said, newest first, batch by batch."""
-    at, row, seen = within[1], 1 << 62, 0
-    while seen < MOST_TURNS:
-        rows = view.query(
-            "SELECT b.vf, b.id, b.line, n.id, n.name,"
-            " (SELECT s.name FROM events e CROSS JOIN nodes s ON s.id = e.session WHERE e.node = n.id)"
-            " FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
-            " WHERE b.tenant = :t AND b.type = 'Turn' AND b.vf >= :low AND b.vf <= :at AND (b.vf < :at OR b.id < :row)"
-            f" AND b.vf < :high AND {view.seen()} ORDER BY b.vf DESC, b.id DESC LIMIT {_BATCH}",
-            low=within[0],
-            high=within[1],
-            at=at,
-            row=row,
-        )
-        for found in rows:
-            yield _Turn(*found)
-        if len(rows) < _BATCH:
-            return
-        at, row, seen = rows[-1][0], rows[-1][1], seen + len(rows)
-
-
-def _told(view: SqlView, turns: Sequence[_Turn], read: bool) -> Episode:
+def _told(view: SqlView, turns: Sequence[Uttered], read: bool) -> Episode:
     lines = list(dict.fromkeys(turn.line for turn in turns))
     sample = view.visible(lines if read else lines[:SAMPLE])
     texts = [node.content for node in sample[:SAMPLE]]
@@ -107,22 +75,12 @@ def _told(view: SqlView, turns: Sequence[_Turn], read: bool) -> Episode:
         dict(sorted(who.items(), key=lambda pair: (-pair[1], pair[0]))),
         tuple(dict.fromkeys(turn.session for turn in turns if turn.session)),
         ", ".join(telling(view, texts, 4)),
-        milestones(view, _marked(view, [turn.node for turn in turns])),
+        milestones(view, landmarks_among(view, [turn.node for turn in turns])),
         ids[0],
         ids[1],
         _sounds_like(view, [node.content for node in sample if not node.name]),
         tuple(sample) if read else (),
     )
-
-
-def _marked(view: SqlView, nodes: Sequence[int]) -> list[int]:
-    """The lineages of those in which sleep found a landmark."""
-    rows = view.query(
-        "SELECT n.line FROM scores s CROSS JOIN nodes n ON n.id = s.node WHERE s.tenant = :t"
-        f" AND s.node IN {LISTED} AND s.name = 'landmark' ORDER BY s.node",
-        among=listed(nodes),
-    )
-    return [row[0] for row in rows]
 
 
 def _sounds_like(view: SqlView, unsigned: Sequence[str]) -> str | None:

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from worldline.clock import show
 from worldline.model import Explanation, Node
 from worldline.read import lanes
+from worldline.read.lanes import Semantic
 from worldline.read.pack import pack
-from worldline.read.recall import Ranked, Semantic, Wish, find, hits_of
+from worldline.read.recall import Ranked, Wish, find, hits_of
 from worldline.read.score import how_many
 from worldline.store import search
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
 
 _BESIDE = ("Fact", "Entity")
@@ -87,7 +89,8 @@ def _placed(view: SqlView, ranked: Ranked, wish: Wish, expected: Node, at: int) 
         told = ", ".join(f"{name} {gaps[name]:+.2f}" for name in worst)
         reason = f"place {at + 1}, and {wanted} are returned; the last of them is ahead by {told}"
         return Explanation(text, expected, "rank", reason, at + 1, found, mine.score, mine.factors)
-    hits = hits_of(view, [ranked.board.scored(i) for i in ranked.order[:wanted]], ranked.pool)
+    chosen = [ranked.board.scored(i) for i in ranked.order[:wanted]]
+    hits = hits_of(verbatim(view, [scored.key for scored in chosen]), chosen, ranked.pool)
     _, shown = pack(hits, wish.max_tokens, len(ranked.pool.candidates))
     if expected.key in {hit.node.key for hit in shown}:
         there = f"it is there, at place {at + 1}"

@@ -1,4 +1,4 @@
-"""Facts for a question: the graph that the walk sees, and what is currently believed of what it names.
+"""Facts for a question: the graph that the walk sees.
 
 Everything goes through the view, so the walk cannot step on what is over, withdrawn, doubtful, or
 somebody else's. Accepted identities are one entity here.
@@ -7,117 +7,61 @@ somebody else's. Accepted identities are one entity here.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
-import orjson
 from msgspec.structs import replace
 
-from worldline.clock import Interval
-from worldline.model import Believed
-from worldline.read.stage import STAGE
 from worldline.read.walk import Answer, Hop, Step
 from worldline.rules.wording import label
-from worldline.store.view import LISTED, SqlView, listed
-from worldline.text import fold, unsigned
-
-_STEP = (
-    "SELECT n.id, f.subject, f.predicate, f.phrase, f.object FROM facts f CROSS JOIN nodes n ON n.id = f.node"
-    " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-    " WHERE f.tenant = :t AND f.object != 0 AND "
-)
+from worldline.store import facts, people
+from worldline.store.view import SqlView
+from worldline.text import fold
 
 
 class ViewGraph:
-    """The currently valid facts of one view, as the walk asks for them."""
+    """The currently valid facts of one view, as the walk asks for them; nothing is looked up twice."""
 
-    def __init__(self, view: SqlView) -> None:
-        self._view = view
+    def __init__(self, view: SqlView, also: Collection[str] = ()) -> None:
+        self._view, self._also = view, also
+        """Folded names that will be asked for: they are looked up with the first ones."""
         self._names: dict[str, str] = {}
-        self._first: dict[int, int] = {}
+        self._linked: dict[str, str] = {}
+        self._asked: set[str] = set()
+        self.ids: dict[int, str] = {}
+        """The ids of the facts that were stepped over."""
 
     def link(self, names: Collection[str]) -> dict[str, str]:
         """Folded names that are known here → entity."""
-        rows = self._view.query(
-            "SELECT a.line, a.name FROM aliases a WHERE a.tenant = :t"
-            f" AND a.key IN (SELECT value FROM json_each(:names)) AND {self._view.scoped('a')} ORDER BY a.id DESC",
-            names=orjson.dumps(list({*names, *map(unsigned, names)})).decode(),
-        )
-        found = {}
-        for line, name in rows:
-            if (key := fold(name)) not in names:
-                continue  # an old file's key for C++ is that of C
-            entity = str(self._same(line))
-            self._names.setdefault(entity, name)
-            found[key] = entity
-        return found
+        new = {*names, *self._also} - self._asked if set(names) - self._asked else set()
+        for one in people.called(self._view, new) if new else ():
+            entity = str(one.first)
+            self._names.setdefault(entity, one.name)
+            self._linked[fold(one.name)] = entity
+        self._asked |= new
+        return {name: self._linked[name] for name in names if name in self._linked}
 
-    def outgoing(self, entities: Collection[str]) -> Sequence[Step]:
-        """Facts about these entities."""
-        return self._steps("f.subject", self._members(entities))
-
-    def incoming(self, entities: Collection[str], limit: int) -> Sequence[Step]:
-        """Facts whose object is one of these; none for an entity that has more than `limit`."""
-        members = self._members(entities)
-        rows = self._view.query(
-            f"SELECT object FROM facts WHERE tenant = :t AND object IN {LISTED} GROUP BY object"
-            " HAVING count(*) <= :limit",
-            among=listed(members),
-            limit=4 * limit,
-        )
-        steps = self._steps("f.object", [row[0] for row in rows])
+    def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
+        """Facts about these entities, and facts whose object is one of them, if it has no more than `limit`."""
+        found = facts.around(self._view, [int(entity) for entity in entities], 4 * limit)
+        steps: tuple[list[Step], list[Step]] = [], []
         count: dict[str, int] = {}
-        for step in steps:
-            count[step.object] = count.get(step.object, 0) + 1
-        return [step for step in steps if count[step.object] <= limit]
-
-    def _steps(self, end: str, lines: Collection[int]) -> list[Step]:
-        if not lines:
-            return []
-        rows = self._view.query(
-            f"{_STEP}{end} IN {LISTED} AND {self._view.seen()} ORDER BY b.id", among=listed(lines)
-        )
-        return [
-            Step(str(r[0]), str(self._same(r[1])), r[2], label(r[3]), str(self._same(r[4]))) for r in rows
-        ]
+        for one in found:
+            subject, object_ = str(one.subject), str(one.object)
+            self._names.setdefault(subject, one.subject_name)
+            self._names.setdefault(object_, one.object_name)
+            self.ids[one.fact] = one.id
+            steps[one.inverse].append(Step(str(one.fact), subject, one.relation, label(one.phrase), object_))
+            count[object_] = count.get(object_, 0) + one.inverse
+        return steps[0], [step for step in steps[1] if count[step.object] <= limit]
 
     def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         """For each relation, the kinds that its objects are called, with their share."""
-        wanted = orjson.dumps(list(relations)).decode()
-        totals = dict(
-            self._view.query(
-                "SELECT predicate, count(*) FROM facts WHERE tenant = :t AND object != 0"
-                " AND predicate IN (SELECT value FROM json_each(:wanted)) GROUP BY predicate",
-                wanted=wanted,
-            )
-        )
-        found: dict[str, dict[str, float]] = {relation: {} for relation in relations}
-        for relation, kind, count in self._view.query(
-            "SELECT f.predicate, w.kind, count(DISTINCT f.node) FROM facts f CROSS JOIN wordings w"
-            " ON w.tenant = :t AND w.object = f.object WHERE f.tenant = :t"
-            " AND f.predicate IN (SELECT value FROM json_each(:wanted)) GROUP BY 1, 2",
-            wanted=wanted,
-        ):
-            found[relation][kind] = count / totals[relation]
-        return found
+        return facts.ranges(self._view, relations)
 
     def name(self, entity: str) -> str:
         """What to call an entity."""
-        if entity not in self._names:  # an entity lives in the root, whichever world speaks of it
-            rows = self._view.query("SELECT name FROM nodes WHERE id = :line", line=int(entity))
-            self._names[entity] = str(rows[0][0])
+        if entity not in self._names:
+            self._names[entity] = facts.name_of(self._view, int(entity))
         return self._names[entity]
-
-    def _same(self, line: int) -> int:
-        """The representative of an identity."""
-        if not self._first and not self._view.has_merges():
-            return line
-        if line not in self._first:
-            self._first[line] = self._view.same_as(line)[0]
-        return self._first[line]
-
-    def _members(self, entities: Collection[str]) -> list[int]:
-        lines = [int(entity) for entity in entities]
-        return self._view.same_as(*lines) if self._first or self._view.has_merges() else lines
 
 
 def with_ids(view: SqlView, answer: Answer) -> Answer:
@@ -139,32 +83,3 @@ def with_ids(view: SqlView, answer: Answer) -> Answer:
 
 def _named_by_id(hop: Hop, ids: Mapping[str, str]) -> Hop:
     return replace(hop, fact=ids[hop.fact], source=ids[hop.source], target=ids[hop.target])
-
-
-def about(view: SqlView, lines: Collection[int], limit: int = 40) -> list[Believed]:
-    """What is currently believed of these entities, newest first."""
-    rows: list[Any] = view.query(
-        f"SELECT n.hash, n.content, s.name, f.phrase, b.vf, b.vt, b.confidence, n.line, {STAGE}, b.precision"
-        " FROM facts f"
-        " CROSS JOIN nodes n ON n.id = f.node CROSS JOIN nodes s ON s.id = f.subject"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE f.node IN (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
-        f" SELECT node FROM facts WHERE tenant = :t AND object IN {LISTED}) AND {view.seen()}{_warm(view)}"
-        " ORDER BY b.vf DESC, n.id DESC LIMIT :limit",
-        among=listed(lines),
-        limit=limit,
-    )
-    return [
-        Believed(r[0].hex(), r[1], r[2], label(r[3]), Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9])
-        for r in rows
-    ]
-
-
-def _warm(view: SqlView) -> str:
-    """Leaves out what is archived, where the view does not look at that."""
-    if view.whole:
-        return ""
-    return (
-        " AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.tenant = :t AND m.line = n.line AND m.kind = 'archived'"
-        " AND m.kt = :forever)"
-    )

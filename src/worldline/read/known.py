@@ -7,7 +7,7 @@ answered: from the facts and the best evidence (read/answers.py), or by walking 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,7 +18,7 @@ from worldline.model import Believed, Hit
 from worldline.read.answers import Reply, reply
 from worldline.read.candidates import Item, Turn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
-from worldline.read.facts import ViewGraph, about
+from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
@@ -27,9 +27,10 @@ from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.store.asking import Around, facts_near, only_speaker, readings
+from worldline.store.asking import Around, facts_near, only_speaker
+from worldline.store.facts import about
 from worldline.store.view import SqlView
-from worldline.text import estimate_tokens, fold, words
+from worldline.text import estimate_tokens, fold, inert, words
 
 if TYPE_CHECKING:
     from worldline.read.relation_match import Matcher
@@ -50,10 +51,10 @@ _FIRST_PERSON = re.compile(r"\b(?:I|my|me|we|our|us)\b", re.I)
 
 
 class Told(Struct, frozen=True):
-    """An answer in words, the rows of the memories that prove it, and how it was found."""
+    """An answer in words, the memories that prove it, and how it was found."""
 
     text: str
-    proof: tuple[int, ...]
+    proof: tuple[str, ...]
     how: str = ""
     turn: int = 0
     """The turn that says it best; 0 where none is at hand."""
@@ -67,8 +68,12 @@ class Known(Struct, frozen=True):
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
-        lines = [f"Answer from what is believed: {self.answer.text}{self.answer.how}"] if self.answer else []
-        lines += [f"Believed: {fact.text}" for fact in self.facts]
+        lines = (
+            [f"Answer from what is believed: {inert(self.answer.text)}{self.answer.how}"]
+            if self.answer
+            else []
+        )
+        lines += [f"Believed: {inert(fact.text)}" for fact in self.facts]
         room, kept = int(budget * SHARE), list[str]()
         for line in lines:
             room -= estimate_tokens(line) + 1
@@ -78,72 +83,97 @@ class Known(Struct, frozen=True):
         return "\n".join(kept)
 
 
-def known(view: SqlView, asked: Asked, matcher: Matcher | None, hits: Sequence[Hit] = ()) -> Known:
-    """Facts and, where it is sure, the answer."""
-    graph = ViewGraph(view)
+def known(
+    view: SqlView,
+    asked: Asked,
+    matcher: Matcher | None,
+    hits: Sequence[Hit] = (),
+    readings: Mapping[int, bytes] = {},
+) -> Known:
+    """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted."""
+    question = _read(asked) if hits else None
+    mine = _asker(view, question)
+    graph = ViewGraph(view, mine)
     mentions = read_names(plain(asked.text), graph.link).mentions
     lines = [int(m.entity) for m in mentions]
-    worth = hits or lines or _FIRST_PERSON.search(asked.text)
-    question = read_question(asked.text, to_datetime(asked.asked_at or 0)) if worth else None
-    mine = _asker(view, question)
+    if question is None and (lines or _FIRST_PERSON.search(asked.text)):
+        question = _read(asked)
+        mine = _asker(view, question)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
-    believed = about(view, lines, limit=200) if lines else []
+    believed = [held.fact for held in about(view, lines, 200)] if lines else []
     chosen = _relevant(believed, asked, 1 if mentions else 2)
-    walked = _walked(asked, graph, matcher, len(believed)) if mentions else None
-    if question is None or question.wants not in SPANS:
-        return Known(chosen, walked if question is None else None)
-    ground, items = gathered(view, question, lines, mine, hits)
+    walking = matcher if mentions and len(believed) <= WALKABLE else None
+    if question is None:
+        return Known(chosen, _walked(asked, graph, walking))
+    if question.wants not in SPANS:
+        return Known(chosen)
+    ground, items = gathered(view, question, lines, mine, hits, readings)
     found = reply(ground, items)
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found), turn=found.items[0].turn))
-    return Known(chosen, walked if walked is not None and _stands(ground, items, walked) else None)
+        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn))
+    return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
 
 
-def _stands(ground: Ground, items: Sequence[Item], walked: Told) -> bool:
-    """Whether what the walk found is of the wanted kind, and no later evidence speaks of a change.
+def _read(asked: Asked) -> Question | None:
+    return read_question(asked.text, to_datetime(asked.asked_at or 0))
+
+
+def _is_walkable(ground: Ground) -> bool:
+    """Whether facts alone may tell: a value of the wanted kind, and not what was before a change.
 
     Records that nobody says state values; only somebody who talks speaks of what was and what changed.
     """
     if ground.question.wants not in ("name", "place", "thing"):
         return False
-    if not any(ground.speakers.values()):
-        return True
-    if ground.question.mode == "former":
-        return False
-    return not any(item.fact in walked.proof and overtaken(ground, item) for item in items)
+    return ground.question.mode != "former" or not any(ground.speakers.values())
 
 
-def _walked(asked: Asked, graph: ViewGraph, matcher: Matcher | None, believed: int) -> Told | None:
-    """The answer of the walk, where the question starts from a thing rather than a speaker."""
-    if believed > WALKABLE or matcher is None:
+def _walked(
+    asked: Asked,
+    graph: ViewGraph,
+    matcher: Matcher | None,
+    ground: Ground | None = None,
+    items: Sequence[Item] = (),
+) -> Told | None:
+    """The answer of the walk, where it is sure and no later evidence speaks of a change."""
+    if matcher is None:
         return None
     found = walk(asked.text, graph, matcher, 1)
     if not found.chains or found.confidence < SURE:
         return None
     chain = found.chains[0]
+    facts = {int(hop.fact) for hop in chain.hops}
+    talked = ground if ground is not None and any(ground.speakers.values()) else None
+    if talked and any(item.fact in facts and overtaken(talked, item) for item in items):
+        return None
     steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
     how = f" ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"
-    return Told(chain.name, tuple(int(hop.fact) for hop in chain.hops), how)
+    return Told(chain.name, tuple(graph.ids[int(hop.fact)] for hop in chain.hops), how)
 
 
 # From facts and evidence ------------------------------------------------------------------------------
 
 
-def _proof(found: Reply) -> tuple[int, ...]:
+def _proof(found: Reply, hits: Sequence[Hit]) -> tuple[str, ...]:
     """The facts that say it, else the turn that does."""
-    facts = [item.fact for item in found.items if item.fact and item.role != ""]
-    rows = facts[:4] or [item.turn for item in found.items[:1] if item.turn]
-    return tuple(dict.fromkeys(rows))
+    facts = [item.id for item in found.items if item.fact and item.role != ""]
+    turns = {hit.node.key: hit.node.id for hit in hits}
+    proof = facts[:4] or [turns[item.turn] for item in found.items[:1] if item.turn]
+    return tuple(dict.fromkeys(proof))
 
 
 def gathered(
-    view: SqlView, question: Question, lines: Sequence[int], mine: Collection[str], hits: Sequence[Hit]
+    view: SqlView,
+    question: Question,
+    lines: Sequence[int],
+    mine: Collection[str],
+    hits: Sequence[Hit],
+    readings: Mapping[int, bytes],
 ) -> tuple[Ground, list[Item]]:
     """What an answer is weighed on, and all candidates."""
-    kept = readings(view, [hit.node.key for hit in hits[:TURNS]]) if hits else {}
-    trusted = [hit for hit in hits[:TURNS] if hit.node.key in kept or hit.node.type != "Turn"]
-    turns = [_turn(hit, kept.get(hit.node.key) or None) for hit in trusted]
+    trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
+    turns = [_turn(hit, readings.get(hit.node.key) or None) for hit in trusted]
     by_key = {turn.key: turn for turn in turns}
     facts = facts_near(view, lines, list(by_key))
     whom = _whom(question, facts, mine)

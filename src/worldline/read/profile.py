@@ -8,28 +8,29 @@ are counted instead.
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import orjson
 from msgspec import Struct
 
 from worldline.clock import LATEST, Instant, Interval, to_datetime
 from worldline.dates import find_dates
-from worldline.model import Believed, Node
+from worldline.model import Node
 from worldline.read.chains import Link, chains
-from worldline.read.facts import about
 from worldline.read.person import Person
-from worldline.read.stage import STAGE
-from worldline.read.telling import telling
-from worldline.read.turns import spoken
 from worldline.rules.landmarks import landmarks
+from worldline.rules.names import GIVEN
 from worldline.rules.sentences import sentences
 from worldline.rules.style import counted, nearest, unpacked
 from worldline.rules.tally import DECODER, Met, Said, Tally, combined, tally
-from worldline.store.view import LISTED, SqlView, listed
-from worldline.text import fold, words
+from worldline.store import people
+from worldline.store.facts import Ascribed, about
+from worldline.store.turns import how_many, newest_of, spoken
+from worldline.store.view import SqlView
+from worldline.text import content_words, fold, words
 
 if TYPE_CHECKING:
     from worldline.rules.style import Counts
@@ -169,13 +170,7 @@ def _upto(rows: Rows, speaker: str) -> int:
 def kept(view: SqlView, first: Collection[str] = ()) -> Rows:
     """The rows that sleep keeps and this view may see, one a speaker; these people's in any case."""
     rows = Rows({}, {})
-    found = view.query(
-        f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
-        " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
-        first=orjson.dumps(list(first)).decode(),
-        most=SPEAKERS,
-    )
-    for speaker, body, style in found:
+    for speaker, body, style in people.kept(view, first, SPEAKERS):
         rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), DECODER.decode(body)])
         rows.styles[speaker] = rows.styles.get(speaker, 0) + unpacked(style)
     return rows
@@ -189,19 +184,7 @@ def _add(rows: Rows, speaker: str, said: Sequence[Said]) -> None:
 
 def _recent(view: SqlView, speaker: str, after: int, most: int = RECENT) -> list[Said]:
     """What somebody said, the newest, after a lineage."""
-    tables = ("texts", "cold_texts") if view.whole else ("texts",)
-    lines: list[int] = []
-    for table in tables:
-        rows = view.query(
-            f"SELECT n.line FROM {table} t CROSS JOIN nodes n ON n.id = t.node CROSS JOIN beliefs b ON b.tenant = :t"
-            " AND b.line = n.line AND b.node = n.id WHERE t.tenant = :t AND t.speaker = :speaker AND t.node > :after"
-            f" AND n.line > :after AND {view.seen()} ORDER BY t.node DESC LIMIT :most",
-            speaker=speaker,
-            after=after,
-            most=most,
-        )
-        lines += [row[0] for row in rows]
-    newest = sorted(set(lines))[-most:]
+    newest = newest_of(view, speaker, after, most)
     return [
         Said(t.line, t.text, t.said_at, t.answers) for t in spoken(view, newest) if t.speaker == speaker
     ]  # fmt: skip
@@ -214,31 +197,16 @@ def _attributes(view: SqlView, who: Person) -> tuple[Attribute, ...]:
     """What is believed of the person now, the firmest and newest first."""
     if not who.entities:
         return ()
-    mine = set(_subjects(view, who.entities))
-    facts = [fact for fact in about(view, who.entities, 4 * FACTS) if fact.line in mine]
-    stages = dict(
-        view.query(
-            f"SELECT b.line, {STAGE} FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()}",
-            among=listed(fact.line for fact in facts),
-        )
-    )
-    made = [_attribute(fact, stages.get(fact.line) or "") for fact in facts]
+    mine = [one for one in about(view, who.entities, 4 * FACTS) if one.subject in who.entities]
     rank = {"crystal": 0, "unit": 1}
-    return tuple(sorted(made, key=lambda one: rank.get(one.stage, 2))[:FACTS])
+    return tuple(sorted(map(_attribute, mine), key=lambda one: rank.get(one.stage, 2))[:FACTS])
 
 
-def _attribute(fact: Believed, stage: str) -> Attribute:
-    return Attribute(fact.slot, fact.text, fact.id, fact.valid, fact.confidence, stage, fact.precision)
-
-
-def _subjects(view: SqlView, entities: Collection[int]) -> list[int]:
-    """The facts of which these are the subject."""
-    rows = view.query(
-        "SELECT n.line FROM facts f CROSS JOIN nodes n ON n.id = f.node WHERE f.tenant = :t"
-        f" AND f.subject IN {LISTED}",
-        among=listed(entities),
+def _attribute(held: Ascribed) -> Attribute:
+    fact = held.fact
+    return Attribute(
+        fact.slot, fact.text, fact.id, fact.valid, fact.confidence, held.stage or "", fact.precision
     )
-    return [row[0] for row in rows]
 
 
 # Style -----------------------------------------------------------------------------------------------
@@ -269,6 +237,42 @@ def _style(view: SqlView, who: Person, own: Tally, rows: Rows) -> Style:
         found[0] if found else None,
         round(found[1], 3) if found else None,
     )
+
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]+|[\u4e00-\u9fff]+")
+_COMMON = 40
+"""A share of one in so many texts makes a word worth looking at, where there are many."""
+
+
+def telling(view: SqlView, texts: Sequence[str], most: int) -> tuple[str, ...]:
+    """The words by which some texts can be told from all others, the most telling first, as mostly written.
+
+    They are used again and again here and seldom elsewhere; names of people are not among them.
+    """
+    often: Counter[str] = Counter()
+    shapes: dict[str, Counter[str]] = {}
+    for text in texts:
+        often.update(set(content_words(text)))
+        for word in _WORD.findall(text):
+            for token in words(word)[:1]:
+                shapes.setdefault(token, Counter())[word.lower()] += 1
+    least = max(1 if len(texts) < 8 else 2, len(texts) // _COMMON)
+    tokens = [
+        t for t, n in often.items() if n >= least and t in shapes and len(t) > 2 and not _is_name(shapes[t])
+    ]
+    everywhere, total = view.frequencies(tokens), how_many(view)
+    worth = {t: _worth(often[t], len(texts), everywhere.get(t, 0), total) for t in tokens}
+    best = sorted(tokens, key=lambda token: (-worth[token], token))[:most]
+    return tuple(shapes[token].most_common(1)[0][0] for token in best)
+
+
+def _worth(often: int, of: int, everywhere: int, total: int) -> float:
+    """How often, times how much more often than elsewhere."""
+    return often * math.log((often / of) / ((max(everywhere, often) + 1) / (total + 1)))
+
+
+def _is_name(shapes: Counter[str]) -> bool:
+    return shapes.most_common(1)[0][0].removesuffix("'s").removesuffix("’s") in GIVEN
 
 
 # Relations -------------------------------------------------------------------------------------------

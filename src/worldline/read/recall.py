@@ -15,30 +15,30 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import Instant
-from worldline.model import Hit, Node, NodeDraft, Recall
-from worldline.read import biography, lanes, topics, worlds
+from worldline.clock import Instant, show
+from worldline.model import Hit, NodeDraft, Recall
+from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
+from worldline.read.few import few
 from worldline.read.known import Known, known
+from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import FAMILY, degrees, needs, shares
-from worldline.read.pack import pack
+from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
-from worldline.read.rerank import rerank
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
-from worldline.read.signals import signals, unasked
 from worldline.read.weights import MEETS, THRESHOLD
 from worldline.rules.describe import Described
-from worldline.store import search
+from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
+from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectors import require_identity
 from worldline.store.view import SqlView, annotate
-from worldline.text import estimate_tokens
+from worldline.text import estimate_tokens, inert
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
     from worldline.read.relation_match import Matcher
-    from worldline.store.vectors import Floats, VectorIndex
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
@@ -47,6 +47,7 @@ KNOWN_AROUND = 80
 RRF = 60
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
+NO_WORD = "there is no word in the question to look for"
 NOTHING_STORED = Corpus(1, 1.0, {})
 """Any word may be a slip of the pen."""
 
@@ -65,14 +66,6 @@ class Wish(Struct, frozen=True):
     """So many candidates are read for a reranker, even where fewer are wanted."""
 
 
-class Semantic(Struct, frozen=True):
-    """The question as a vector, who made it, and the index to look it up in."""
-
-    query: Floats
-    identity: str
-    index: VectorIndex
-
-
 class Pool(Struct, frozen=True):
     """Candidates and their neighbours, the lanes' findings, and the counts behind the scores."""
 
@@ -84,7 +77,7 @@ class Pool(Struct, frozen=True):
     """How near each world is to the question, where sleep has composed them."""
     replaced: Mapping[int, Sequence[int]] = {}
     """Turns whose facts are over, as far as the question asks for them, and the turns that took their place."""
-    course: topics.Course = topics.Course()
+    course: Course = Course()
     """The topics that a broad question's evidence lies in."""
 
 
@@ -106,21 +99,45 @@ class Found(Struct, frozen=True):
     wanted: int
     candidates: int
     opening: str
+    several: bool = False
+    """Whether the question asks for more than one thing."""
 
 
 def recall(
     view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
 ) -> Found:
-    """Everything that reads, inside one snapshot; `conclude` shows it."""
+    """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
+    found = _recalled(view, question, wish, semantic, matcher)
+    if not found.recall.abstained or view.whole or not cold.is_used(view):
+        return found
+    both = _recalled(view.bind(cold=True), question, wish, semantic, matcher)
+    return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
+
+
+def _telling_cold(view: SqlView, found: Found) -> Found:
+    """The same, where every hit that came out of the archive says so."""
+    since = strengths.archived(view, [hit.node.line for hit in found.recall.hits])
+    told = {line: [f"cold since {show(at)[:10]}: not used for long"] for line, at in since.items()}
+    hits = [replace(hit, node=annotate(hit.node, told.get(hit.node.line, ()))) for hit in found.recall.hits]
+    return replace(found, recall=replace(found.recall, hits=tuple(hits)))
+
+
+def _recalled(
+    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
+) -> Found:
+    """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
-    hits = hits_of(view, chosen, pool)
-    reason = None if verdict.enough else _why_not(pool, verdict)
-    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits)
-    sure = verdict.sure
+    told = verbatim(view, [scored.key for scored in chosen])
+    wordless = not any(char.isalnum() for char in question)
+    hits = [] if wordless else hits_of(told, chosen, pool)
+    reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
+    readings = {key: one.reading for key, one in told.items() if one.reading is not None}
+    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
+    sure = 0.0 if wordless else verdict.sure
     if believed.answer:
         reason, sure = None, max(sure, THRESHOLD)
         hits = _led_by(view, hits, believed.answer.turn, pool)
@@ -135,9 +152,10 @@ def recall(
         tuple(_trace(asked, pool, verdict.measures, sure)) if wish.explain else (),
         believed.facts,
         believed.answer.text if believed.answer else None,
-        view.ids(believed.answer.proof) if believed.answer else (),
+        believed.answer.proof if believed.answer else (),
     )
-    return Found(answer, wanted, len(pool.candidates), _opening(reason, believed, wish.max_tokens))
+    opening = _opening(reason, believed, wish.max_tokens)
+    return Found(answer, wanted, len(pool.candidates), opening, asked.several or asked.broad)
 
 
 def _led_by(view: SqlView, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
@@ -145,7 +163,8 @@ def _led_by(view: SqlView, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
     if not turn:
         return hits
     best = hits[0].score if hits else 0.0
-    lead = [hit for hit in hits if hit.node.key == turn] or hits_of(view, [Scored(turn, best, {})], pool)
+    found = [hit for hit in hits if hit.node.key == turn]
+    lead = found or hits_of(verbatim(view, [turn]), [Scored(turn, best, {})], pool)
     return [*lead, *(hit for hit in hits if hit.node.key != turn)]
 
 
@@ -157,12 +176,19 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     hits = hits[: found.wanted]
     text, shown = pack(hits, wish.max_tokens, found.candidates, found.opening)
     kept = hits if wish.limit else tuple(shown)
-    return replace(found.recall, hits=kept, text=text, tokens=estimate_tokens(text))
+    told = found.recall
+    clear = few(
+        [hit.score for hit in kept],
+        answered=told.answer is not None,
+        several=found.several,
+        doubted=told.abstained,
+    )
+    return replace(told, hits=kept, text=text, tokens=estimate_tokens(text), few=clear)
 
 
 def _opening(reason: str | None, believed: Known, budget: int) -> str:
     """What stands above the evidence: a doubt, and what is believed."""
-    doubt = f"Not sure that this is known: {reason}" if reason else ""
+    doubt = f"Not sure that this is known: {inert(reason)}" if reason else ""
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
@@ -173,11 +199,11 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
         require_identity(ground.embedder, semantic.identity)
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
-    beside = _beside_the_words(view, asked, pool, wish, ground)
+    factors = _beside_the_words(view, asked, pool, wish, ground)
     if ground.texts <= WHOLE:
-        beside |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
-    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), beside)
-    board = topics.lift(board, pool.course)
+        factors |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
+    board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
+    board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced))
 
@@ -188,12 +214,11 @@ def _beside_the_words(
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
         return {}
-    columns = worlds.column(pool.turns, pool.worlds) | biography.column(
-        pool.turns, pool.places.get("profile")
-    )
+    columns = beside.worlds(pool.turns, pool.worlds)
+    columns |= beside.landmarks(pool.turns, pool.places.get("profile"))
     if ground.scorers is None or "signals" in wish.without:
         return columns
-    return columns | signals(view, pool.turns, ground.scorers, wish.without | unasked(asked))
+    return columns | beside.signals(view, pool.turns, ground.scorers, wish.without | beside.unasked(asked))
 
 
 # The pool ------------------------------------------------------------------------------------------
@@ -202,37 +227,30 @@ def _beside_the_words(
 def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
-    found: dict[str, list[int]] = {}
-    if "words" not in wish.without:
-        found["words"] = lanes.words(view, asked, ground, frequency)
-    if semantic is not None and "vectors" not in wish.without:
-        found["vectors"] = list(lanes.vectors(view, semantic.index, semantic.query, ground))
-    if asked.advice and "standing" not in wish.without:
-        found["standing"] = lanes.standing(view, asked, ground)
-    near: Mapping[int, float] = {}
-    if semantic is not None and not view.cold and "worlds" not in wish.without:
-        near = worlds.nearness(view, semantic.index, semantic.query, ground)
-        if near:
-            found["worlds"] = worlds.lane(view, semantic.index, semantic.query, near, ground)
-    if asked.people and ground.profiles and not view.cold and "profile" not in wish.without:
-        found["profile"] = biography.lane(view, asked)
+    near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
+    look = Look(view, asked, ground, frequency, semantic, near)
+    found = {
+        name: nodes
+        for name, lane in LANES.items()
+        if name not in wish.without and (nodes := lane(look)) is not None
+    }
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    if "words" in found and ground.texts <= WHOLE:
-        first += _in_other_words(view, asked, first)
-    beside, within = _around(view, first, wish, found)
+    read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
+    first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
+    around, within = _around(view, first, wish, found)
     replaced = {} if "facts" in wish.without else outdated(asked, search.drawn(view, first[:NEAR]))
     later = [node for nodes in replaced.values() for node in nodes]
-    nodes = list(dict.fromkeys([*first, *within, *beside, *later]))
-    course = topics.Course()
+    nodes = list(dict.fromkeys([*first, *within, *around, *later]))
+    course = Course()
     if asked.broad and "topics" not in wish.without:
-        course = topics.course(view, nodes)
+        course = lanes.course(view, nodes)
         if course.topics:
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
     cosines = semantic.index.cosines(semantic.query, nodes) if semantic else None
-    turns = _turns(view, nodes, cosines)
+    turns = _turns(view, nodes, cosines, read)
     next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
@@ -242,10 +260,14 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
-def _in_other_words(view: SqlView, asked: Asked, first: Sequence[int]) -> list[int]:
+def _whole(view: SqlView) -> dict[int, Turn]:
+    """Every text of a small memory."""
+    return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
+
+
+def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
-    rest = _turns(view, [node for node in search.every_text(view, WHOLE) if node not in first], None)
-    wanted = needs(asked, NOTHING_STORED)
+    wanted = needs(asked, NOTHING_STORED) if rest else []
     return [turn.key for turn in rest if max(degrees(wanted, turn.described.words), default=0.0) >= FAMILY]
 
 
@@ -276,55 +298,46 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
     }
 
 
-def _turns(view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None) -> list[Turn]:
-    """The pool's texts as scoring sees them; a text that was loaded in bulk is described now."""
-    by_key = {row[0]: _turn(row, cosines) for row in search.described(view, nodes)}
-    return [by_key[node] for node in nodes if node in by_key]
+def _turns(
+    view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
+) -> list[Turn]:
+    """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
+    rest = [node for node in nodes if node not in read]
+    by_key = {**read, **{row[0]: _turn(row) for row in (search.described(view, rest) if rest else ())}}
+    found = [by_key[node] for node in nodes if node in by_key]
+    return found if cosines is None else [replace(turn, cosine=cosines.get(turn.key, 0.0)) for turn in found]
 
 
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
-def _turn(row: Sequence[Any], cosines: Mapping[int, float] | None) -> Turn:
+def _turn(row: Sequence[Any]) -> Turn:
+    """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
         fresh = described_draft(NodeDraft(type_, name, content))
         session, position, speaker, role, value = key, -2 * key, "", "people", fresh
     else:
         value = _DECODER.decode(described)
-    cosine = None if cosines is None else cosines.get(key, 0.0)
-    return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
+    return Turn(key, str(session), position, value, speaker, role, said_at)
 
 
 # After the score -----------------------------------------------------------------------------------
 
 
-def hits_of(view: SqlView, chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
+def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) -> list[Hit]:
     """The chosen ones, verbatim, with who said them when, and what to know about them."""
-    found = search.told(view, [scored.key for scored in chosen])
-    notes = _notes(view, [node for node, _ in found.values()])
     hits = []
     for scored in chosen:
-        if scored.key in found:
-            node, (sender, said_at, offset, session) = found[scored.key]
-            places = {lane: at[node.key] for lane, at in pool.places.items() if node.key in at}
+        if one := told.get(scored.key):
+            places = {lane: at[scored.key] for lane, at in pool.places.items() if scored.key in at}
             hits.append(
                 Hit(
-                    annotate(node, notes.get(node.line, ())), scored.score, places or {"neighbour": 0},
-                    scored.factors, sender or "", said_at, offset or 0, session,
+                    annotate(one.node, one.remarks), scored.score, places or {"neighbour": 0},
+                    scored.factors, one.sender, one.said_at, one.offset, one.session,
                 )
             )  # fmt: skip
     return hits
-
-
-def _notes(view: SqlView, nodes: Sequence[Node]) -> dict[int, list[str]]:
-    """Open contradictions, and what has replaced the facts that were drawn from a turn."""
-    lines = [node.line for node in nodes]
-    notes: dict[int, list[str]] = {}
-    for line, kind, name, content in search.remarks(view, lines):
-        told = f"{kind} {name}".rstrip()
-        notes.setdefault(line, []).append(f"{told}: {content[:160]}")
-    return notes
 
 
 # In words --------------------------------------------------------------------------------------------

@@ -61,11 +61,6 @@ class Board(msgspec.Struct, frozen=True):
         return Scored(self.turns[at].key, float(self.scores[at]), factors)
 
 
-def total(columns: dict[str, Column]) -> Column:
-    """The weighted sum of all features."""
-    return np.asarray(sum(WEIGHTS[name] * column for name, column in columns.items()))
-
-
 def score(
     asked: Asked,
     turns: Sequence[Turn],

@@ -14,11 +14,15 @@ import numpy as np
 from worldline.clock import Instant
 from worldline.model import Dated, Node
 from worldline.read.features import Turn
-from worldline.read.recall import Ranked, Semantic, Wish, find
+from worldline.read.lanes import Semantic
+from worldline.read.recall import Ranked, Wish, find
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import landmarks
-from worldline.store import search
+from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
+
+NEAR = 0.65
+"""A cosine from which on a text without any word of the topic is about it all the same."""
 
 
 def timeline(
@@ -34,15 +38,16 @@ def timeline(
     ranked = find(view, topic, wish, semantic)
     turns = [turn for turn in _about(ranked) if within[0] <= (_happened(turn) or 0) < within[1]]
     chosen = {turn.key: turn for turn in turns[: wish.limit or 50]}
-    found = search.told(view, list(chosen))
+    found = verbatim(view, chosen)
     dated = []
     for key, turn in chosen.items():
-        if key not in found or (not withdrawn and found[key][0].known.end <= view.known):
+        told = found.get(key)
+        if told is None or (not withdrawn and told.node.known.end <= view.known):
             continue
-        node, (sender, said_at, _, session) = found[key]
+        node = told.node
         at = _happened(turn)
         when = node.valid.start if at is None else at
-        dated.append(Dated(when, node, sender or "", said_at, session, *_told(node)))
+        dated.append(Dated(when, node, told.sender, told.said_at, told.session, *_told(node)))
     return tuple(sorted(dated, key=lambda one: (one.at, one.said_at or one.at, one.node.key)))
 
 
@@ -57,10 +62,12 @@ def _told(node: Node) -> tuple[str, tuple[str, ...]]:
 
 
 def _about(ranked: Ranked) -> Iterator[Turn]:
-    """The candidates that meet the topic, best first; all of them where no word does."""
+    """The candidates that meet the topic, best first: by a word, or else by a meaning that is near enough."""
     found = ranked.board.found
     met = np.maximum(found.counts, found.kinds).max(axis=0, initial=0.0) > 0
-    order: Sequence[int] = [at for at in ranked.order if met[at]] or ranked.order
+    order: Sequence[int] = [at for at in ranked.order if met[at]]
+    if not order:
+        order = [at for at in ranked.order if (ranked.board.turns[at].cosine or 0.0) >= NEAR]
     return (ranked.board.turns[at] for at in order)
 
 

@@ -45,11 +45,8 @@ class Graph(Protocol):
     def link(self, names: Collection[str]) -> dict[str, str]:
         """Folded names or aliases that are known → entity id."""
 
-    def outgoing(self, entities: Collection[str]) -> Sequence[Step]:
-        """Facts about these entities."""
-
-    def incoming(self, entities: Collection[str], limit: int) -> Sequence[Step]:
-        """Facts whose object is one of these; none for an entity that has more than `limit`."""
+    def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
+        """Facts about these entities; and facts whose object is one of them, if it has no more than `limit`."""
 
     def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         """For each relation, the stems of kinds that its objects are known to be, with their share."""
@@ -133,11 +130,12 @@ def _end(asked: Question, path: _Path) -> str:
 
 def _steps(ends: set[str], graph: Graph) -> dict[str, list[Hop]]:
     steps: dict[str, list[Hop]] = {}
-    for s in graph.outgoing(sorted(ends)):
+    outgoing, incoming = graph.around(sorted(ends), FAN_IN)
+    for s in outgoing:
         mine = steps.setdefault(s.subject, [])
         if len(mine) < FAN_OUT:
             mine.append(Hop(s.fact, s.relation, s.phrase, s.subject, s.object, False))
-    for s in graph.incoming(sorted(ends), FAN_IN):
+    for s in incoming:
         hop = Hop(s.fact, s.relation, s.phrase, s.object, s.subject, True)
         steps.setdefault(s.object, []).append(hop)
     return steps

@@ -49,9 +49,6 @@ WEIGHTS: dict[str, float] = {
     "preference": 1.9,
 }
 
-KIND_SHARE = 0.4
-"""What a kind counts in the word lane, beside a word (1.0)."""
-
 TOPIC, CITED = 0.75, 0.25
 """For broad questions: how far a turn is raised towards the best of its topic, and what it is worth to be cited by
 a summary. By leave-one-conversation-out over the questions of two public sets that ask for summaries and orders."""
@@ -88,4 +85,4 @@ PROFILE = 0.1
 """What it is worth that a turn tells a landmark of the kind and the person asked for; more did not help."""
 
 SIGNALS: dict[str, float] = {"surprise": 0.05, "strength": 0.5, "landmark": 0.1, "cause": 0.2}
-"""What the signals that sleep leaves are worth (`read/signals.py`)."""
+"""What the signals that sleep leaves are worth (`read/beside.py`)."""

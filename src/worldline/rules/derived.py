@@ -11,14 +11,17 @@ functions decide; they neither read nor write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from worldline.clock import Interval
-from worldline.model import Belief, Close, Metadata
+from worldline.model import Belief, Close, Made, Metadata
 
 INFERRED: Metadata = {"inferred": True, "made_by": "sleep"}
-"""The metadata by which a derived edge is known."""
+"""What a derived edge tells its readers; the engine goes by `made`, which nobody else can write."""
+RETOLD = ("Happening", "Topic", "Summary")
+"""Types of which sleep makes some from texts that are found by their own words."""
 
 
 class Wanted(Struct, frozen=True):
@@ -36,9 +39,28 @@ class Held(Struct, frozen=True):
     metadata: Metadata = {}
 
 
-def is_inferred(metadata: Metadata) -> bool:
+class _Marked(Protocol):
+    @property
+    def made(self) -> Made | None: ...
+
+
+def is_inferred(edge: _Marked) -> bool:
     """Whether an edge was derived by sleep rather than stated by somebody."""
-    return metadata.get("inferred") is True and metadata.get("made_by") == "sleep"
+    return edge.made == "inferred"
+
+
+def node_made(type_: str, metadata: Metadata) -> Made | None:
+    """Who made a memory, by what copies from before there were marks say of it."""
+    return "sleep" if type_ in RETOLD and metadata.get("made_by") == "sleep" else None
+
+
+def edge_made(metadata: Metadata) -> Made | None:
+    """The same of an edge: derived from others, or drawn and carried over by sleep."""
+    if metadata.get("made_by") != "sleep":
+        return None
+    if metadata.get("inferred") is True:
+        return "inferred"
+    return "sleep" if "cue" in metadata or "from" in metadata else None
 
 
 def overlap(*intervals: Interval) -> Interval | None:

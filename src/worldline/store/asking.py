@@ -46,6 +46,7 @@ class Around(Struct, frozen=True):
     line: int
     withdrawn: bool = False
     """Taken back: it never held."""
+    id: str = ""
 
 
 def facts_near(
@@ -56,20 +57,22 @@ def facts_near(
         return []
     rows = view.query(
         "SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one, f.dated,"
-        " b.vf, b.vt, b.kf, b.precision, n.content, e.node, d.metadata, e.said_at, e.utc_offset, n.line, b.kt <= :k"
+        " b.vf, b.vt, b.kf, b.precision, n.content, e.node, d.metadata, e.said_at, e.utc_offset, n.line, b.kt <= :k,"
+        " n.hash"
         " FROM"
         f" (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
         f" SELECT node FROM facts WHERE tenant = :t AND object IN {LISTED} UNION"
         " SELECT src FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
-        " (SELECT value FROM json_each(:turns))) u CROSS JOIN facts f ON f.node = u.node"
-        " CROSS JOIN nodes n ON n.id = f.node CROSS JOIN nodes s ON s.id = f.subject"
+        " (SELECT value FROM json_each(:turns))) u CROSS JOIN facts f ON f.tenant = :t AND f.node = u.node"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+        " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        " LEFT JOIN nodes o ON o.id = f.object"
+        " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
         " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
         " AND d.kt > :k"
-        " LEFT JOIN events e ON e.node = d.dst"
+        " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
-        " ORDER BY b.kt <= :k, b.vf DESC, f.node DESC, d.id DESC LIMIT :limit",
+        " ORDER BY b.kt <= :k, b.vf DESC, f.node DESC, d.id DESC, b.id DESC LIMIT :limit",
         among=listed(lines), turns=listed(turns), limit=limit,
     )  # fmt: skip
     return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
@@ -81,29 +84,16 @@ def _around(row: Sequence[Any]) -> Around:
     return Around(
         row[0], row[1], row[2], row[3], row[4], row[5], value or "", row[8], bool(row[9]), bool(row[10]), row[11],
         row[12], row[13], row[14] or "", row[15], row[16] or 0, (span.get("start") or 0, span.get("end") or 0),
-        row[18] or 0, row[19] or 0, row[20], bool(row[21]),
+        row[18] or 0, row[19] or 0, row[20], bool(row[21]), row[22].hex(),
     )  # fmt: skip
-
-
-def readings(view: SqlView, turns: Collection[int]) -> dict[int, bytes]:
-    """What these turns were read as, packed; those left out from which something is kept back as doubtful."""
-    doubtful = (
-        "EXISTS (SELECT 1 FROM edges d CROSS JOIN beliefs b ON b.tenant = :t AND b.line = d.src AND b.kt = :forever"
-        " AND b.status = 'quarantined' WHERE d.tenant = :t AND d.dst = v.node AND d.type = 'derived_from')"
-    )
-    rows = view.query(
-        f"SELECT v.node, coalesce(v.reading, x'') FROM events v WHERE v.tenant = :t AND v.node IN {LISTED}"
-        f" AND NOT {'0' if view.quarantined else doubtful}",
-        among=listed(turns),
-    )
-    return {row[0]: row[1] for row in rows}
 
 
 def only_speaker(view: SqlView) -> str:
     """The one person who speaks in the store beside assistants; empty where there are none or several."""
     rows = view.query(
-        "WITH RECURSIVE s(name) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > '')"
-        f" UNION ALL SELECT {_NEXT} FROM s WHERE s.name IS NOT NULL LIMIT 6) SELECT name FROM s WHERE name IS NOT NULL"
+        "WITH RECURSIVE s(name, n) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''), 1"
+        f" UNION ALL SELECT {_NEXT}, n + 1 FROM s WHERE s.name IS NOT NULL AND n < 6)"
+        " SELECT name FROM s WHERE name IS NOT NULL ORDER BY name"
     )
     people = [row[0] for row in rows if role_of(row[0]) != "assistant"]
     return people[0] if len(people) == 1 else ""

@@ -80,7 +80,12 @@ def _depth(tx: Tx, line: int) -> int:
 
 def _stored(tx: Tx, line: int) -> tuple[int, bytes, bytes]:
     """(head version, hash, digest) of a lineage before this changeset."""
-    rows = tx.store.query("SELECT head, hash, digest FROM worlds WHERE line = ?", (line,))
+    if line in tx.held_worlds:
+        return tx.held_worlds[line]
+    rows = tx.store.query(
+        "SELECT head, hash, digest FROM worlds WHERE tenant = :t AND line = :line",
+        {"t": tx.tenant, "line": line},
+    )
     return rows[0] if rows else (line, world_hash(tx.id_of(line)), EMPTY_DIGEST)
 
 
@@ -102,10 +107,10 @@ def _settle_one(tx: Tx, line: int) -> None:
     digest = digest_update(digest, members.added, members.removed)
     after = world_hash(tx.id_of(new_head), digest)
     tx.store.execute(
-        "INSERT INTO worlds (line, tenant, head, hash, digest) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (line) DO UPDATE SET head = excluded.head, hash = excluded.hash,"
+        "INSERT INTO worlds (tenant, line, head, hash, digest) VALUES (:t, :line, :head, :hash, :digest)"
+        " ON CONFLICT (tenant, line) DO UPDATE SET head = excluded.head, hash = excluded.hash,"
         " digest = excluded.digest",
-        (line, tx.tenant, new_head, after, digest),
+        {"t": tx.tenant, "line": line, "head": new_head, "hash": after, "digest": digest},
     )
     tx.add("world_hashes", line, after, tx.stamp)
     if line == tx.root:

@@ -9,19 +9,18 @@ from collections.abc import Iterator
 
 import msgspec
 
-from worldline.model import Metadata, NodeDraft
+from worldline.model import Made, NodeDraft
 from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
+from worldline.store import words
+from worldline.store.held import Row
 from worldline.store.schema import SILENT, WORDS_PER_NODE
-from worldline.store.sqlite import Row
 from worldline.store.view import SqlView, owner_token
 from worldline.text import PASSAGE, fold, indexed, passages
 
 UNDESCRIBED = SILENT | {"Fact", "Entity"}
 """Node types that recall does not rank among texts."""
-RETOLD = ("Happening", "Topic", "Summary")
-"""Types of which sleep makes some from texts that are found by their own words."""
 DESCRIBED = 24_000
 """Characters of a text that are described; words and vectors cover all of it."""
 
@@ -29,6 +28,7 @@ DESCRIBED = 24_000
 class Indexing(SqlView):
     """The part of a changeset that makes its texts findable."""
 
+    is_snapshot = False
     language: str
     indexed_nodes: list[int]
     _dirty: bool
@@ -39,30 +39,28 @@ class Indexing(SqlView):
     _owners: dict[int, str]
     _seats: dict[int, int]
 
-    def _index(self, key: int, draft: NodeDraft, scope: int | None = None) -> None:
-        if is_silent(draft.type, draft.metadata):
+    def _index(self, key: int, draft: NodeDraft) -> None:
+        if is_silent(draft.type, draft.made):
             return
-        rows = self.words_of(key, draft, self._owner(draft.scope if scope is None else scope))
+        rows = words_of(key, draft, self._owner(draft.scope), self.language)
         self._dirty = True
         self._words += rows
-        if scope is None:
-            self.indexed_nodes.append(key)
-            self._texts += len(rows)
-            self._tokens += sum(tokens.count(" ") + 1 for _, _, tokens, _ in rows)
+        self.indexed_nodes.append(key)
+        self._texts += len(rows)
+        self._tokens += sum(tokens.count(" ") + 1 for _, _, tokens, _ in rows)
 
-    def words_of(self, key: int, draft: NodeDraft, owner: str) -> list[tuple[int, str, str, str]]:
-        """The rows of a text in the words index, one a passage."""
-        rows = []
-        for number, text in enumerate(searchable(draft)):
-            tokens = indexed(text, self.language)
-            tags = " ".join(_tags(draft, text, tokens))
-            rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
-        return rows
+    def words(self) -> words.Index:
+        """The words index, with all that this changeset has gathered for it."""
+        index = words.Index(self.store, self.tenant)
+        if self._words:
+            gathered, self._words = self._words, []
+            index.add(gathered)
+        return index
 
     def owner_of(self, key: int) -> str:
         """The tokens of everybody who believes in a version."""
         scopes = self.query(
-            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
+            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = :key AND b.line = n.line"
             " WHERE b.tenant = :t AND b.node = :key ORDER BY b.scope",
             key=key,
         )
@@ -85,45 +83,42 @@ class Indexing(SqlView):
             return draft.world or key, -2 * key
         if line != key:
             rows = self.query(
-                "SELECT session, position FROM texts WHERE node = :line UNION ALL"
-                " SELECT session, position FROM cold_texts WHERE node = :line",
+                "SELECT session, position FROM texts WHERE tenant = :t AND node = :line UNION ALL"
+                " SELECT session, position FROM cold_texts WHERE tenant = :t AND node = :line",
                 line=line,
             )
             if rows:
                 return rows[0]
         if draft.world not in self._seats:
             found = self.query(
-                "SELECT max(coalesce((SELECT max(position) FROM texts WHERE tenant = :t AND session = :session), -1),"
-                " coalesce((SELECT max(position) FROM cold_texts WHERE tenant = :t AND session = :session), -1))",
+                "SELECT coalesce(max(position), -1) FROM texts WHERE tenant = :t AND session = :session UNION ALL"
+                " SELECT coalesce(max(position), -1) FROM cold_texts WHERE tenant = :t AND session = :session",
                 session=draft.world,
             )
-            self._seats[draft.world] = max(int(found[0][0]), -1)
+            self._seats[draft.world] = max(-1, *(int(row[0]) for row in found))
         self._seats[draft.world] += 1
         return draft.world, self._seats[draft.world]
 
     def _reindex(self, key: int, draft: NodeDraft) -> None:
         """A payload believed in one more scope must be found from there too."""
         rows = self.query(
-            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.id = :key AND b.line = n.line"
+            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = :key AND b.line = n.line"
             " WHERE b.tenant = :t AND b.node = :key",
             key=key,
         )
-        if len(rows) > 1 and not is_silent(draft.type, draft.metadata):
-            base = key * WORDS_PER_NODE
-            self.query(
-                "DELETE FROM words WHERE rowid >= :low AND rowid < :high",
-                low=base,
-                high=base + WORDS_PER_NODE,
-            )
-            self._owners[-1] = self.owner_of(key)
-            self._index(key, draft, -1)
+        if len(rows) > 1 and not is_silent(draft.type, draft.made):
+            texts = words_of(key, draft, self.owner_of(key), self.language)
+            self.words().replace(texts, texts)
 
     def _owner(self, scope: int) -> str:
         """Tokens that let the words index leave out other tenants and scopes early."""
         if scope not in self._owners:
             tokens = [f"t{self.tenant}"]
             if scope:
-                rows = self.query("SELECT user, agent, app, run FROM scopes WHERE part_of = :s", s=scope)
+                rows = self.query(
+                    'SELECT "user", agent, app, run FROM scopes WHERE tenant = :t AND part_of = :s ORDER BY id',
+                    s=scope,
+                )
                 for values in rows:
                     pairs = zip(("user", "agent", "app", "run"), values, strict=True)
                     tokens += [owner_token(kind, value) for kind, value in pairs if value]
@@ -131,9 +126,19 @@ class Indexing(SqlView):
         return self._owners[scope]
 
 
-def is_silent(type_: str, metadata: Metadata) -> bool:
+def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tuple[int, str, str, str]]:
+    """The rows of a text in the words index, one a passage."""
+    rows = []
+    for number, text in enumerate(searchable(draft)):
+        tokens = indexed(text, language)
+        tags = " ".join(_tags(draft, text, tokens))
+        rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
+    return rows
+
+
+def is_silent(type_: str, made: Made | None) -> bool:
     """Not to be found by its words: a scope, a session, or what sleep cut out of texts which have them."""
-    return type_ in SILENT or (type_ in RETOLD and metadata.get("made_by") == "sleep")
+    return type_ in SILENT or made is not None
 
 
 def searchable(draft: NodeDraft) -> list[str]:
@@ -151,7 +156,11 @@ def searchable(draft: NodeDraft) -> list[str]:
 def _tags(draft: NodeDraft, text: str, tokens: str) -> Iterator[str]:
     """What a passage is of: kinds of things, and whether somebody gives a standing instruction in it."""
     yield from tags_of(tokens.split())
-    if draft.type == "Turn" and role_of(draft.name) != "assistant" and is_standing(text):
+    if (
+        draft.type == "Turn"
+        and role_of(draft.name) != "assistant"
+        and is_standing(text.removeprefix(draft.name).lstrip())
+    ):
         yield STANDING
 
 

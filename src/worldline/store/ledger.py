@@ -21,7 +21,7 @@ from worldline.hashing import chain
 from worldline.store.schema import COLUMNS, COVERED, KEYED
 
 if TYPE_CHECKING:
-    from worldline.store.sqlite import Row
+    from worldline.store.held import Row
     from worldline.store.tx import Tx
 
 TABLES = tuple(COVERED)
@@ -83,8 +83,17 @@ def append(tx: Tx, kind: str, body: bytes, rows: bytes) -> bytes:
     """Writes the log row and returns the new head of the chain."""
     head = chain(tx.head, tx.name, tx.stamp, kind, body, rows)
     tx.store.execute(
-        "INSERT INTO log (tenant, sequence, known, kind, body, previous, hash) VALUES (?,?,?,?,?,?,?)",
-        (tx.tenant, tx.sequence, tx.stamp, kind, body, tx.head, head),
+        "INSERT INTO log (tenant, sequence, known, kind, body, previous, hash)"
+        " VALUES (:t, :sequence, :known, :kind, :body, :previous, :hash)",
+        {
+            "t": tx.tenant,
+            "sequence": tx.sequence,
+            "known": tx.stamp,
+            "kind": kind,
+            "body": body,
+            "previous": tx.head,
+            "hash": head,
+        },
     )
     return head
 

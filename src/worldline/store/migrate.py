@@ -1,22 +1,91 @@
 """Older files, step by step to this format, with a backup beside them first.
 
-`STEPS[n]` is the SQL that turns format n into n + 1. All steps run in one transaction, so that a
+`STEPS[n]` turns format n into n + 1. All steps run in one transaction, so that a
 crash leaves the old format whole.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import apsw
 
 from worldline.errors import StoreError
+from worldline.hashing import tenant_number
 from worldline.store import schema
 
-STEPS: dict[int, str] = {1: schema.SLEEP_TABLES, 2: "ALTER TABLE events ADD COLUMN reading BLOB"}
+Step = str | Callable[[apsw.Connection, str], None]
+_SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
+_BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
+_MARKS = f"""
+UPDATE nodes SET made = 'sleep' WHERE type IN ('Happening', 'Topic', 'Summary') AND {_BY_SLEEP};
+UPDATE edges SET made = 'inferred' WHERE {_BY_SLEEP} AND {_SAID.format("inferred")} = 1;
+UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
+  AND coalesce({_SAID.format("cue")}, {_SAID.format("from")}) IS NOT NULL;
+"""
+"""What sleep made was known by its metadata; it is marked where it has the shape of sleep's own work."""
 
 
-def upgrade(connection: apsw.Connection, path: str) -> None:
+def table(name: str, *, called: str = "") -> str:
+    """The statement that makes a table."""
+    return f"CREATE TABLE {called or name} ({schema.TABLES[name]}) WITHOUT ROWID"
+
+
+def _tenants_first(connection: apsw.Connection, language: str) -> None:
+    """Formats 1 to 3 numbered rows across tenants: the same rows under keys that begin with the tenant.
+
+    A tenant gets the number that follows from its name; what the file knew of its vectors, its tenants know.
+    Words lay in tables of FTS5, and are indexed anew.
+    """
+    from worldline.store import rewording
+
+    cold = rewording.drop_fts5(connection)
+    names = connection.execute("SELECT id, name FROM tenants").fetchall()
+    connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
+    connection.executemany(
+        "INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(str(name))) for old, name in names]
+    )
+    for name in schema.TABLES:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+        if name != "meta":
+            connection.execute(table(name, called="moving"))
+            if columns:
+                _carry(connection, name, columns)
+                connection.execute(f"DROP TABLE {name}")
+            connection.execute(f"ALTER TABLE moving RENAME TO {name}")
+    for definition in schema.INDEXES.values():
+        connection.execute(f"CREATE {definition}")
+    connection.execute(
+        "UPDATE tenants SET moved = coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'moved'), 0);"
+        "UPDATE tenants SET embedder = (SELECT value FROM meta WHERE key = 'embedder') WHERE tenant IN"
+        " (SELECT tenant FROM embeddings UNION SELECT tenant FROM cold_embeddings);"
+        "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
+    )
+    connection.execute(_MARKS)
+    rewording.reword(connection, language, cold)
+
+
+def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> None:
+    """All rows of a table, with their tenants' new numbers."""
+    number = "(SELECT n.new FROM numbers n WHERE n.old = o.{})"
+    source = {
+        column: f"o.{schema.quoted(column)}" for column in columns if (name, column) != ("tenants", "id")
+    }
+    source["tenant"] = number.format("id" if name == "tenants" else "tenant")
+    names = ", ".join(map(schema.quoted, source))
+    connection.execute(
+        f"INSERT INTO moving ({names}) SELECT {', '.join(source.values())} FROM {name} o ORDER BY 1"
+    )
+
+
+STEPS: dict[int, Step] = {1: "", 2: "", 3: _tenants_first}
+"""Format 3 added a column to 2, and 2 tables to 1; the last step copes with either."""
+
+
+def upgrade(connection: apsw.Connection, path: str, language: str) -> None:
     """Brings an older file to this program's format; does nothing to a current one."""
     version = connection.pragma("user_version")
     if version >= schema.FORMAT:
@@ -28,7 +97,11 @@ def upgrade(connection: apsw.Connection, path: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         for step in range(version, schema.FORMAT):
-            connection.execute(STEPS[step])
+            way = STEPS[step]
+            if callable(way):
+                way(connection, language)
+            else:
+                connection.execute(way)
         connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
         connection.execute("COMMIT")
     except apsw.Error as error:
@@ -48,7 +121,14 @@ def backup(connection: apsw.Connection, path: str) -> None:
         raise StoreError(f"cannot write the backup {path} ({error})") from None
 
 
+def make_private(path: str) -> None:
+    """A new, empty file that only its owner can read; one that is there stays as it is."""
+    with contextlib.suppress(OSError):  # whoever opens it says what is wrong
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
 def _copy(connection: apsw.Connection, path: str) -> None:
+    make_private(path)
     target = apsw.Connection(path)
     try:
         with target.backup("main", connection, "main") as copying:

@@ -11,36 +11,47 @@ import orjson
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import Conflict, InvalidInput, Refused
-from worldline.hashing import GENESIS
+from worldline.hashing import GENESIS, tenant_number
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.rules import ontology
-from worldline.store.sqlite import Row, SqliteStore
+from worldline.store.held import Row, Tenant, its_own
+from worldline.store.sqlite import SqliteStore as Store
 from worldline.store.tx import Tx
 
+_CLAIM = (
+    "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)"
+    " ON CONFLICT (tenant) DO UPDATE SET name = tenants.name RETURNING tenant, name, root, last_known, sequence, head"
+)
+"""Whoever comes second waits for the first, and finds the tenant that it has made."""
 
-def new_tenant(store: SqliteStore, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Row:
+
+def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
     """A tenant and its root world, inside the write transaction that first needs them."""
-    store.execute(
-        "INSERT INTO tenants (name, root, last_known, sequence, head) VALUES (?, 0, ?, 0, ?)",
-        (name, now, GENESIS),
-    )
-    row = store.query("SELECT id, name, 0, last_known, sequence, head FROM tenants WHERE name = ?", (name,))[
-        0
-    ]
-    root = store.query("SELECT coalesce(max(id), 0) + 1 FROM nodes")[0][0]
-    tx = Tx(store, (*row[:2], root, *row[3:]), known=now + 1, types=types)
+    number = tenant_number(name)
+    claimed = its_own(store.execute(_CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
+    if claimed.root:
+        return claimed
+    tx = Tx(store, Tenant(number, name, 1, now), known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
-    store.execute("UPDATE tenants SET root = ? WHERE id = ?", (key, row[0]))
+    store.execute("UPDATE tenants SET root = :root WHERE tenant = :t", {"root": key, "t": number})
     tx.finish("open")
-    return (row[0], name, key, tx.stamp, tx.sequence, tx.head)
+    return Tenant(number, name, key, tx.stamp, tx.sequence, tx.head)
+
+
+def _bound(scopes: Sequence[Scope]) -> list[Scope]:
+    return sorted({scope for scope in scopes if scope.bound()}, key=scope_key)
+
+
+def set_key(scopes: Sequence[Scope]) -> str:
+    """The canonical text of a scope set; empty for no scope at all."""
+    return "|".join(scope_key(scope) for scope in _bound(scopes))
 
 
 def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:
     """The number of a scope set, made at first use; 0 for no scope at all."""
-    bound = sorted({scope for scope in scopes if scope.bound()}, key=scope_key)
+    bound, key = _bound(scopes), set_key(scopes)
     if not bound:
         return 0
-    key = "|".join(scope_key(scope) for scope in bound)
     rows = tx.query("SELECT id FROM scopes WHERE tenant = :t AND key = :key", key=key)
     if rows:
         return int(rows[0][0])
@@ -104,7 +115,10 @@ def take_back(tx: Tx, put: Sequence[int], ended: Sequence[int]) -> bool:
 
 
 def _registration(tx: Tx, number: int) -> list[Any]:
-    row = tx.query("SELECT id, world, kind, name, version, spec, kt FROM ontology WHERE id = :n", n=number)
+    row = tx.query(
+        "SELECT id, world, kind, name, version, spec, kt FROM ontology WHERE tenant = :t AND id = :n",
+        n=number,
+    )
     return list(row[0])
 
 
@@ -126,7 +140,9 @@ def _kind(item: Any) -> str:
 
 def _registered(tx: Tx, kind: str, name: str | None) -> list[Row]:
     """(row, world, version, spec, name) of what is registered now."""
-    chosen = "1" if name is None else "name = :name"
+    if not tx.typed:
+        return []
+    chosen = "TRUE" if name is None else "name = :name"
     return tx.query(
         "SELECT id, world, version, spec, name FROM ontology WHERE tenant = :t AND kind = :kind"
         f" AND {chosen} AND kt = :forever ORDER BY id",

@@ -2,12 +2,14 @@
 
 `COLUMNS` drives every insert; `COVERED` names what the log's checksums cover when a row is put
 (what the content hashes cover already, such as a node's text, is left out). A known end is covered
-by the changeset that closed it. `tenant` comes first in every key.
+by the changeset that closed it. `tenant` comes first in every key, and rows are numbered within a
+tenant, so that a tenant's rows can be moved to another store as they are. The definitions are written
+once, in SQLite's words; `dialect` says them to another engine.
 """
 
 from __future__ import annotations
 
-FORMAT = 3
+FORMAT = 4
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
@@ -28,6 +30,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "world",
         "metadata",
         "scope",
+        "made",
     ),
     "beliefs": (
         *("id", "tenant", "line", "node", "type", "scope", "vf", "vt", "kf", "kt"),
@@ -35,7 +38,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "edges": (
         *("id", "tenant", "hash", "src", "type", "dst", "world", "scope"),
-        *("vf", "vt", "kf", "kt", "metadata"),
+        *("vf", "vt", "kf", "kt", "metadata", "made"),
     ),
     "events": (
         *("node", "tenant", "key", "sender", "recipient", "said_at", "utc_offset", "session"),
@@ -59,6 +62,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "world_hashes": ("id", "tenant", "line", "hash", "kf"),
     "marks": ("id", "tenant", "line", "scope", "kind", "value", "reason", "kf", "kt"),
     "origins": ("id", "tenant", "of", "row", "store", "vf", "vt", "kf", "kt", "noted"),
+    "erased": ("id", "tenant", "of", "last", "rows", "kept", "who", "kf"),
 }
 
 COVERED: dict[str, tuple[str, ...]] = {
@@ -84,6 +88,7 @@ COVERED: dict[str, tuple[str, ...]] = {
     "world_hashes": ("id", "line", "hash", "kf"),
     "marks": ("id", "line", "scope", "kind", "value", "reason", "kf"),
     "origins": ("id", "of", "row", "store", "vf", "vt", "kf", "kt", "noted"),
+    "erased": ("id", "of", "last", "rows", "kept", "who", "kf"),
 }
 """Tables whose rows a changeset vouches for; `labels`, `texts`, `wordings`, `blocks`, the words and
 vectors follow from these."""
@@ -93,112 +98,110 @@ KEYED = {"events": "node", "facts": "node", "texts": "node"}
 
 CLOSABLE = ("beliefs", "edges", "proposals", "ontology", "marks")
 
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tenants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, root INTEGER NOT NULL,
-  last_known INTEGER NOT NULL, sequence INTEGER NOT NULL, head BLOB NOT NULL,
-  texts INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
-  line INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL,
-  dated INTEGER, world INTEGER NOT NULL, metadata TEXT, scope INTEGER NOT NULL);
-CREATE TABLE metadata (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, node INTEGER NOT NULL,
-  scope INTEGER NOT NULL, metadata TEXT NOT NULL);
-CREATE TABLE beliefs (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
-  node INTEGER NOT NULL, type TEXT NOT NULL, scope INTEGER NOT NULL, vf INTEGER NOT NULL,
-  vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL, status TEXT, confidence REAL,
-  precision TEXT, reason TEXT);
-CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
-  src INTEGER NOT NULL, type TEXT NOT NULL, dst INTEGER NOT NULL, world INTEGER NOT NULL,
-  scope INTEGER NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL,
-  kt INTEGER NOT NULL, metadata TEXT);
-CREATE TABLE events (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key BLOB NOT NULL,
-  sender TEXT NOT NULL, recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL,
-  session INTEGER, modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT,
-  state TEXT NOT NULL, draft TEXT, signals TEXT, reading BLOB);
-CREATE TABLE facts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, subject INTEGER NOT NULL,
-  predicate TEXT NOT NULL, object INTEGER NOT NULL, literal TEXT, phrase TEXT NOT NULL, key TEXT NOT NULL,
-  kind TEXT NOT NULL, one INTEGER NOT NULL, rank TEXT NOT NULL, dated INTEGER NOT NULL);
-CREATE TABLE wordings (tenant INTEGER NOT NULL, object INTEGER NOT NULL, key TEXT NOT NULL,
-  kind TEXT NOT NULL, placed INTEGER NOT NULL, PRIMARY KEY (tenant, object, key, kind)) WITHOUT ROWID;
-CREATE TABLE blocks (tenant INTEGER NOT NULL, key TEXT NOT NULL, line INTEGER NOT NULL,
-  PRIMARY KEY (tenant, key, line)) WITHOUT ROWID;
-CREATE TABLE aliases (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
-  name TEXT NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL);
-CREATE TABLE labels (tenant INTEGER NOT NULL, label TEXT NOT NULL, value TEXT NOT NULL,
-  node INTEGER NOT NULL, scope INTEGER NOT NULL, PRIMARY KEY (tenant, label, value, node, scope))
-  WITHOUT ROWID;
-CREATE TABLE scopes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key TEXT NOT NULL,
-  user TEXT, agent TEXT, app TEXT, run TEXT, part_of INTEGER NOT NULL);
-CREATE TABLE proposals (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, hash BLOB NOT NULL,
-  a INTEGER NOT NULL, b INTEGER NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL,
-  score REAL NOT NULL, reason TEXT, scope INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL);
-CREATE TABLE ontology (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, world INTEGER NOT NULL,
-  kind TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, spec TEXT, kf INTEGER NOT NULL,
-  kt INTEGER NOT NULL);
-CREATE TABLE worlds (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, head INTEGER NOT NULL,
-  hash BLOB NOT NULL, digest BLOB NOT NULL);
-CREATE TABLE world_hashes (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
-  hash BLOB NOT NULL, kf INTEGER NOT NULL);
-CREATE TABLE log (tenant INTEGER NOT NULL, sequence INTEGER NOT NULL, known INTEGER NOT NULL,
-  kind TEXT NOT NULL, body BLOB NOT NULL, previous BLOB NOT NULL, hash BLOB NOT NULL,
-  PRIMARY KEY (tenant, sequence)) WITHOUT ROWID;
-CREATE TABLE texts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, session INTEGER NOT NULL,
-  position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER,
-  described BLOB NOT NULL);
-CREATE TABLE embeddings (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,
-  vector BLOB NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(owner, text, kinds, content='', contentless_delete=1,
-  tokenize='unicode61 remove_diacritics 0');
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
-CREATE VIRTUAL TABLE terms USING fts5vocab(words, col);
-"""
+UNNUMBERED = ("labels", "wordings", "blocks")
+"""Tables without row numbers, in which a row may be there already."""
 
-SLEEP_TABLES = """
-CREATE TABLE sleep (tenant INTEGER NOT NULL, owner TEXT NOT NULL, pass TEXT NOT NULL, cursor INTEGER NOT NULL,
-  state TEXT NOT NULL, PRIMARY KEY (tenant, owner, pass)) WITHOUT ROWID;
-CREATE TABLE marks (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,
-  kind TEXT NOT NULL, value TEXT, reason TEXT, kf INTEGER NOT NULL, kt INTEGER NOT NULL);
-CREATE INDEX marks_line ON marks (tenant, line, kind, kt);
-CREATE INDEX edges_contradicts ON edges (tenant, src) WHERE type = 'contradicts';
-CREATE TABLE origins (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, of TEXT NOT NULL, row INTEGER NOT NULL,
-  store BLOB NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL,
-  noted INTEGER NOT NULL);
-CREATE INDEX origins_row ON origins (tenant, of, row);
-CREATE TABLE scores (tenant INTEGER NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
-  PRIMARY KEY (tenant, node, name)) WITHOUT ROWID;
-CREATE TABLE scorers (tenant INTEGER NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, weight REAL NOT NULL,
-  PRIMARY KEY (tenant, name)) WITHOUT ROWID;
-CREATE TABLE uses (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, line INTEGER NOT NULL,
-  scope INTEGER NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL);
-CREATE INDEX uses_scope ON uses (tenant, scope);
-CREATE TABLE strengths (line INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, scope INTEGER NOT NULL,
-  salience REAL NOT NULL, reinforced_at INTEGER NOT NULL, cold_at INTEGER NOT NULL, uses INTEGER NOT NULL,
-  useful INTEGER NOT NULL, wrong INTEGER NOT NULL);
-CREATE INDEX strengths_cold ON strengths (tenant, scope, cold_at);
-CREATE INDEX strengths_used ON strengths (tenant) WHERE uses + useful + wrong > 0;
-CREATE TABLE composed (tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,
-  vector BLOB NOT NULL, members INTEGER NOT NULL, made INTEGER NOT NULL, PRIMARY KEY (tenant, line, scope));
-CREATE INDEX composed_made ON composed (tenant, made);
-CREATE TABLE profiles (tenant INTEGER NOT NULL, speaker TEXT NOT NULL, scope INTEGER NOT NULL, body TEXT NOT NULL,
-  style BLOB NOT NULL, PRIMARY KEY (tenant, speaker, scope)) WITHOUT ROWID;
-CREATE TABLE cold_texts (node INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, session INTEGER NOT NULL,
-  position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER, described BLOB NOT NULL);
-CREATE INDEX cold_texts_session ON cold_texts (tenant, session, position);
-CREATE INDEX cold_texts_speaker ON cold_texts (tenant, speaker);
-CREATE TABLE cold_embeddings (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,
-  vector BLOB NOT NULL);
-CREATE UNIQUE INDEX cold_embeddings_passage ON cold_embeddings (passage);
-CREATE VIRTUAL TABLE cold_words USING fts5(owner, text, kinds, content='', contentless_delete=1,
-  tokenize='unicode61 remove_diacritics 0');
-INSERT INTO cold_words (cold_words, rank) VALUES ('rank', 'bm25(0.0, 1.0, 0.4)');
-CREATE VIRTUAL TABLE cold_terms USING fts5vocab(cold_words, col);
-"""
-"""What consolidation keeps: where each pass stands, marks, signals, strengths, world vectors, cold rows;
-and which beliefs and edges (`of`, `row`) were held by another store before, and when."""
+
+def quoted(column: str) -> str:
+    """A column's name as SQL reads it everywhere."""
+    return '"user"' if column == "user" else column
+
+
+TABLES: dict[str, str] = {
+    "meta": "key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (key)",
+    "tenants": "tenant INTEGER NOT NULL, name TEXT NOT NULL, root INTEGER NOT NULL, last_known INTEGER NOT NULL,"
+    " sequence INTEGER NOT NULL, head BLOB NOT NULL, texts INTEGER NOT NULL DEFAULT 0,"
+    " tokens INTEGER NOT NULL DEFAULT 0, moved INTEGER NOT NULL DEFAULT 0, embedder TEXT, PRIMARY KEY (tenant)",
+    "nodes": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, hash BLOB NOT NULL, line INTEGER NOT NULL,"
+    " type TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, dated INTEGER, world INTEGER NOT NULL,"
+    " metadata TEXT, scope INTEGER NOT NULL, made TEXT, PRIMARY KEY (tenant, id)",
+    "metadata": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, node INTEGER NOT NULL, scope INTEGER NOT NULL,"
+    " metadata TEXT NOT NULL, PRIMARY KEY (tenant, id)",
+    "beliefs": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, node INTEGER NOT NULL,"
+    " type TEXT NOT NULL, scope INTEGER NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL,"
+    " kf INTEGER NOT NULL, kt INTEGER NOT NULL, status TEXT, confidence REAL, precision TEXT, reason TEXT,"
+    " PRIMARY KEY (tenant, id)",
+    "edges": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, hash BLOB NOT NULL, src INTEGER NOT NULL,"
+    " type TEXT NOT NULL, dst INTEGER NOT NULL, world INTEGER NOT NULL, scope INTEGER NOT NULL,"
+    " vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL, metadata TEXT,"
+    " made TEXT, PRIMARY KEY (tenant, id)",
+    "events": "node INTEGER NOT NULL, tenant INTEGER NOT NULL, key BLOB NOT NULL, sender TEXT NOT NULL,"
+    " recipient TEXT, said_at INTEGER NOT NULL, utc_offset INTEGER NOT NULL, session INTEGER,"
+    " modality TEXT NOT NULL, category TEXT, source TEXT, external_id TEXT, state TEXT NOT NULL, draft TEXT,"
+    " signals TEXT, reading BLOB, PRIMARY KEY (tenant, node)",
+    "facts": "node INTEGER NOT NULL, tenant INTEGER NOT NULL, subject INTEGER NOT NULL, predicate TEXT NOT NULL,"
+    " object INTEGER NOT NULL, literal TEXT, phrase TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL,"
+    " one INTEGER NOT NULL, rank TEXT NOT NULL, dated INTEGER NOT NULL, PRIMARY KEY (tenant, node)",
+    "wordings": "tenant INTEGER NOT NULL, object INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL,"
+    " placed INTEGER NOT NULL, PRIMARY KEY (tenant, object, key, kind)",
+    "blocks": "tenant INTEGER NOT NULL, key TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY (tenant, key, line)",
+    "aliases": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,"
+    " line INTEGER NOT NULL, scope INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "labels": "tenant INTEGER NOT NULL, label TEXT NOT NULL, value TEXT NOT NULL, node INTEGER NOT NULL,"
+    " scope INTEGER NOT NULL, PRIMARY KEY (tenant, label, value, node, scope)",
+    "scopes": 'id INTEGER NOT NULL, tenant INTEGER NOT NULL, key TEXT NOT NULL, "user" TEXT, agent TEXT, app TEXT,'
+    " run TEXT, part_of INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "proposals": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, hash BLOB NOT NULL, a INTEGER NOT NULL,"
+    " b INTEGER NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL, score REAL NOT NULL, reason TEXT,"
+    " scope INTEGER NOT NULL, kf INTEGER NOT NULL, kt INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "ontology": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, world INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " name TEXT NOT NULL, version TEXT NOT NULL, spec TEXT, kf INTEGER NOT NULL, kt INTEGER NOT NULL,"
+    " PRIMARY KEY (tenant, id)",
+    "worlds": "line INTEGER NOT NULL, tenant INTEGER NOT NULL, head INTEGER NOT NULL, hash BLOB NOT NULL,"
+    " digest BLOB NOT NULL, PRIMARY KEY (tenant, line)",
+    "world_hashes": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, hash BLOB NOT NULL,"
+    " kf INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "log": "tenant INTEGER NOT NULL, sequence INTEGER NOT NULL, known INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " body BLOB NOT NULL, previous BLOB NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (tenant, sequence)",
+    "texts": "node INTEGER NOT NULL, tenant INTEGER NOT NULL, session INTEGER NOT NULL, position INTEGER NOT NULL,"
+    " speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER, described BLOB NOT NULL,"
+    " PRIMARY KEY (tenant, node)",
+    "embeddings": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, passage INTEGER NOT NULL, vector BLOB NOT NULL,"
+    " PRIMARY KEY (tenant, id)",
+    "words": "tenant INTEGER NOT NULL, term TEXT NOT NULL, cold INTEGER NOT NULL, chunk INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (tenant, term, cold, chunk)",
+    "fresh_words": "tenant INTEGER NOT NULL, row INTEGER NOT NULL, owner TEXT NOT NULL, text TEXT NOT NULL,"
+    " kinds TEXT NOT NULL, PRIMARY KEY (tenant, row)",
+    "words_total": "tenant INTEGER NOT NULL, cold INTEGER NOT NULL, texts INTEGER NOT NULL,"
+    " tokens INTEGER NOT NULL, fresh INTEGER NOT NULL, PRIMARY KEY (tenant, cold)",
+    "sleep": "tenant INTEGER NOT NULL, owner TEXT NOT NULL, pass TEXT NOT NULL, cursor INTEGER NOT NULL,"
+    " state TEXT NOT NULL, PRIMARY KEY (tenant, owner, pass)",
+    "marks": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,"
+    " kind TEXT NOT NULL, value TEXT, reason TEXT, kf INTEGER NOT NULL, kt INTEGER NOT NULL,"
+    " PRIMARY KEY (tenant, id)",
+    "origins": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, of TEXT NOT NULL, row INTEGER NOT NULL,"
+    " store BLOB NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL,"
+    " kt INTEGER NOT NULL, noted INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "erased": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, of TEXT NOT NULL, last INTEGER NOT NULL,"
+    " rows BLOB NOT NULL, kept BLOB NOT NULL, who TEXT NOT NULL, kf INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "scores": "tenant INTEGER NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,"
+    " PRIMARY KEY (tenant, node, name)",
+    "scorers": "tenant INTEGER NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, weight REAL NOT NULL,"
+    " PRIMARY KEY (tenant, name)",
+    "uses": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,"
+    " kind TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "strengths": "line INTEGER NOT NULL, tenant INTEGER NOT NULL, scope INTEGER NOT NULL, salience REAL NOT NULL,"
+    " reinforced_at INTEGER NOT NULL, cold_at INTEGER NOT NULL, uses INTEGER NOT NULL, useful INTEGER NOT NULL,"
+    " wrong INTEGER NOT NULL, PRIMARY KEY (tenant, line)",
+    "composed": "tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL, vector BLOB NOT NULL,"
+    " members INTEGER NOT NULL, made INTEGER NOT NULL, PRIMARY KEY (tenant, line, scope)",
+    "profiles": "tenant INTEGER NOT NULL, speaker TEXT NOT NULL, scope INTEGER NOT NULL, body TEXT NOT NULL,"
+    " style BLOB NOT NULL, PRIMARY KEY (tenant, speaker, scope)",
+    "cold_texts": "node INTEGER NOT NULL, tenant INTEGER NOT NULL, session INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER,"
+    " described BLOB NOT NULL, PRIMARY KEY (tenant, node)",
+    "cold_embeddings": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,"
+    " vector BLOB NOT NULL, PRIMARY KEY (tenant, id)",
+}
+"""Every table with its columns and key. `words` holds postings in chunks, `fresh_words` new texts that wait to
+be folded into them, `words_total` their totals. `erased` is what is left of what was forgotten: which rows of
+which table (the highest is `last`), when and by whom, and the hashes without which the rest could not be proved. `sleep` and what follows is what consolidation keeps: where each
+pass stands, marks, signals, strengths, world vectors, cold rows; and which beliefs and edges (`of`, `row`)
+were held by another store before, and when."""
 
 INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",
-    "nodes_line": "INDEX nodes_line ON nodes (tenant, line) WHERE line != id",
+    "nodes_line": "INDEX nodes_line ON nodes (tenant, line) WHERE line <> id",
     "beliefs_line": "INDEX beliefs_line ON beliefs (tenant, line, kt)",
     "beliefs_type": "INDEX beliefs_type ON beliefs (tenant, type, vf)",
     "edges_out": "INDEX edges_out ON edges (tenant, src, type, dst, vf, vt, kf, kt, scope)",
@@ -206,24 +209,36 @@ INDEXES: dict[str, str] = {
     "events_key": "UNIQUE INDEX events_key ON events (tenant, key)",
     "events_session": "INDEX events_session ON events (tenant, session, said_at)",
     "events_pending": "INDEX events_pending ON events (tenant, node) WHERE state = 'pending'",
-    "embeddings_passage": "UNIQUE INDEX embeddings_passage ON embeddings (passage)",
+    "embeddings_passage": "UNIQUE INDEX embeddings_passage ON embeddings (tenant, passage)",
     "texts_session": "INDEX texts_session ON texts (tenant, session, position)",
     "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
     "facts_key": "INDEX facts_key ON facts (tenant, key)",
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
-    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed",
+    "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "metadata_node": "UNIQUE INDEX metadata_node ON metadata (tenant, node, scope)",
     "aliases_key": "INDEX aliases_key ON aliases (tenant, key)",
     "aliases_line": "INDEX aliases_line ON aliases (tenant, line)",
     "scopes_key": "UNIQUE INDEX scopes_key ON scopes (tenant, key)",
-    "scopes_user": "INDEX scopes_user ON scopes (tenant, user)",
+    "scopes_user": 'INDEX scopes_user ON scopes (tenant, "user")',
     "proposals_pair": "INDEX proposals_pair ON proposals (tenant, a, b)",
     "proposals_merged": "INDEX proposals_merged ON proposals (tenant) WHERE status = 'accepted'",
     "ontology_name": "INDEX ontology_name ON ontology (tenant, kind, name)",
     "world_hashes_line": "INDEX world_hashes_line ON world_hashes (tenant, line, kf)",
     "world_hashes_hash": "INDEX world_hashes_hash ON world_hashes (tenant, hash)",
+    "words_thin": "INDEX words_thin ON words (tenant, term) WHERE chunk > 0 AND n < 26",
+    "marks_line": "INDEX marks_line ON marks (tenant, line, kind, kt)",
+    "edges_contradicts": "INDEX edges_contradicts ON edges (tenant, src) WHERE type = 'contradicts'",
+    "erased_of": "INDEX erased_of ON erased (tenant, of, last)",
+    "origins_row": "INDEX origins_row ON origins (tenant, of, row)",
+    "uses_scope": "INDEX uses_scope ON uses (tenant, scope)",
+    "strengths_cold": "INDEX strengths_cold ON strengths (tenant, scope, cold_at)",
+    "strengths_used": "INDEX strengths_used ON strengths (tenant, line) WHERE uses + useful + wrong > 0",
+    "composed_made": "INDEX composed_made ON composed (tenant, made)",
+    "cold_texts_session": "INDEX cold_texts_session ON cold_texts (tenant, session, position)",
+    "cold_texts_speaker": "INDEX cold_texts_speaker ON cold_texts (tenant, speaker)",
+    "cold_embeddings_passage": "UNIQUE INDEX cold_embeddings_passage ON cold_embeddings (tenant, passage)",
 }
 
 BULK = ("nodes_hash", "beliefs_line", "beliefs_type", "edges_out", "edges_in")

@@ -1,6 +1,6 @@
 """What recall asks of a store: few, bounded statements, each of them bound by the view.
 
-Words are found by FTS5, what lies around a hit by session and position. Nothing here weighs one
+Words are found by their index, what lies around a hit by session and position. Nothing here weighs one
 find against another; every node that leaves has passed the view's time, scope and world.
 """
 
@@ -12,27 +12,23 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant, show
 from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
-from worldline.store import archive
-from worldline.store.schema import WORDS_PER_NODE
+from worldline.store import words
 from worldline.store.vectors import Newest
 from worldline.store.view import (
     FOUND_APART,
     LISTED,
     MADE_APART,
-    NODE,
     SqlView,
     listed,
-    node_from,
     owner_token,
 )
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 _NEXT = (
     "(SELECT min(name) FROM (SELECT min(speaker) AS name FROM texts WHERE tenant = :t AND speaker > s.name"
-    " UNION ALL SELECT min(speaker) FROM cold_texts WHERE tenant = :t AND speaker > s.name))"
+    " UNION ALL SELECT min(speaker) FROM cold_texts WHERE tenant = :t AND speaker > s.name) both_ways)"
 )
 _FIRST = _NEXT.replace("s.name", "''")
 """The next speaker in the order of their names, and the first."""
@@ -53,7 +49,7 @@ class Ground(Struct, frozen=True):
     scopes: tuple[int, ...]
     """The scope sets that the bound scope may see."""
     owners: tuple[str, ...]
-    """Tokens of tenant and scope, where the store has others too."""
+    """Tokens of the scope, where the tenant has others too."""
     share: float
     """A guess at the part of all texts that may be seen."""
     scorers: dict[str, float] | None = None
@@ -67,29 +63,26 @@ class Ground(Struct, frozen=True):
 def ground(view: SqlView) -> Ground:
     """One look at the tenant."""
     bound = view.scope.bound()
-    kinds = " AND ".join(["tenant = :t", *(f"{kind} = :{kind}" for kind in bound)])
+    kinds = " AND ".join(["tenant = :t", *(f'"{kind}" = :{kind}' for kind in bound)])
     rows = view.query(
-        "SELECT (SELECT texts FROM tenants WHERE id = :t), (SELECT tokens FROM tenants WHERE id = :t),"
-        " (SELECT value FROM meta WHERE key = 'embedder'), (SELECT max(id) FROM embeddings),"
-        " (SELECT max(id) FROM beliefs), (SELECT value FROM meta WHERE key = 'moved'),"
-        " (SELECT count(*) FROM (SELECT 1 FROM tenants LIMIT 2)),"
-        " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20)),"
-        f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {1 if bound else 0}),"
-        f" (WITH RECURSIVE s(name) AS (SELECT {_FIRST} UNION ALL SELECT {_NEXT} FROM s"
-        " WHERE s.name IS NOT NULL LIMIT 1000)"
+        "SELECT (SELECT texts FROM tenants WHERE tenant = :t), (SELECT tokens FROM tenants WHERE tenant = :t),"
+        " (SELECT embedder FROM tenants WHERE tenant = :t), (SELECT max(id) FROM embeddings WHERE tenant = :t),"
+        " (SELECT max(id) FROM beliefs WHERE tenant = :t), (SELECT moved FROM tenants WHERE tenant = :t),"
+        " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20) few),"
+        f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {'TRUE' if bound else 'FALSE'}),"
+        f" (WITH RECURSIVE s(name, n) AS (SELECT {_FIRST}, 1 UNION ALL SELECT {_NEXT}, s.n + 1 FROM s"
+        " WHERE s.name IS NOT NULL AND s.n < 1000)"
         " SELECT json_group_array(name) FROM s WHERE name IS NOT NULL),"
         " CASE WHEN EXISTS (SELECT 1 FROM scores WHERE tenant = :t) OR EXISTS (SELECT 1 FROM strengths"
         " WHERE tenant = :t AND uses + useful + wrong > 0) THEN"
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
         " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
     )
-    texts, tokens, embedder, vectors, beliefs, moved, tenants, scopes, seen, names, scorers, worlds, kept = (
-        rows[0]
-    )
+    texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
-    own: tuple[str, ...] = (f"t{view.tenant}",) if tenants > 1 else ()
+    own: tuple[str, ...] = ()
     if bound and scopes > 1:
-        own += tuple(owner_token(kind, value) for kind, value in bound.items())
+        own = tuple(owner_token(kind, value) for kind, value in bound.items())
     return Ground(
         people,
         texts or 0,
@@ -105,28 +98,40 @@ def ground(view: SqlView) -> Ground:
     )
 
 
-def search_words(view: SqlView, match: str, owners: Collection[str], depth: int | None) -> list[int]:
+def search_words(view: SqlView, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    match = f"owner : ({' AND '.join(owners)}) AND {match}" if owners else match
-    source, matching, order, args = "words", "words MATCH :match AND ", "words.rank", dict[str, Any]()
-    if view.whole and archive.is_used(view):
-        every, args = archive.ranked(view, match)
-        source, matching, order = f"({every}) words", "", "words.score, words.rowid"
+    return [
+        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))
+    ]
+
+
+def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
+    """Which of these are visible and found by their words."""
     rows = view.query(
-        f"SELECT n.id FROM {source} CROSS JOIN nodes n ON n.id = words.rowid / {WORDS_PER_NODE}{_HELD}"
-        f" WHERE {matching}b.type NOT IN {FOUND_APART} AND {view.seen()}"
-        f" ORDER BY {order} LIMIT :depth",
-        match=match,
-        depth=-1 if depth is None else depth + depth // 2,
-        **args,
+        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
+        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()}",
+        among=listed(nodes),
     )
-    return list(dict.fromkeys(row[0] for row in rows))[:depth]
+    return {row[0] for row in rows}
+
+
+def first_holding(view: SqlView, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
+    """The first node of this view's scopes that holds each word, at whatever time, among so many at least."""
+    held = words.first(view, tokens, owners, far)
+    rows = view.query(
+        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
+        f" AND b.type NOT IN {FOUND_APART} AND {view.scoped('b')}",
+        among=listed(node for nodes in held.values() for node in nodes),
+    )
+    seen = {row[0] for row in rows}
+    found = {token: next((node for node in nodes if node in seen), None) for token, nodes in held.items()}
+    return {token: node for token, node in found.items() if node is not None}
 
 
 def every_text(view: SqlView, room: int) -> list[int]:
     """All visible texts, oldest first, as many as there is room for."""
     rows = view.query(
-        f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.id = t.node{_HELD} WHERE t.tenant = :t"
+        f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD} WHERE t.tenant = :t"
         f" AND b.type NOT IN {FOUND_APART} AND {view.seen()} ORDER BY n.id LIMIT :room",
         room=room,
     )
@@ -138,9 +143,9 @@ def around(view: SqlView, nodes: Sequence[int], best: Sequence[int]) -> tuple[li
 
     The sessions come in the order of their best turn, their turns in the order of the session.
     """
-    order = " ORDER BY place, position, node" if view.whole else ""  # one table is read in this order
     rows = view.query(
-        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({_within(view)}){order} LIMIT :room)",
+        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({_within(view)}) w"
+        " ORDER BY place, position, node LIMIT :room) v",
         among=listed(nodes),
         best=listed(best),
         sessions=_SESSIONS,
@@ -155,7 +160,7 @@ def _beside(view: SqlView) -> str:
     tables = _TEXTS[view.whole]
     return " UNION ALL ".join(
         f"SELECT 0, t.node FROM {own} o CROSS JOIN {other} t ON t.tenant = :t AND t.session = o.session"
-        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.node IN {LISTED}"
+        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.tenant = :t AND o.node IN {LISTED}"
         for own in tables
         for other in tables
     )
@@ -164,35 +169,37 @@ def _beside(view: SqlView) -> str:
 def _within(view: SqlView) -> str:
     """(place of its session, position, node) of every turn of the best sessions."""
     tables = _TEXTS[view.whole]
-    home = ", ".join(f"(SELECT o.session FROM {table} o WHERE o.node = j.value)" for table in tables)
+    home = ", ".join(
+        f"(SELECT o.session FROM {table} o WHERE o.tenant = :t AND o.node = j.value)" for table in tables
+    )
     home = f"coalesce({home})" if view.whole else home
     best = (
-        f"SELECT {home} AS home, min(j.key) AS place FROM json_each(:best) j GROUP BY home"
-        " HAVING home IS NOT NULL ORDER BY place LIMIT :sessions"
+        f"SELECT h.home, min(h.place) AS place FROM (SELECT {home} AS home, j.key AS place FROM json_each(:best) j) h"
+        " WHERE h.home IS NOT NULL GROUP BY h.home ORDER BY 2, 1 LIMIT :sessions"
     )
     return " UNION ALL ".join(
-        f"SELECT place, t.position, t.node FROM ({best}) CROSS JOIN {table} t"
-        " ON t.tenant = :t AND t.session = home"
+        f"SELECT g.place, t.position, t.node FROM ({best}) g CROSS JOIN {table} t"
+        " ON t.tenant = :t AND t.session = g.home"
         for table in tables
     )
 
 
 STRETCH = (
     "CROSS JOIN texts t ON t.tenant = :t AND t.session = o.session AND t.position"
-    " BETWEEN coalesce(json_extract(e.metadata, '$.turns[0]'), o.position)"
-    " AND coalesce(json_extract(e.metadata, '$.turns[1]'), o.position)"
+    " BETWEEN coalesce(CAST(e.metadata ->> '$.turns[0]' AS BIGINT), o.position)"
+    " AND coalesce(CAST(e.metadata ->> '$.turns[1]' AS BIGINT), o.position)"
 )
 """The texts `t` of the stretch that a topic gathers by an edge `e` to the text `o` that opens it."""
 
 
 def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tuple[int, int]]:
     """(world, node) of the visible texts that these worlds contain or gather, as many as there is room for."""
-    held = f"CROSS JOIN nodes n ON n.id = t.node{_HELD} WHERE b.type NOT IN {FOUND_APART} AND {view.seen()}"
+    held = f"CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD} WHERE b.type NOT IN {FOUND_APART} AND {view.seen()}"
     rows = view.query(
         "SELECT w.value, n.id FROM json_each(:among) w CROSS JOIN texts t ON t.tenant = :t AND t.session = w.value"
         f" {held} UNION ALL SELECT w.value, n.id FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t"
         f" AND e.src = w.value AND e.type = 'derived_from' AND {view.time('e')} AND {view.scoped('e')}"
-        f" CROSS JOIN texts o ON o.node = e.dst {STRETCH} {held} LIMIT :room",
+        f" CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst {STRETCH} {held} ORDER BY 1, 2 LIMIT :room",
         among=listed(worlds),
         room=room,
     )
@@ -202,7 +209,8 @@ def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tup
 def seen_among(view: SqlView, nodes: Collection[int]) -> set[int]:
     """Which of these versions are visible."""
     rows = view.query(
-        f"SELECT b.node FROM nodes n{_HELD} WHERE n.id IN {LISTED} AND {view.seen()}", among=listed(nodes)
+        f"SELECT b.node FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()}",
+        among=listed(nodes),
     )
     return {row[0] for row in rows}
 
@@ -212,47 +220,18 @@ def described(view: SqlView, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
     if view.whole:
         columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
-        joined, none = " LEFT JOIN cold_texts c ON c.node = n.id", "coalesce(t.node, c.node)"
+        joined, none = (
+            " LEFT JOIN cold_texts c ON c.tenant = :t AND c.node = n.id",
+            "coalesce(t.node, c.node)",
+        )
     return view.query(
         f"SELECT n.id, {columns}, CASE WHEN {none} IS NULL THEN n.type END, n.name,"
         f" CASE WHEN {none} IS NULL THEN n.content END"
-        f" FROM nodes n{_HELD} LEFT JOIN texts t ON t.node = n.id{joined}"
-        f" WHERE n.id IN {LISTED} AND b.type NOT IN {FOUND_APART} AND {view.seen()} GROUP BY n.id",
+        f" FROM nodes n LEFT JOIN texts t ON t.tenant = :t AND t.node = n.id{joined}"
+        f" WHERE n.tenant = :t AND n.id IN {LISTED} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
+        f" AND b.line = n.line AND b.node = n.id AND b.type NOT IN {FOUND_APART} AND {view.seen()}) ORDER BY n.id",
         among=listed(nodes),
     )
-
-
-def told(view: SqlView, nodes: Collection[int]) -> dict[int, tuple[Any, tuple[Any, ...]]]:
-    """These nodes, verbatim, with (sender, said at, offset, session) where they are events."""
-    rows = view.query(
-        f"SELECT {NODE}, e.sender, e.said_at, e.utc_offset, (SELECT name FROM nodes w WHERE w.id = e.session)"
-        f" FROM nodes n{_HELD} LEFT JOIN events e ON e.node = n.id"
-        f" WHERE n.id IN {LISTED} AND {view.seen()} GROUP BY n.id",
-        among=listed(nodes),
-    )
-    return {row[0]: (node_from(row), row[19:]) for row in rows}
-
-
-def remarks(view: SqlView, lines: Collection[int]) -> list[tuple[int, str, str, str]]:
-    """(lineage, kind, name, text): what openly contradicts these, and facts of theirs that are over."""
-    step = (
-        "SELECT e.{near}, 'contradicted by', n.name, n.content, n.id, CASE WHEN n.type = 'Turn' THEN b.vf END"
-        " FROM edges e"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.{far}"
-        " CROSS JOIN nodes n ON n.id = b.node WHERE e.tenant = :t"
-        f" AND e.{{near}} IN {LISTED} AND e.type = 'contradicts' AND {view.time('e')} AND {view.scoped('e')}"
-        f" AND {view.seen()} AND {_open(view)}"
-    )
-    over = (
-        "SELECT e.dst, 'no longer so', '', n.content, n.id, NULL FROM edges e"
-        " CROSS JOIN nodes n ON n.id = e.src AND n.type = 'Fact'"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
-        f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kf <= :k AND e.kt > :k"
-        f" AND b.vt <= :v AND {view.scoped('b')}"
-    )
-    parts = (step.format(near="src", far="dst"), step.format(near="dst", far="src"), over)
-    rows = view.query(f"{' UNION '.join(parts)} ORDER BY 1, 2, 5", among=listed(lines))
-    return [(line, kind, _dated(name, at), text) for line, kind, name, text, _, at in rows]
 
 
 class Drawn(Struct, frozen=True):
@@ -274,10 +253,11 @@ def drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
     cited = "d.type = 'derived_from' AND d.kf <= :k AND d.kt > :k"
     facts = (
         "SELECT d.dst AS turn, f.node, f.subject, f.predicate, n.content, max(b.vt) AS ended"
-        " FROM edges d CROSS JOIN facts f ON f.node = d.src CROSS JOIN nodes n ON n.id = f.node"
+        " FROM edges d CROSS JOIN facts f ON f.tenant = :t AND f.node = d.src"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
         " LEFT JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
         f" AND {view.scoped('b')} WHERE d.tenant = :t AND d.dst IN {LISTED} AND {cited} AND {view.scoped('d')}"
-        " GROUP BY d.dst, f.node"
+        " GROUP BY d.dst, f.node, f.subject, f.predicate, n.content"
     )
     sibling = (
         "(SELECT json_group_array(d.dst) FROM facts g CROSS JOIN edges d ON d.tenant = :t AND d.src = g.node"
@@ -287,7 +267,7 @@ def drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
     then = "(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.type = 'Turn' AND b.vf = o.ended)"
     rows = view.query(
         f"SELECT o.turn, o.content, o.ended, CASE WHEN o.over THEN {sibling} END, CASE WHEN o.over THEN {then} END"
-        f" FROM (SELECT *, ifnull(ended, 0) <= :v AS over FROM ({facts})) o ORDER BY o.turn, o.node",
+        f" FROM (SELECT h.*, coalesce(h.ended, 0) <= :v AS over FROM ({facts}) h) o ORDER BY o.turn, o.node",
         among=listed(turns),
     )
     return [
@@ -309,21 +289,6 @@ def _only(turn: int, found: str | None) -> list[int]:
 
 def _later(turn: int, found: str | None) -> list[int]:
     return sorted({other for other in orjson.loads(found or "[]") if other > turn})
-
-
-def _open(view: SqlView) -> str:
-    """Of a contradiction between words: two of the facts that it is about are both still seen."""
-    return (
-        "(e.metadata IS NULL OR json_extract(e.metadata, '$.about') IS NULL OR EXISTS (SELECT 1"
-        " FROM json_each(e.metadata, '$.about') j WHERE 1 < (SELECT count(DISTINCT f.line)"
-        " FROM json_each(j.value, '$.facts') i CROSS JOIN nodes f ON f.tenant = :t AND f.hash = unhex(i.value)"
-        f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.line WHERE {view.seen()})))"
-    )
-
-
-def _dated(name: str, at: Instant | None) -> str:
-    """Whose words they are, and of which day."""
-    return name if at is None else f"{name} on {show(at)[:10]}".lstrip()
 
 
 def archived(view: SqlView, line: int) -> int | None:
@@ -353,32 +318,34 @@ def in_topics(view: SqlView, nodes: Sequence[int], topics: int, room: int) -> li
     A topic is derived from the turn that opens a stretch; the edge says how far that reaches.
     """
     edge = f"e.type = 'derived_from' AND {view.time('e')} AND {view.scoped('e')}"
-    last = "json_extract(e.metadata, '$.turns[1]')"
+    last = "CAST(e.metadata ->> '$.turns[1]' AS BIGINT)"
     made = (
         f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = {{line}} AND {view.seen()}"
-        f" CROSS JOIN nodes n ON n.id = b.node AND {MADE_APART}"
+        f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node AND {MADE_APART}"
     )
     touched = (
         "SELECT e.src AS line, sum(1.0 / (60 + j.key)) AS mass FROM json_each(:among) j"
-        " CROSS JOIN texts p ON p.node = j.value CROSS JOIN texts o ON o.tenant = :t AND o.session = p.session"
-        " AND o.position BETWEEN p.position - :reach AND p.position CROSS JOIN nodes m ON m.id = o.node"
+        " CROSS JOIN texts p ON p.tenant = :t AND p.node = j.value"
+        " CROSS JOIN texts o ON o.tenant = :t AND o.session = p.session"
+        " AND o.position BETWEEN p.position - :reach AND p.position"
+        " CROSS JOIN nodes m ON m.tenant = :t AND m.id = o.node"
         f" CROSS JOIN edges e ON e.tenant = :t AND e.dst = m.line AND {edge}"
         f" WHERE {last} >= p.position GROUP BY e.src ORDER BY mass DESC, e.src LIMIT :topics"
     )
     members = (
         f"SELECT h.line, h.mass, p.node FROM ({touched}) h{made.format(line='h.line')}"
         f" CROSS JOIN edges e ON e.tenant = :t AND e.src = h.line AND {edge}"
-        " CROSS JOIN texts o ON o.node = e.dst CROSS JOIN texts p ON p.tenant = :t AND p.session = o.session"
-        f" AND p.position BETWEEN o.position AND {last} WHERE +b.type = 'Topic'"
+        " CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst CROSS JOIN texts p ON p.tenant = :t AND p.session = o.session"
+        f" AND p.position BETWEEN o.position AND {last} WHERE b.type || '' = 'Topic'"
         " ORDER BY h.mass DESC, h.line, p.node LIMIT :room"
     )
     cited = (
-        "SELECT 0, 0, j.value FROM json_each(:among) j CROSS JOIN nodes m ON m.id = j.value"
+        "SELECT 0, 0, j.value FROM json_each(:among) j CROSS JOIN nodes m ON m.tenant = :t AND m.id = j.value"
         f" CROSS JOIN edges e ON e.tenant = :t AND e.dst = m.line AND {edge}{made.format(line='e.src')}"
-        " WHERE +b.type = 'Summary'"
+        " WHERE b.type || '' = 'Summary'"
     )
     rows = view.query(
-        f"SELECT * FROM ({members}) UNION ALL {cited}",
+        f"SELECT m.* FROM ({members}) m UNION ALL {cited} ORDER BY 2 DESC, 1, 3",
         among=listed(nodes), reach=REACH, topics=topics, room=room,
     )  # fmt: skip
     return [(line, node) for line, _, node in rows]

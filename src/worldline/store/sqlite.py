@@ -11,6 +11,7 @@ import errno
 import os
 import struct
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,10 @@ import apsw
 
 from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
-from worldline.hashing import ALGORITHM
-from worldline.store import archive, migrate
-from worldline.store.schema import APPLICATION_ID, BULK, FORMAT, INDEXES, SLEEP_TABLES, TABLES
-from worldline.store.vectors import VectorIndex
+from worldline.hashing import ALGORITHM, tenant_number
+from worldline.store import migrate
+from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
+from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
 
 try:
     import fcntl
@@ -32,39 +33,28 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
 """Locks of an open file (try, wait), where the system has them; elsewhere flock."""
 _COUNTER, _QUEUE = 0, 1
-SHOWN = 4096
-"""So many shown memories are kept in mind between two writes; the oldest are dropped."""
-USED = (
-    "INSERT INTO uses (tenant, line, scope, kind, at) SELECT ?1, ?2, coalesce((SELECT b.scope FROM beliefs b"
-    " WHERE b.tenant = ?1 AND b.line = ?2 ORDER BY b.id LIMIT 1), 0), ?3, ?4"
-)
-"""Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory."""
-Row = tuple[Any, ...]
+STATEMENTS = 400
+"""So many prepared statements are kept; a night, a write and a question have some hundred each."""
+_PUT = {
+    table: f"INSERT INTO {table} ({', '.join(map(quoted, columns))}) VALUES ({', '.join('?' * len(columns))})"
+    + (" ON CONFLICT DO NOTHING" if table in UNNUMBERED else "")
+    for table, columns in COLUMNS.items()
+}
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
 
-class SqliteStore:
+class SqliteStore(Held):
     """A store in one file, or in memory for `:memory:`."""
 
     def __init__(self, path: str | Path, config: Config) -> None:
+        super().__init__(config)
         self.path = str(path)
-        self.config = config
         self.in_memory = self.path == ":memory:"
-        self.statements = 0
-        self.vectors: dict[str, VectorIndex] = {}
-        self.matcher: Any = None
-        """What the walk has learned about similar words, kept between questions."""
-        self.meanings: dict[str, Any] = {}
-        """Vectors of names that were compared."""
-        self.common: dict[str, int] = {}
-        """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
-        self.swept: set[str] = set()
-        """Tenants whose missing vectors have been looked for since the store was opened."""
-        self.shown: dict[tuple[int, int], int] = {}
-        """(tenant, lineage) → moment: what recalls have shown since the last write; never much."""
         self._local = threading.local()
         self._write_lock = threading.RLock()
-        self._open: list[apsw.Connection] = []
+        self._open: list[tuple[threading.Thread, apsw.Connection]] = []
+        """Each with the thread that it belongs to: what a thread leaves behind is closed for it."""
+        self._opening = threading.Lock()
         self._shared = self._connect() if self.in_memory else None
         try:
             with translated():
@@ -88,19 +78,17 @@ class SqliteStore:
         with translated():
             connection = self._file()
             connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
+            # One plan a statement: else each new value that is bound has it prepared again (STAT4).
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
-            connection.register_fts5_function(archive.FUNCTION, archive.rank_in_all)
-            self._open.append(connection)
+            with self._opening:
+                for owner, left in [pair for pair in self._open if not pair[0].is_alive()]:
+                    left.close(True)
+                    self._open.remove((owner, left))
+                self._open.append((threading.current_thread(), connection))
             return connection
-
-    def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
-        """Lineages that a recall has shown; written down with the next write, not by the read."""
-        for line in lines:
-            self.shown[tenant, line] = at
-        while len(self.shown) > SHOWN:
-            self.shown.pop(next(iter(self.shown)), None)
 
     def keep_shown(self) -> None:
         """Writes down what was shown, if that can be done at once; a busy or read-only file is left alone."""
@@ -111,21 +99,30 @@ class SqliteStore:
             connection.set_busy_timeout(0)
             connection.execute("PRAGMA synchronous = NORMAL")  # losing it in a power cut would not matter
             try:
-                with self.writing(wait=False):
-                    pass
+                for tenant in list(self.shown):
+                    with self._writing(tenant, keep=True, wait=False):
+                        pass
             finally:
                 connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
                 connection.execute(f"PRAGMA synchronous = {self.config.durability}")
 
     def _file(self) -> apsw.Connection:
-        return apsw.Connection(self.path)
+        if not self.in_memory:
+            migrate.make_private(self.path)
+        return apsw.Connection(self.path, statementcachesize=STATEMENTS)
 
     def close(self) -> None:
         """Closes every connection that this store opened, in any thread."""
         if self._open:
             self.keep_shown()
-        for connection in self._open:
-            connection.close(True)
+        for _, connection in self._open:
+            while True:
+                try:
+                    connection.close(True)
+                    break
+                except apsw.ThreadingViolationError:  # another thread is in the midst of a statement
+                    connection.interrupt()
+                    time.sleep(0.001)
         self._open.clear()
         self._local = threading.local()
 
@@ -139,7 +136,7 @@ class SqliteStore:
                 connection.execute("PRAGMA journal_mode = WAL")
                 create(connection)
             else:
-                migrate.upgrade(connection, self.path)
+                migrate.upgrade(connection, self.path, self.config.language)
 
     def _format(self, connection: apsw.Connection) -> int | None:
         """The file's format, None for an empty file; raises where it can never be a store."""
@@ -175,46 +172,82 @@ class SqliteStore:
         return self.connection().execute(sql, args).fetchall()
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
-        """One snapshot for several statements."""
+    def reading(self, tenant: str) -> Iterator[Tenant]:
+        """One snapshot for several statements; yields what is kept of the tenant."""
         with self._shared_access():
             connection = self.connection()
             if connection.in_transaction:
-                yield
+                yield self.tenant_row(tenant)
                 return
             with translated():
                 connection.execute("BEGIN")
                 try:
-                    yield
+                    yield self.tenant_row(tenant)
                 finally:
                     connection.execute("COMMIT")
 
     def _shared_access(self) -> contextlib.AbstractContextManager[Any]:
         return self._write_lock if self._shared is not None else contextlib.nullcontext()
 
-    def problems(self) -> list[str]:
-        """What SQLite itself finds wrong.
+    def tenant_row(self, tenant: str) -> Tenant:
+        """What the store keeps of a tenant."""
+        return its_own(self.query(TENANT, {"t": tenant_number(tenant)}), tenant)
 
-        Through a connection of its own: FTS5 checks against a structure that it cached before
-        others wrote, and then reports corruption where there is none.
-        """
-        fresh = None if self._shared else apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            found = (fresh or self.connection()).execute("PRAGMA quick_check(1)").fetchall()
-        finally:
-            if fresh:
-                fresh.close()
+    def tenants(self) -> list[str]:
+        """The names of all tenants that have memories."""
+        return [row[0] for row in self.query("SELECT name FROM tenants WHERE root <> 0 ORDER BY name")]
+
+    def size(self) -> int:
+        """Bytes of the file, 0 in memory."""
+        return 0 if self.in_memory else os.path.getsize(self.path)
+
+    def backup(self, target: str) -> None:
+        """A whole copy of the file as another one, while it is in use."""
+        with translated():
+            migrate.backup(self.connection(), target)
+
+    def problems(self) -> list[str]:
+        """What SQLite itself finds wrong."""
+        found = self.connection().execute("PRAGMA quick_check(1)").fetchall()
         return [str(row[0]) for row in found if row[0] != "ok"]
+
+    def sweep(self) -> bool:
+        """Leaves nothing of what was deleted in free pages, the planner's samples or the write-ahead log.
+
+        False where another process still reads an older state, so that its log cannot be cut yet.
+        """
+        connection = self.connection()
+        with self._exclusive(), self._shared_access(), translated():
+            if connection.in_transaction:
+                raise StoreError("a store is swept between transactions, not inside one")
+            held = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'").fetchall()
+            connection.execute("PRAGMA secure_delete = ON")
+            try:
+                for (name,) in held:
+                    connection.execute(f"DELETE FROM {name}")
+                connection.execute("VACUUM")
+            finally:
+                connection.execute("PRAGMA secure_delete = OFF")
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except (apsw.BusyError, apsw.LockedError):
+                return False
+            return True
 
     # Writing -----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def writing(self, *, keep: bool = True, wait: bool = True) -> Iterator[None]:
+    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Tenant]:
         """One write transaction; everything or nothing. `keep=False` rolls back (a dry run).
 
-        What recalls have shown since the last one is written down with it. Without `wait` it is now
-        or not at all.
+        Yields what is kept of the tenant. What recalls have shown of them since its last write is
+        written down with it. Without `wait` it is now or not at all.
         """
+        with self._writing(tenant_number(tenant), keep=keep, wait=wait):
+            yield self.tenant_row(tenant)
+
+    @contextlib.contextmanager
+    def _writing(self, tenant: int, *, keep: bool, wait: bool) -> Iterator[None]:
         connection = self.connection()
         with self._exclusive(wait=wait), translated():
             if connection.in_transaction:
@@ -222,26 +255,28 @@ class SqliteStore:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                shown = dict(self.shown) if keep else {}
+                shown = self.shown_rows(tenant) if keep else []
                 if shown:
-                    self.insert(USED, [(*key, "shown", at) for key, at in shown.items()])
+                    self.insert(USED, shown)
                 connection.execute("COMMIT" if keep else "ROLLBACK")
-                for key, at in shown.items():
-                    if self.shown.get(key) == at:
-                        self.shown.pop(key, None)
+                self.forget_shown(tenant, shown)
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
 
-    def execute(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
+    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""
         return self.query(sql, args)
 
-    def insert(self, sql: str, rows: Iterable[Row]) -> None:
-        """The same insert for many rows."""
+    def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
+        """The same statement for many rows."""
         self.statements += 1
         self.connection().executemany(sql, rows)
+
+    def put(self, table: str, rows: Sequence[Row]) -> None:
+        """New rows of a table, with the columns of `COLUMNS`; those that may be there already are left alone."""
+        self.insert(_PUT[table], rows)
 
     @contextlib.contextmanager
     def _exclusive(self, *, wait: bool = True) -> Iterator[None]:
@@ -275,23 +310,25 @@ class SqliteStore:
                     connection.execute("PRAGMA optimize")
 
     def drop_indexes(self) -> None:
-        """Inside a write transaction: forget the bulk indexes until `make_indexes`."""
-        for name in BULK:
-            self.execute(f"DROP INDEX {name}")
+        """Inside the first write transaction of a store: forget the bulk indexes until `make_indexes`."""
+        if len(self.query("SELECT 1 FROM tenants LIMIT 2")) < 2:
+            for name in BULK:
+                self.execute(f"DROP INDEX {name}")
 
     def make_indexes(self) -> None:
         """Inside the same transaction: make them again."""
         for name in BULK:
-            self.execute(f"CREATE {INDEXES[name]}")
+            self.execute(f"CREATE {INDEXES[name].replace('INDEX', 'INDEX IF NOT EXISTS', 1)}")
 
 
 def create(connection: apsw.Connection) -> None:
     """A new, empty store."""
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute(TABLES + SLEEP_TABLES)
+    for name in TABLES:
+        connection.execute(migrate.table(name))
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
-    connection.execute("INSERT INTO meta VALUES ('hash', ?)", (ALGORITHM,))
+    connection.execute("INSERT INTO meta (key, value) VALUES ('hash', ?)", (ALGORITHM,))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
@@ -313,7 +350,7 @@ def _locked(path: str, seconds: float | None) -> int:
     who wait, as it would with one lock.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreFull(FULL) from None

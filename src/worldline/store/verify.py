@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain as chain_
 from typing import Any
 from zlib import crc32
 
@@ -15,6 +17,7 @@ import orjson
 from blake3 import blake3
 
 from worldline.clock import FOREVER, show
+from worldline.errors import StoreError
 from worldline.hashing import (
     EMPTY_DIGEST,
     GENESIS,
@@ -28,8 +31,9 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.rules import wording
-from worldline.store import ledger
-from worldline.store.indexing import RETOLD, is_silent
+from worldline.rules.derived import edge_made, node_made
+from worldline.store import erasing, ledger, words
+from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
 from worldline.store.view import label_value
@@ -37,6 +41,9 @@ from worldline.text import passages
 
 Progress = Callable[[str, int], None]
 _BATCH = 5000
+
+_DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "precedes"})
+"""Types of edges that a night puts as its own work only; of others it may shorten what somebody stated."""
 
 
 class Checker:
@@ -49,17 +56,23 @@ class Checker:
         self.progress = progress or (lambda stage, done: None)
         self.ids: dict[int, bytes] = {}
         self.lines: dict[int, int] = {}
+        try:
+            self.tombs = erasing.tombs(store.query, self.tenant)
+        except (ValueError, TypeError):
+            self.tombs = erasing.Tombs()
+            self.found("what was erased", "its tombstones cannot be read")
 
     def found(self, where: str, what: str) -> None:
         self.damage.append(Damage(where, what))
 
-    def rows(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
+        args["t"] = self.tenant
         try:
-            return self.store.query(sql, (self.tenant, *args))
+            return self.store.query(sql, args)
         except UnicodeDecodeError:
-            return self._readable(sql, (self.tenant, *args))
+            return self._readable(sql, args)
 
-    def _readable(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    def _readable(self, sql: str, args: dict[str, Any]) -> list[tuple[Any, ...]]:
         """The rows whose text is text; the others are missed, and named, by whoever looks for them."""
         cursor, found = iter(self.store.connection().execute(sql, args)), []
         while True:
@@ -75,9 +88,9 @@ class Checker:
         key, last = ledger.key_column(table), -1
         while True:
             batch = self.rows(
-                f"SELECT {key}, {columns} FROM {table} WHERE tenant = ? AND {key} > ? ORDER BY {key}"
+                f"SELECT {key}, {columns} FROM {table} WHERE tenant = :t AND {key} > :last ORDER BY {key}"
                 f" LIMIT {_BATCH}",
-                last,
+                last=last,
             )
             yield from batch
             if len(batch) < _BATCH:
@@ -90,6 +103,7 @@ def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | Non
     """Everything about one tenant, and what is wrong with it."""
     check = Checker(store, tenant, progress)
     nodes = _check_nodes(check)
+    _exhume(check)
     edges = _check_edges(check)
     worlds = _check_worlds(check)
     changesets = _check_log(check)
@@ -99,7 +113,9 @@ def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | Non
 
 
 def _check_nodes(check: Checker) -> int:
-    check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = ?"))
+    check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = :t"))
+    here = set(check.ids)
+    check.ids = {key: hash_ for key, (hash_, _) in check.tombs.nodes.items()} | check.ids
     events = {row[0]: row for row in check.scan("events", "sender, session, said_at, external_id")}
     facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal, phrase")}
     told = {key: (row[1], None) for key, row in events.items()} | _fact_texts(check, facts)
@@ -111,14 +127,20 @@ def _check_nodes(check: Checker) -> int:
             check.found(where, "its payload does not hash to its id")
         if line not in check.ids:
             check.found(where, "its lineage does not exist")
-    for key in sorted(check.ids.keys() - check.lines.keys()):
+    for key in sorted(here - check.lines.keys()):
         check.found(f"node {check.ids[key].hex()[:12]} (row {key})", "its text cannot be read any more")
-    return len(check.ids)
+    return len(check.lines)
+
+
+def _exhume(check: Checker) -> None:
+    """What was erased is still counted in the hashes of the worlds that it lay in."""
+    for key, (_, line) in check.tombs.nodes.items():
+        check.lines.setdefault(key, line)
 
 
 def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any) -> bool:
     """Whether a node's columns hash to its id, and say what its event or fact says."""
-    _, stored, _, type_, name, content, dated, world = row
+    key, stored, _, type_, name, content, dated, world = row
     within = check.ids.get(world) if world else None
     try:
         if type_ == "Turn" and event:
@@ -128,6 +150,8 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
             _, subject, predicate, object_, literal, _ = fact
             ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
             expected = fact_id(*ends, literal, within)
+        elif key in check.tombs.payloads:
+            return erasing.payload_of(type_, name, content) == check.tombs.payloads[key]
         else:
             expected, told = node_id(type_, name, content, dated, within), None
     except (AttributeError, TypeError, ValueError):  # a value of another kind than was ever stored
@@ -139,8 +163,8 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
 
 def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, str | None]]:
     """(name, content) that each Fact node must have: they follow from its ends, so no hash covers them."""
-    ends = "SELECT subject FROM facts WHERE tenant = ?1 UNION SELECT object FROM facts WHERE tenant = ?1"
-    names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = ?1 AND id IN ({ends})"))
+    ends = "SELECT subject FROM facts WHERE tenant = :t UNION SELECT object FROM facts WHERE tenant = :t"
+    names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = :t AND id IN ({ends})"))
     return {
         key: (
             wording.label(phrase),
@@ -173,7 +197,9 @@ def _check_edges(check: Checker) -> int:
 
 def _check_worlds(check: Checker) -> int:
     """Recomputes every digest from its members, leaves first."""
-    stored = {r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = ?")}
+    stored = {
+        r[0]: r[1:] for r in check.rows("SELECT line, head, hash, digest FROM worlds WHERE tenant = :t")
+    }
     hashes: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
     for _, line, hash_, since in check.scan("world_hashes", "line, hash, kf"):
         hashes[line].append((since, hash_))
@@ -202,22 +228,26 @@ def _members(
         return kept[-1] if kept else world_hash(check.ids[line])
 
     members: dict[int, list[bytes]] = defaultdict(list)
-    seen: set[bytes] = set()
+    seen: set[tuple[int, str, int]] = set()
     episodes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     columns = "hash, src, type, dst, world, vt, kf, kt"
-    for _, hash_, src, type_, dst, world, valid_to, since, until in check.scan("edges", columns):
+    for hash_, src, type_, dst, world, valid_to, since, until in chain_(
+        check.tombs.edges, (row[1:] for row in check.scan("edges", columns))
+    ):
         if type_ == "contains":
             if valid_to == FOREVER and since < until:
                 episodes[dst].append((since, until, src))
-        elif hash_ not in seen:
-            seen.add(hash_)
+        elif (src, type_, dst) not in seen:
+            seen.add((src, type_, dst))
             members[world].append(hash_)
     for line, key in sorted((line, key) for key, line in check.lines.items()):
         if line != key and key != stored.get(line, (line,))[0]:
             members[line].append(check.ids[key])
         if line == key and line != stored.get(line, (line,))[0]:
             members[line].append(check.ids[key])
-    born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = ? GROUP BY line"))
+    born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = :t GROUP BY line"))
+    for line, first in check.tombs.born.items():
+        born[line] = min(first, born.get(line, FOREVER))
     for line in (key for key, line in check.lines.items() if key == line and key != check.root):
         for until, world in _places(check.root, episodes.get(line, []), born.get(line, 0)):
             members[world].append(hash_of(line, until))
@@ -244,20 +274,50 @@ def _check_log(check: Checker) -> int:
     previous, last, count = GENESIS, -1, 0
     covered: dict[str, set[int]] = {table: set() for table in COVERED}
     ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
-    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = ? ORDER BY sequence"
+    nights: dict[str, set[int]] = {"nodes": set(), "edges": set()}
+    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
     for sequence, known, kind, body, before, hash_ in check.rows(sql):
         count += 1
         where = f"changeset {sequence} ({show(known)})"
         if sequence != count or before != previous or known <= last:
             check.found(where, "the chain of changesets is broken here")
         content = _check_changeset(check, where, known, body, covered, ended)
+        if sequence in check.tombs.seals:
+            was, rest = check.tombs.seals[sequence]
+            if content != rest:
+                check.found(where, "what is left of it is not what was left when a part was erased")
+            content = was
         if chain(before, check.name, known, kind, body, content) != hash_:
             check.found(where, "the log row does not hash to what it says")
+        if kind.startswith("sleep"):
+            _note_rows(nights, body)
         previous, last = hash_, known
     if previous != check.head or count != check.sequence or (last != check.last_known and count):
         check.found("the end of the log", "the newest changesets are missing")
     _check_uncovered(check, covered, ended)
+    _check_marks(check, nights)
     return count
+
+
+def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
+    """The rows that a changeset put, of these tables; what is damaged is told elsewhere."""
+    with suppress(ValueError):
+        for table, closed, numbers, _ in ledger.sections(body):
+            if table in rows and not closed:
+                rows[table].update(numbers)
+
+
+def _check_marks(check: Checker, nights: dict[str, set[int]]) -> None:
+    """Whatever is marked as made by sleep has the shape of its work, and what a night made is marked."""
+    for key, type_, metadata, made in check.scan("nodes", "type, metadata, made"):
+        shaped = metadata is not None and node_made(type_, _object(metadata)) is not None
+        if (made is not None and not shaped) or (shaped and made is None and key in nights["nodes"]):
+            check.found(f"nodes row {key}", "its mark is not what the night that made it says")
+    for key, type_, metadata, made in check.scan("edges", "type, metadata, made"):
+        shaped = metadata is not None and edge_made(_object(metadata)) is not None
+        by_night = key in nights["edges"] and type_ in _DRAWN
+        if (made is not None and not shaped) or (shaped and made is None and by_night):
+            check.found(f"edges row {key}", "its mark is not what the night that made it says")
 
 
 def _check_changeset(
@@ -275,8 +335,8 @@ def _check_changeset(
                 ended.get(table, {}).update(dict.fromkeys(numbers, known))
                 rows = [ledger.close_bytes(table, number, known) for number in numbers]
             else:
-                covered[table].update(numbers)
-                rows = _stored_rows(check, where, table, numbers)
+                covered[table].update(n for n in numbers if not check.tombs.is_gone(table, n, known))
+                rows = _stored_rows(check, where, known, table, numbers)
             content.update(b"\n".join(rows) + b"\n")
             for number, row, expected in zip(numbers, rows, sums, strict=True):
                 if row and crc32(row) != expected:
@@ -286,22 +346,20 @@ def _check_changeset(
     return content.digest()
 
 
-def _stored_rows(check: Checker, where: str, table: str, numbers: list[int]) -> list[bytes]:
-    key, columns = ledger.key_column(table), ", ".join(COVERED[table])
-    stored: dict[int, bytes] = {}
-    for start in range(0, len(numbers), 500):
-        chosen = ",".join(map(str, numbers[start : start + 500]))
-        for row in check.rows(f"SELECT {columns} FROM {table} WHERE tenant = ? AND {key} IN ({chosen})"):
-            stored[row[0]] = ledger.row_bytes(row)
+def _stored_rows(check: Checker, where: str, known: int, table: str, numbers: list[int]) -> list[bytes]:
+    stored = erasing.covered_rows(lambda sql, args: check.rows(sql, **args), check.tenant, table, numbers)
+    found = []
     for number in numbers:
-        if number not in stored:
+        gone = check.tombs.is_gone(table, number, known)
+        if number not in stored and not gone:
             check.found(f"{table} row {number}", f"it is gone; {where} wrote it")
-    return [stored.get(number, b"") for number in numbers]
+        found.append(b"" if gone else stored.get(number, b""))
+    return found
 
 
 def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[str, dict[int, int]]) -> None:
     for table, known_rows in covered.items():
-        column = "kt" if table in CLOSABLE else "0"
+        column = "kt" if table in CLOSABLE else ledger.key_column(table)
         for number, until in check.scan(table, column):
             if number not in known_rows:
                 check.found(f"{table} row {number}", "no changeset wrote it")
@@ -311,23 +369,24 @@ def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[s
 
 def _check_words(check: Checker) -> None:
     """Every text that should be found by its words has its index rows, and no row is left over."""
-    hot, cold = (
-        {row[0] for row in check.store.query(f"SELECT id FROM {table}_docsize")}
-        for table in ("words", "cold_words")
-    )
+    try:
+        for where, what in words.damaged(check.store.query, check.tenant):
+            check.found(where, what)
+        hot, cold = (words.rows_of(check.store.query, check.tenant, cold=cold) for cold in (False, True))
+    except (StoreError, UnicodeDecodeError) as error:
+        check.found("words", str(error))
+        return
     indexed = hot | cold
     for row in sorted(hot & cold)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are both hot and archived")
     expected: set[int] = set()
-    for key, type_, content, metadata in check.scan("nodes", "type, content, metadata"):
-        if not is_silent(type_, _object(metadata) if metadata and type_ in RETOLD else {}):
+    for key, type_, content, made in check.scan("nodes", "type, content, made"):
+        if not is_silent(type_, made):
             base = key * WORDS_PER_NODE
             expected.update(range(base, base + max(1, len(passages(content)))))
     for row in sorted(expected - indexed)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are not in the index")
-    others = check.store.query("SELECT id FROM nodes WHERE tenant != ?", (check.tenant,))
-    foreign = {row[0] for row in others}
-    for row in sorted(r for r in indexed - expected if r // WORDS_PER_NODE not in foreign)[:1]:
+    for row in sorted(indexed - expected)[:1]:
         check.found(f"words row {row}", "it indexes nothing that is stored")
     for problem in check.store.problems():
         check.found("the file", problem)
@@ -335,9 +394,9 @@ def _check_words(check: Checker) -> None:
 
 def _check_labels(check: Checker) -> None:
     """Every label of every node's metadata can be filtered by, and no other."""
-    stored = set(check.rows("SELECT node, scope, label, value FROM labels WHERE tenant = ?"))
-    given = check.rows("SELECT id, scope, metadata FROM nodes WHERE tenant = ? AND metadata IS NOT NULL")
-    given += check.rows("SELECT node, scope, metadata FROM metadata WHERE tenant = ?")
+    stored = set(check.rows("SELECT node, scope, label, value FROM labels WHERE tenant = :t"))
+    given = check.rows("SELECT id, scope, metadata FROM nodes WHERE tenant = :t AND metadata IS NOT NULL")
+    given += check.rows("SELECT node, scope, metadata FROM metadata WHERE tenant = :t")
     expected = {
         (node, scope, label, label_value(value))
         for node, scope, metadata in given

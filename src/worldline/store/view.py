@@ -17,8 +17,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
 from worldline.rules.wording import label
-from worldline.store import archive
-from worldline.store.schema import WORDS_PER_NODE
+from worldline.store import filters, words
 from worldline.store.sqlite import SqliteStore
 
 NODE = (
@@ -26,17 +25,18 @@ NODE = (
     " CASE WHEN n.scope = b.scope THEN n.metadata ELSE (SELECT m.metadata FROM metadata m"
     " WHERE m.tenant = n.tenant AND m.node = n.id AND m.scope = b.scope) END, b.vf, b.vt, b.kf, b.kt,"
     " b.scope, b.status, b.confidence, b.precision, b.reason,"
-    " (SELECT l.hash FROM nodes l WHERE l.id = n.line),"
-    " (SELECT w.hash FROM nodes w WHERE w.id = n.world)"
+    " (SELECT l.hash FROM nodes l WHERE l.tenant = n.tenant AND l.id = n.line),"
+    " (SELECT w.hash FROM nodes w WHERE w.tenant = n.tenant AND w.id = n.world), n.made"
 )
 BELIEF = "b.id, b.node, b.vf, b.vt, b.kf, b.kt, b.scope, b.status, b.confidence, b.precision, b.reason"
 EDGE = (
     "e.id, e.hash, e.type, e.src, e.dst, e.vf, e.vt, e.kf, e.kt, e.metadata, e.scope,"
-    " (SELECT s.hash FROM nodes s WHERE s.id = e.src), (SELECT d.hash FROM nodes d WHERE d.id = e.dst)"
+    " (SELECT s.hash FROM nodes s WHERE s.tenant = e.tenant AND s.id = e.src),"
+    " (SELECT d.hash FROM nodes d WHERE d.tenant = e.tenant AND d.id = e.dst), e.made"
 )
 FOUND_APART = "('Fact', 'Entity')"
 """Types that recall finds by name and by walking, not by their words."""
-MADE_APART = "(n.type IN ('Topic', 'Summary') AND ifnull(instr(n.metadata, '\"made_by\":\"sleep\"'), 0) > 0)"
+MADE_APART = "(n.type IN ('Topic', 'Summary') AND n.made IS NOT NULL)"
 """Topics and summaries that sleep made: they stand beside verbatim texts and do not compete with them."""
 LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
@@ -45,11 +45,12 @@ _BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierc
 
 _OPEN_FACT = (
     "f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
-    f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.node = d.dst WHERE d.tenant = :t"
+    f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst WHERE d.tenant = :t"
     " AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), f.phrase, o.name"
-    " FROM facts f CROSS JOIN nodes n ON n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
+    " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
     " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
-    " LEFT JOIN nodes o ON o.id = f.object WHERE f.tenant = :t AND b.status IS NOT 'quarantined'"
+    " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object WHERE f.tenant = :t"
+    " AND b.status IS DISTINCT FROM 'quarantined'"
 )
 """Columns and tables of a fact that is believed and not over."""
 
@@ -76,6 +77,9 @@ class SqlView:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
+        """What was counted of some terms, for the search that follows."""
+        self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
             **{f"label{n}": label for n, label in enumerate(labels)},
@@ -89,6 +93,14 @@ class SqlView:
         }
         if only is not None:
             self.args["only"] = listed(only)
+
+    is_snapshot = True
+    """Whether nothing that it sees can change while it is looked at."""
+
+    @staticmethod
+    def owner_token(kind: str, value: str) -> str:
+        """The token by which the words index leaves out other scopes early."""
+        return owner_token(kind, value)
 
     def bind(self, **changes: Any) -> SqlView:
         """The same view with another moment, world, scope or openness."""
@@ -124,14 +136,14 @@ class SqlView:
             return f"{row}.scope IN (SELECT value FROM json_each(:only))"
         bound = self.scope.bound()
         if not bound:
-            return "1"
-        kinds = " AND ".join(f"{kind} = :{kind}" for kind in bound)
+            return "TRUE"
+        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in bound)
         return f"{row}.scope IN (SELECT part_of FROM scopes WHERE tenant = :t AND {kinds})"
 
     def inside(self, line: str) -> str:
         """Lies in the entered world, at any depth, at this moment."""
         if not self.world:
-            return "1"
+            return "TRUE"
         step = (
             "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
             " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k"
@@ -149,7 +161,7 @@ class SqlView:
 
     def trusted(self) -> str:
         """Not quarantined, unless asked for."""
-        return "1" if self.quarantined else "b.status IS NOT 'quarantined'"
+        return "TRUE" if self.quarantined else "b.status IS DISTINCT FROM 'quarantined'"
 
     def seen(self) -> str:
         """Everything that makes a belief `b` visible here."""
@@ -160,14 +172,35 @@ class SqlView:
 
     def _labelled(self) -> str:
         """Has all the metadata that was asked for."""
-        return "".join(
-            f" AND (b.node, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND label = :label{number}"
-            f" AND value = :value{number})"
-            for number in range(len(self.labels))
+        return "".join(self._labelled_by(number, label) for number, label in enumerate(self.labels))
+
+    def _labelled_by(self, number: int, label: str) -> str:
+        """One condition; comparisons are settled over the label's values when they are first needed."""
+        among = f"values{number}"
+        if among not in self.args:
+            found = filters.wanted(label, self.labels[label], self._values_of)
+            self.args[among] = None if found is None else found.values
+            if found is not None:
+                self.args[f"label{number}"] = found.label
+                self._absent |= {number} if found.absent else set()
+        fits = f"= :value{number}"
+        if self.args[among] is not None:
+            fits = f"IN (SELECT value FROM json_each(:{among}))"
+        inside = "NOT IN" if number in self._absent else "IN"
+        return (
+            f" AND (b.node, b.scope) {inside} (SELECT l.node, l.scope FROM labels l WHERE l.tenant = :t"
+            f" AND l.label = :label{number} AND l.value {fits})"
         )
 
+    def _values_of(self, label: str) -> list[str]:
+        rows = self.store.query(
+            "SELECT DISTINCT l.value FROM labels l WHERE l.tenant = :t AND l.label = :label ORDER BY l.value",
+            {"t": self.tenant, "label": label},
+        )
+        return [row[0] for row in rows]
+
     def _end_seen(self, line: str, *, anywhere: bool) -> str:
-        inside = "1" if anywhere else self.inside("b.line")
+        inside = "TRUE" if anywhere else self.inside("b.line")
         return (
             f"EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = {line}"
             f" AND {self.time('b')} AND {self.scoped('b')} AND {self.trusted()} AND {inside})"
@@ -191,7 +224,7 @@ class SqlView:
     def nodes(self, where: str, tail: str = "", **args: Any) -> list[Node]:
         """Visible nodes that meet a condition on `n` and `b`."""
         rows = self.query(
-            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
+            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
             f" WHERE b.tenant = :t AND {where} AND {self.seen()} {tail}",
             **args,
         )
@@ -215,7 +248,7 @@ class SqlView:
     def history(self, line: int) -> list[tuple[Belief, Node]]:
         """Every belief ever held in any version of a lineage up to this known time, oldest first."""
         rows = self.query(
-            f"SELECT {BELIEF}, {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node"
+            f"SELECT {BELIEF}, {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
             f" WHERE b.tenant = :t AND b.line = :line AND b.kf <= :k AND {self.scoped('b')}"
             " ORDER BY b.kf, b.id",
             line=line,
@@ -225,17 +258,17 @@ class SqlView:
     def nodes_by_belief(self, where: str) -> list[Node]:
         """Nodes through these very belief rows, whatever the moment; scope and world still hold."""
         rows = self.query(
-            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node WHERE b.tenant = :t AND {where}"
-            f" AND {self.scoped('b')} AND {self.ever_inside('b.line')} ORDER BY b.id"
+            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+            f" WHERE b.tenant = :t AND {where} AND {self.scoped('b')} AND {self.ever_inside('b.line')} ORDER BY b.id"
         )
         return [node_from(row) for row in rows]
 
     def latest(self, line: int) -> Node | None:
         """The version of a lineage that was believed last by this known time, over or not."""
         rows = self.query(
-            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.id = b.node WHERE b.tenant = :t"
-            " AND b.line = coalesce((SELECT line FROM nodes WHERE id = :line), :line) AND b.kf <= :k"
-            f" AND {self.scoped('b')} AND {self.ever_inside('b.line')}"
+            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
+            " AND b.line = coalesce((SELECT x.line FROM nodes x WHERE x.tenant = :t AND x.id = :line), :line)"
+            f" AND b.kf <= :k AND {self.scoped('b')} AND {self.ever_inside('b.line')}"
             " ORDER BY b.kt > :k DESC, b.vf DESC, b.id DESC LIMIT 1",
             line=line,
         )
@@ -257,7 +290,7 @@ class SqlView:
     def ever_inside(self, line: str) -> str:
         """Has lain in the entered world at some time, as far as is known at this moment."""
         if not self.world:
-            return "1"
+            return "TRUE"
         step = (
             "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
             " AND c.kf <= :k"
@@ -271,14 +304,15 @@ class SqlView:
 
     def edge_ever_inside(self) -> str:
         """The edge `e` leaves something that has lain in the entered world, whichever version."""
-        return self.ever_inside("(SELECT l.line FROM nodes l WHERE l.id = e.src)") if self.world else "1"
+        line = "(SELECT l.line FROM nodes l WHERE l.tenant = :t AND l.id = e.src)"
+        return self.ever_inside(line) if self.world else "TRUE"
 
     def former(self, prefix: str) -> list[tuple[int, str, Instant]]:
         """(lineage, hash, known time it began) of the world hashes that begin so."""
         low, high = _prefix_range(prefix)
         rows = self.query(
             "SELECT h.line, h.hash, h.kf FROM world_hashes h WHERE h.tenant = :t AND h.hash >= :low"
-            f" AND h.hash <= :high AND h.kf <= :k AND {self._end_seen_ever('h.line')} ORDER BY h.kf LIMIT 12",
+            f" AND h.hash <= :high AND h.kf <= :k AND {self._end_seen_ever('h.line')} ORDER BY h.kf, h.id LIMIT 12",
             low=low,
             high=high,
         )
@@ -296,8 +330,8 @@ class SqlView:
         """The beliefs in one version that are current (or that ever were), in this scope."""
         rows = self.query(
             f"SELECT {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.node = :key"
-            " AND b.line = (SELECT line FROM nodes WHERE id = :key)"
-            f" AND {'1' if ever else 'b.kt = :forever'} AND {self.scoped('b')} ORDER BY b.vf, b.id",
+            " AND b.line = (SELECT x.line FROM nodes x WHERE x.tenant = :t AND x.id = :key)"
+            f" AND {'TRUE' if ever else 'b.kt = :forever'} AND {self.scoped('b')} ORDER BY b.vf, b.id",
             key=key,
         )
         return [belief_from(row) for row in rows]
@@ -306,11 +340,11 @@ class SqlView:
         """The currently believed facts of a subject and predicate: same owner, same world as `beside`."""
         rows = self.query(
             f"SELECT f.node, f.subject, f.predicate, f.object, f.literal, {BELIEF}"
-            " FROM facts f CROSS JOIN nodes n ON n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
+            " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
             " AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             f" WHERE f.tenant = :t AND f.subject IN {LISTED}"
             f" AND f.predicate = :predicate AND ({self._same_owner(scope)})"
-            " AND n.world = (SELECT w.world FROM nodes w WHERE w.id = :beside) ORDER BY b.vf, b.id",
+            " AND n.world = (SELECT w.world FROM nodes w WHERE w.tenant = :t AND w.id = :beside) ORDER BY b.vf, b.id",
             beside=beside,
             predicate=predicate,
             scope=scope,
@@ -324,7 +358,8 @@ class SqlView:
 
     def open_facts_among(self, nodes: Collection[int], scope: int) -> list[tuple[Any, ...]]:
         """Which of these are facts that are believed and not over; the subject's name, then as `open_facts`."""
-        return self._open_facts("(SELECT s.name FROM nodes s WHERE s.id = f.subject), ", "node", nodes, scope)
+        name = "(SELECT s.name FROM nodes s WHERE s.tenant = :t AND s.id = f.subject), "
+        return self._open_facts(name, "node", nodes, scope)
 
     def _open_facts(self, first: str, by: str, among: Collection[int], scope: int) -> list[tuple[Any, ...]]:
         chosen = f"f.{by} IN {LISTED} AND ({self._same_owner(scope)})"
@@ -337,8 +372,9 @@ class SqlView:
         if not scope:
             return "b.scope = 0"
         return (
-            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o CROSS JOIN scopes s ON s.id = :scope"
-            " AND o.tenant = :t AND o.user IS s.user AND o.agent IS s.agent AND o.app IS s.app)"
+            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o CROSS JOIN scopes s"
+            ' ON s.tenant = :t AND s.id = :scope WHERE o.tenant = :t AND o."user" IS NOT DISTINCT FROM s."user"'
+            " AND o.agent IS NOT DISTINCT FROM s.agent AND o.app IS NOT DISTINCT FROM s.app)"
         )
 
     # Edges ---------------------------------------------------------------------------------------
@@ -356,7 +392,7 @@ class SqlView:
         return found
 
     def _stored_edges(self, end: str, types: Collection[str] | None, among: str) -> list[Edge]:
-        chosen = "1" if types is None else f"e.type IN ({_texts(types)})"
+        chosen = "TRUE" if types is None else f"e.type IN ({_texts(types)})"
         target = self._end_seen("e.dst", anywhere=False)
         if self.world and self.pierce:
             outside = f"e.type IN ({_texts(self.pierce)}) AND {self._end_seen('e.dst', anywhere=True)}"
@@ -372,8 +408,9 @@ class SqlView:
     def _fact_edges(self, end: str, among: str) -> list[Edge]:
         rows = self.query(
             "SELECT n.id, n.hash, f.phrase, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
-            " (SELECT hash FROM nodes WHERE id = f.subject), (SELECT hash FROM nodes WHERE id = f.object)"
-            " FROM facts f CROSS JOIN nodes n ON n.id = f.node"
+            " (SELECT s.hash FROM nodes s WHERE s.tenant = :t AND s.id = f.subject),"
+            " (SELECT o.hash FROM nodes o WHERE o.tenant = :t AND o.id = f.object)"
+            " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
             f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN {LISTED} AND {self.seen()}"
             f" AND {self._ends_of_fact()} ORDER BY b.id",
@@ -398,7 +435,7 @@ class SqlView:
         """The world that contains a lineage now (or at any time from `since` on); None: the root."""
         rows = self.query(
             "SELECT src FROM edges WHERE tenant = :t AND dst = :line AND type = 'contains'"
-            " AND vt > :since AND kt = :forever ORDER BY vt DESC",
+            " AND vt > :since AND kt = :forever ORDER BY vt DESC, id DESC LIMIT 1",
             line=line, since=since,
         )  # fmt: skip
         return rows[0][0] if rows else None
@@ -406,7 +443,7 @@ class SqlView:
     def height(self, line: int) -> int:
         """How many levels of worlds lie below a lineage."""
         rows = self.query(
-            "WITH RECURSIVE down(line, depth) AS (SELECT :line, 0 UNION SELECT e.dst, depth + 1"
+            "WITH RECURSIVE down(line, depth) AS (SELECT CAST(:line AS BIGINT), 0 UNION SELECT e.dst, depth + 1"
             " FROM down CROSS JOIN edges e ON e.tenant = :t AND e.src = down.line AND e.type = 'contains'"
             " AND e.vt = :forever AND e.kt = :forever) SELECT max(depth) FROM down",
             line=line,
@@ -416,11 +453,11 @@ class SqlView:
     def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
         """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
         near, far = "src", "dst"
-        stated = " AND json_extract(e.metadata, '$.inferred') IS NOT 1"  # what is derived leads nowhere new
+        stated = " AND e.made IS DISTINCT FROM 'inferred'"  # what is derived leads nowhere new
         if type_ == "contains":  # a tree is climbed, because a world may have many children
             near, far, start, goal, stated = far, near, goal, start, ""
         rows = self.query(
-            f"WITH RECURSIVE on_way(line) AS (SELECT :start UNION SELECT e.{far} FROM on_way"
+            f"WITH RECURSIVE on_way(line) AS (SELECT CAST(:start AS BIGINT) UNION SELECT e.{far} FROM on_way"
             f" CROSS JOIN edges e ON e.tenant = :t AND e.{near} = on_way.line AND e.type = :type"
             f" AND e.vt > :since AND e.kt = :forever{stated}) SELECT 1 FROM on_way WHERE line = :goal LIMIT 1",
             start=start, goal=goal, type=type_, since=since,
@@ -431,34 +468,23 @@ class SqlView:
         """(node, rank) of the texts that hold any of these words, best first; time is not looked at."""
         if not tokens:
             return []
-        any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(tokens)).replace("\0", "")
-        best, args = archive.best(self, f"{self._owned()}text : ({any_word})")
-        rows = self.query(
-            f"SELECT rowid / {WORDS_PER_NODE}, min(score) FROM ({best} LIMIT :depth) GROUP BY 1 ORDER BY 2, 1"
-            " LIMIT :limit",
-            depth=4 * limit,
-            limit=limit,
-            **args,
-        )
-        return [(row[0], -row[1]) for row in rows]
-
-    def _owned(self) -> str:
-        """Leaves other tenants and scopes out before anything is ranked."""
-        owner = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
-        if len(self.query("SELECT 1 FROM tenants LIMIT 2")) > 1:
-            owner.append(f"t{self.tenant}")
-        return f"owner : ({' AND '.join(owner)}) AND " if owner else ""
+        owners = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        return words.search(self, words.any_of(tokens), limit, owners)
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""
-        rows = dict(self.query(f"SELECT id, hash FROM nodes WHERE id IN {LISTED}", among=listed(nodes)))
+        rows = dict(
+            self.query(
+                f"SELECT id, hash FROM nodes WHERE tenant = :t AND id IN {LISTED}", among=listed(nodes)
+            )
+        )
         return tuple(rows[node].hex() for node in nodes)
 
     def contents(self, nodes: Collection[int]) -> dict[int, str]:
         """The beginnings of those of these that are texts, where they may be seen."""
         rows = self.query(
             "SELECT n.id, substr(n.content, 1, 8000) FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t"
-            f" AND b.line = n.line AND b.node = n.id WHERE n.id IN {LISTED}"
+            f" AND b.line = n.line AND b.node = n.id WHERE n.tenant = :t AND n.id IN {LISTED}"
             f" AND n.type NOT IN ('Fact', 'Entity') AND {self.seen()}",
             among=listed(nodes),
         )
@@ -466,21 +492,20 @@ class SqlView:
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """In how many texts each of these words occurs; above `common` it may be an earlier count."""
-        held = self.store.common
-        known = {token: held[token] for token in tokens if held.get(token, 0) > common} if common else {}
-        rows = self.query(
-            archive.COUNTS,
-            tokens=orjson.dumps([token for token in tokens if token not in known]).decode(),
+        held, t = self.store.common, self.tenant
+        known = (
+            {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
         )
+        counted = words.counts(self, [token for token in tokens if token not in known])
         if common:
-            held.update((term, count) for term, count in rows if count > common)
-        return {**known, **dict(rows)}
+            held.update(((t, term), count) for term, count in counted.items() if count > common)
+        return known | counted
 
     def session(self, name: str) -> int:
         """The world of a session of this name in this scope; 0 when there is none."""
         rows = self.query(
-            "SELECT b.line FROM beliefs b CROSS JOIN nodes n ON n.id = b.node WHERE b.tenant = :t"
-            f" AND b.type = 'Session' AND n.name = :name AND {self.seen()} LIMIT 1",
+            "SELECT b.line FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
+            f" AND b.type = 'Session' AND n.name = :name AND {self.seen()} ORDER BY b.id LIMIT 1",
             name=name,
         )
         return int(rows[0][0]) if rows else 0
@@ -496,6 +521,15 @@ class SqlView:
         )
         return [row[0] for row in rows]
 
+    def merged(self, lines: Sequence[int]) -> set[int]:
+        """Those that were accepted as the same as something, whether or not that is still there."""
+        rows = self.query(
+            "SELECT DISTINCT e.src FROM json_each(:among) CROSS JOIN edges e ON e.tenant = :t AND e.src = value"
+            f" AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k AND {self.scoped('e')}",
+            among=listed(lines),
+        )
+        return {row[0] for row in rows}
+
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""
         if self._merged is None:
@@ -503,11 +537,12 @@ class SqlView:
             self._merged = bool(rows)
         return self._merged
 
-    def proposals(self, where: str = "1", **args: Any) -> list[Proposal]:
+    def proposals(self, where: str = "TRUE", **args: Any) -> list[Proposal]:
         """Merge proposals as they stood at this known time."""
         rows = self.query(
             "SELECT p.hash, a.hash, b.hash, p.status, p.tier, p.score, p.reason, p.kf, p.kt, p.id, p.a, p.b"
-            " FROM proposals p CROSS JOIN nodes a ON a.id = p.a CROSS JOIN nodes b ON b.id = p.b"
+            " FROM proposals p CROSS JOIN nodes a ON a.tenant = :t AND a.id = p.a"
+            " CROSS JOIN nodes b ON b.tenant = :t AND b.id = p.b"
             f" WHERE p.tenant = :t AND {where} AND p.kf <= :k AND p.kt > :k AND {self.scoped('p')}"
             f" AND {self._end_seen_ever('p.a')} AND {self._end_seen_ever('p.b')} ORDER BY p.id",
             **args,
@@ -552,7 +587,7 @@ def node_from(r: Sequence[Any]) -> Node:
     return Node(
         r[1].hex(), r[17].hex(), r[3], r[4], r[5], Interval(r[8], r[9]), Interval(r[10], r[11]),
         r[6], r[18].hex() if r[18] else None, metadata_from(r[7]), r[13] or "believed", r[14], r[15],
-        r[16], (), r[0], r[2], r[12],
+        r[16], (), r[0], r[2], r[12], r[19],
     )  # fmt: skip
 
 
@@ -579,7 +614,7 @@ def edge_from(r: Sequence[Any]) -> Edge:
     """An edge from the columns of `EDGE`."""
     return Edge(
         r[1].hex(), r[2], r[11].hex(), r[12].hex(), Interval(r[5], r[6]), Interval(r[7], r[8]),
-        metadata_from(r[9]), r[0], r[3], r[4], r[10],
+        metadata_from(r[9]), r[0], r[3], r[4], r[10], r[13],
     )  # fmt: skip
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,7 @@ def init(bound: Bound) -> None:
     Example:
       worldline init --db me.db
     """
-    new = not bound.path.exists()
+    new = not bound.exists()
     with bound._replace(creates=True).memory():
         done = {"path": str(bound.path), "created": new, "format": FORMAT}
     state = "made" if new else "was there already"
@@ -97,7 +99,7 @@ def backup(bound: Bound, path: Path, force: bool) -> None:
     Example:
       worldline backup memory-backup.db
     """
-    if path.exists() and (not force or path.resolve() == bound.path.resolve()):
+    if path.exists() and (not force or path.resolve() == Path(bound.path).resolve()):
         raise Refused(f"{path} exists already; name another file{'' if force else ', or use --force'}")
     with bound.memory() as memory:
         memory.backup(path)
@@ -168,10 +170,10 @@ def _settings() -> Iterator[Finding]:
 
 def _store(bound: Bound) -> Iterator[Finding]:
     path = bound.path
-    if not path.exists():
+    if not bound.exists():
         yield Finding("note", "store", f"none yet at {path}; `worldline init` makes one")
         return
-    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+    if isinstance(path, Path) and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         yield Finding("bad", "store", f"{path} or its folder is not writable")
     try:
         with Memory.open(path, tenant=bound.tenant) as memory:
@@ -254,6 +256,25 @@ class Waiting:
             self._status.stop()
         elif self._shown:
             click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+
+
+@contextmanager
+def ticking(stage: str) -> Iterator[None]:
+    """Says every second how long one piece of work has taken, where nothing inside it can tell."""
+    over, began = threading.Event(), time.monotonic()
+    with Waiting() as progress:
+
+        def tick() -> None:
+            while not over.wait(1.0):
+                progress(f"{stage}, seconds", int(time.monotonic() - began))
+
+        teller = threading.Thread(target=tick, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            over.set()
+            teller.join()
 
 
 def _spinner(text: str) -> Any:

@@ -7,6 +7,8 @@ The verbs are in the modules that `VERBS` names; they are not imported for `--he
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
 import sys
 from importlib import import_module
@@ -15,6 +17,7 @@ from typing import Any
 import click
 
 from worldline.errors import WorldlineError
+from worldline.text import for_terminal
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
@@ -33,6 +36,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Read": {
         "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
         "recall": ("recalling:recall", "Find what is remembered about a question (also: search)."),
+        "context": ("people:context", "What an agent should know before a session begins."),
         "timeline": ("recalling:timeline", "What happened about a topic, in order."),
         "density": ("recalling:density", "What is already covered around a topic."),
         "profile": ("people:profile", "What is known of a person."),
@@ -51,12 +55,13 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "mcp": ("serving:mcp", "Serve an agent over MCP (standard input and output)."),
         "serve": ("serving:serve", "Serve REST, MCP and the explorer over HTTP."),
+        "token": ("serving:token", "Make a bearer token for a tenant, and show it once."),
     },
     "Exchange": {
         "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
         "absorb": ("exchanging:absorb", "Unite another store with this one."),
         "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
-        "install": ("installing:install", "Set up a coding agent's hooks; shows, asks, can undo."),
+        "install": ("installing:install", "Set up an agent: hooks or the MCP server; shows, asks, can undo."),
         "hook": ("hooks:hook", "Answer a coding agent's hook (its JSON on standard input)."),
     },
     "Care": {
@@ -80,11 +85,11 @@ HELP = """The memory of long-running AI agents, in one file.
 It remembers what was said, what was true when, and when it learned that.
 
 \b
-  worldline note context "Acme contract" "tier: silver" --valid-from 2026-01-01
+  worldline add "I live in Rome." --speaker Ana
+  worldline recall "Where does Ana live?"
   worldline list
-  worldline list --valid-at 2026-03-03 --known-at 2026-03-03
 
-Every verb has --help with an example, and --json for programs. TIME is ISO text such as
+`worldline help VERB` shows one with an example; --json is for programs. TIME is ISO text such as
 2026-03-05 or 2026-03-05T14:30+01:00 (without an offset: UTC). REF is an id or its first
 8 or more digits.
 
@@ -99,6 +104,23 @@ class Shell(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every verb, in the order of the help."""
         return [name for verbs in VERBS.values() for name in verbs]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """`worldline help add` is `worldline add --help`."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that is called, or what was probably meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            near = difflib.get_close_matches(args[0], [*self.list_commands(ctx), *ALIASES, "help"], n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else "`worldline help` lists them."
+            raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx) from None
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb, from the module that holds it."""
@@ -134,24 +156,37 @@ class Shell(click.Group):
 
 
 def _guarded(run: Any, *args: Any, **extra: Any) -> int:
+    given = args[0] if args and args[0] is not None else extra.get("args")
+    as_json = "--json" in (sys.argv[1:] if given is None else given)
     try:
         code = run(*args, **extra)
-    except click.UsageError as error:
-        error.show()
-        return 2
     except click.ClickException as error:
-        error.show()
-        return 1
+        if as_json:
+            _refused(type(error).__name__, error.format_message())
+        else:
+            error.show()
+        return 2 if isinstance(error, click.UsageError) else 1
     except (click.Abort, KeyboardInterrupt):
         click.echo("worldline: interrupted; nothing was half-written", err=True)
         return 130
     except (WorldlineError, OSError) as error:
-        click.echo(f"worldline: {' '.join(str(error).split())}", err=True)
+        told = " ".join(str(error).split())
+        if as_json:
+            _refused(type(error).__name__, told)
+        else:
+            click.echo(f"worldline: {for_terminal(told)}", err=True)
         return 1
     return code if isinstance(code, int) else 0
 
 
+def _refused(kind: str, told: str) -> None:
+    """An error as the one JSON document that a program reads."""
+    click.echo(json.dumps({"error": {"type": kind, "message": told}}))
+
+
 @click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="worldline", message="worldline %(version)s")
-def main() -> None:
-    """The group itself does nothing."""
+@click.option("--db", metavar="FILE", help="The store; may stand before or after the verb.")
+@click.option("--json", "json", is_flag=True, help="One JSON document; may stand before or after the verb.")
+def main(db: str | None, json: bool) -> None:
+    """The verbs read these two from their context."""

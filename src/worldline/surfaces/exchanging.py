@@ -14,10 +14,11 @@ from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.importers import NAMES
 from worldline.exchange.records import Bad, Report
 from worldline.plugins.language_models import open_language_model
-from worldline.read.answer import messages
+from worldline.read.pack import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import Waiting
-from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, reads, writes
+from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
+from worldline.surfaces.recalling import shown
 
 _TOLD = 20
 
@@ -49,7 +50,11 @@ def _told(report: Report) -> Iterator[str]:
         f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "
         f"{len(report.skipped):,} skipped"
     )
+    if report.redacted:
+        yield f"redacted: {', '.join(sorted(set(report.redacted)))}"
     yield from _listed("skipped", report.skipped)
+    if report.left_out:
+        yield "  left out: " + ", ".join(f"{what} ({count:,})" for what, count in report.left_out.items())
 
 
 @click.command(cls=Verb)
@@ -94,7 +99,7 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
 
 
 @click.command(cls=Verb)
-@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--format", type=click.Choice(list(EXPORTS)), default="jsonl", show_default=True,
     help="jsonl is exact and can be imported again.",
@@ -104,14 +109,17 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
 def export(bound: Bound, path: Path, format: str, force: bool) -> None:
     """Write JSON Lines (exact), Markdown or GraphML.
 
-    JSON Lines hold the whole history, whatever the moment; the others show what is visible now.
+    JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
+    a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
     \b
     Example:
       worldline export memory.jsonl
       worldline export memory.md --format markdown --user ana
+      worldline export ~/vault --format markdown
     """
-    if path.exists() and not force:
+    vault = format == "markdown" and (path.is_dir() or not path.suffix)
+    if path.exists() and not force and not vault:
         raise Refused(f"{path} exists already; name another file, or use --force")
     with bound.memory() as memory:
         count = memory.export(path, format)
@@ -120,7 +128,7 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
 
 
 @click.command(cls=Verb)
-@click.argument("question")
+@click.argument("question", required=False, callback=piped)
 @click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [the setting].")
 @click.option("--asked-at", metavar="TIME", help="The moment that `yesterday` is relative to [now].")
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
@@ -147,6 +155,7 @@ def ask(
     model = None if no_answer else open_language_model(load().model)
     with bound.memory() as memory:
         found = memory.recall(question, max_tokens=max_tokens, asked_at=parse_time(asked_at))
+        lines = shown(memory, found) if max_tokens is None else [render.printable(found.text)]
     answer = None
     if model is not None and found.hits:
         answer = model.complete(messages(question, found.text), answer_tokens)
@@ -154,5 +163,4 @@ def ask(
         "question": question, "evidence": found.text, "tokens": found.tokens, "abstained": found.abstained,
         "reason": found.reason, "answer": answer, "model": model.name if model else None,
     }  # fmt: skip
-    lines = [render.printable(found.text)]
     bound.answer(value, lines if answer is None else [*lines, "", render.printable(answer)])

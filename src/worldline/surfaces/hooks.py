@@ -2,13 +2,15 @@
 
 `worldline hook session-start|prompt|session-end` reads the JSON that Claude Code writes to a hook's
 standard input and answers with the JSON it expects. A hook must never hold an agent up or fail it:
-whatever is not ready 0.3 s after the process began is left out, every error goes to `hooks.log`
-beside the store, and the exit code is 0. Words only, or the answer of a running server
-(`WORLDLINE_SERVER=http://127.0.0.1:7733`). What was said is stored by a process of its own.
+what is not ready in time is left out and the log says so, every error goes to `hooks.log` beside the
+store, and the exit code is 0. A session begins with the context block; a prompt brings what a running
+server (`WORLDLINE_SERVER=http://127.0.0.1:7733`) recalls, else what its words find. What was said is
+stored by a process of its own.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -20,9 +22,14 @@ from typing import Any
 
 import click
 
-LIMIT = 0.3
+LIMITS = {"prompt": 1.0, "session-start": 3.0}
+"""Seconds from the beginning of the process; a tenth of that is enough where nothing else runs."""
+_SERVER = 0.4
+"""Seconds that a server may take, so that words still have time."""
 _MARGIN = 0.04
 """Left for printing and ending."""
+_CONTEXT = 900
+"""Tokens of the block that a session begins with."""
 _LONGEST_INPUT = 1_000_000
 _LONGEST_OUTPUT = 6_000
 _LONGEST_ITEM = 600
@@ -40,29 +47,34 @@ def hook(event: str, db: str | None, tenant: str, _: bool) -> None:
     """Answer a coding agent's hook (its JSON on standard input).
 
     `worldline install claude-code` sets this up. It is silent and successful whatever happens, and
-    takes at most 0.3 s; errors are in hooks.log beside the store.
+    takes at most a second (three when a session begins); errors are in hooks.log beside the store.
 
     \b
     Example:
       echo '{"prompt": "which tier has Acme?"}' | worldline hook prompt
     """
-    path = store_path(db)
+    path = store_path(db or click.get_current_context().find_root().params.get("db"))
     if event == "session-end" and hasattr(os, "fork"):
         _detach()
         answer(event, path, tenant, lambda: 60.0)
         os._exit(0)
     told: list[str] = []
-    worker = threading.Thread(target=lambda: told.append(answer(event, path, tenant, _left)), daemon=True)
+    left = functools.partial(_left, LIMITS.get(event, 1.0))
+    worker = threading.Thread(
+        target=lambda: told.append(answer(event, path, tenant, left, told)), daemon=True
+    )
     worker.start()
-    worker.join(max(0.0, _left()))
-    if told and told[0]:
-        sys.stdout.write(told[0] + "\n")
+    worker.join(max(0.0, left()))
+    if worker.is_alive():
+        log(path, f"{event}: the limit of {LIMITS.get(event, 1.0):g} s cut the answer short")
+    if told and told[-1]:
+        sys.stdout.write(told[-1] + "\n")
         sys.stdout.flush()
     os._exit(0)
 
 
-def _left() -> float:
-    return LIMIT - _MARGIN - _age()
+def _left(limit: float) -> float:
+    return limit - _MARGIN - _age()
 
 
 def _detach() -> None:
@@ -75,24 +87,43 @@ def _detach() -> None:
         os.dup2(nowhere, stream)
 
 
-def answer(event: str, path: Path, tenant: str, left: Callable[[], float]) -> str:
+def answer(
+    event: str, path: Path, tenant: str, left: Callable[[], float], so_far: list[str] | None = None
+) -> str:
     """The hook's output for what is on standard input; every error is a line in the log instead."""
     try:
-        return run(event, _input(), path, tenant, left)
+        return run(event, _input(), path, tenant, left, so_far)
     except BaseException as error:  # a hook never fails its agent
         log(path, f"{event}: {type(error).__name__}: {error}")
         return ""
 
 
-def run(event: str, given: dict[str, Any], path: Path, tenant: str, left: Callable[[], float]) -> str:
-    """The hook's output: a JSON document, or nothing."""
+def run(
+    event: str,
+    given: dict[str, Any],
+    path: Path,
+    tenant: str,
+    left: Callable[[], float],
+    so_far: list[str] | None = None,
+) -> str:
+    """The hook's output: a JSON document, or nothing. `so_far` gets what could be shown if time ran out."""
     if event == "session-end":
         _store_session(given, path, tenant)
         return ""
     if event == "prompt":
         lines = _asked(str(given.get("prompt") or ""), path, tenant, left)
-    else:
-        lines = _newest(path, tenant)
+        return _output(event, lines)
+    quick = _output(event, _newest(path, tenant))
+    if so_far is not None:
+        so_far.append(quick)
+    try:
+        return _output(event, _known(path, tenant, left)) or quick
+    except Exception as error:  # the newest notes are better than nothing
+        log(path, f"{event}: no context block: {type(error).__name__}: {error}")
+        return quick
+
+
+def _output(event: str, lines: Iterable[str]) -> str:
     shown = _fitted(lines)
     if not shown:
         return ""
@@ -143,10 +174,27 @@ def _asked(prompt: str, path: Path, tenant: str, left: Callable[[], float]) -> l
         return []
     if server := os.environ.get("WORLDLINE_SERVER"):
         try:
-            return _from_server(server, prompt[:4000], left())
+            return _from_server(server, prompt[:4000], min(left(), _SERVER))
         except (OSError, ValueError, KeyError, TypeError) as error:
             log(path, f"the server at {server} did not answer: {error}")
     return _glanced(path, tenant, lambda store: store.matching(prompt[:4000], _language(), _HITS))
+
+
+def _known(path: Path, tenant: str, left: Callable[[], float]) -> list[str]:
+    """The context block, from a running server or from the store itself."""
+    if server := os.environ.get("WORLDLINE_SERVER"):
+        try:
+            body = json.dumps({"max_tokens": _CONTEXT}).encode()
+            told = json.loads(_posted(server, "/v1/context", body, min(left(), _SERVER)))["text"]
+            return str(told).splitlines()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            log(path, f"the server at {server} did not answer: {error}")
+    if not path.exists():
+        return []
+    from worldline.memory import Memory
+
+    with Memory.open(path, tenant=tenant) as memory:
+        return memory.context(max_tokens=_CONTEXT).text.splitlines()
 
 
 def _newest(path: Path, tenant: str) -> list[str]:

@@ -2,16 +2,18 @@
 
 It knows who is asking (a token's tenant, or this machine's own user where there are no tokens),
 runs the synchronous engine in threads, and turns errors into problem documents. Requests of other
-web pages are refused: no CORS, JSON bodies only, and without tokens a known Host and Origin.
+web pages are refused: no CORS, JSON bodies only, and without tokens a known Host and Origin. A client
+has so much time to send a body, and so many requests a second; every request is counted.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,14 +26,16 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from worldline import errors
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import openapi, rest
-from worldline.surfaces.auth import Tokens, is_loopback
+from worldline.surfaces.auth import Pass, Tokens, is_loopback
+from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
+from worldline.surfaces.observing import Observer
 from worldline.surfaces.render import plain
 from worldline.surfaces.workers import Workers
 from worldline.write.check import clean_name
@@ -54,11 +58,13 @@ PAGE = {
     "/graph.js": ("graph.js", "text/javascript; charset=utf-8"),
     "/style.css": ("style.css", "text/css; charset=utf-8"),
 }
-OPEN = frozenset({*PAGE, "/openapi.json", "/health"})
+OPEN = frozenset({*PAGE, "/openapi.json", "/health", "/healthz"})
+RATE = 200.0
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "DELETE", "PUT", "PATCH"})
 _SAFE = {
     "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
@@ -76,19 +82,31 @@ class Service(NamedTuple):
     host: str = "127.0.0.1"
     scope: Scope = Scope()
     tools: Any = "core"
+    rate: float = RATE
+    """Requests a second of one client; 0 for any number."""
+    log: TextIO | None = None
+    connections: Connections = Connections()
+    body_seconds: float = BODY_SECONDS
 
     def of(self, tenant: str) -> Memory:
-        """A tenant's memory; all of them share one store and one embedder."""
-        return Memory(replace(self.memory._h, tenant=clean_name(tenant, "tenant")))
+        """A tenant's memory, confined to the server's scope; all share one store and one embedder."""
+        memory = Memory(replace(self.memory._h, tenant=clean_name(tenant, "tenant")))
+        return memory.confined(self.scope)
 
 
 def app(service: Service) -> Starlette:
     """The whole application."""
-    workers = Workers()
+    workers, observer = Workers(), Observer(service.log)
     manager = _mcp(service, workers)
-    routes = [Route(r.path, _endpoint(r, service, workers), methods=[r.method]) for r in rest.ROUTES]
+    routes = [
+        Route(r.path, _endpoint(r, service, workers, observer), methods=[r.method]) for r in rest.ROUTES
+    ]
     routes += [Route(path, _static(name, kind)) for path, (name, kind) in PAGE.items()]
     routes += [Route("/openapi.json", _openapi), Route("/health", _health)]
+    routes += [
+        Route("/healthz", _ready(service, workers)),
+        Route("/metrics", _metrics(service, workers, observer)),
+    ]
     if manager is not None:
         routes.append(Route("/mcp", endpoint=_Mcp(manager)))
 
@@ -105,7 +123,7 @@ def app(service: Service) -> Starlette:
 
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, service=service)],
+        middleware=[Middleware(Guard, service=service, observer=observer)],
         exception_handlers={
             errors.WorldlineError: _on_error,
             HTTPException: _on_http,
@@ -120,9 +138,23 @@ def app(service: Service) -> Starlette:
 
 
 def _endpoint(
-    route: rest.Route, service: Service, workers: Workers
+    route: rest.Route, service: Service, workers: Workers, observer: Observer
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
+        request.state.route = route.path
+        if request.state.read_only and not route.reads:
+            return problem(403, "forbidden", "Not with this token.", "this token only reads")
+        try:
+            return await asked(request)
+        except (errors.WorldlineError, HTTPException):
+            raise
+        except RecursionError:
+            raise errors.InvalidInput("the request is nested too deeply") from None
+        except Exception as error:
+            observer.failed(error)
+            return _on_failure(request, error)
+
+    async def asked(request: Request) -> Response:
         query = dict(request.query_params)
         binding = {name: query.pop(name) for name in rest.Binding.__struct_fields__ if name in query}
         if route.method == "POST":
@@ -131,10 +163,11 @@ def _endpoint(
             given = await _body(request)
         else:
             given = query
-        asked = rest.parse(route, given, dict(request.path_params))
+        wanted = rest.parse(route, given, dict(request.path_params))
         whose = msgspec.convert(binding, rest.Binding)
-        memory = service.of(request.state.tenant)
-        return await workers.run(lambda: _json(route.run(whose.bind(memory), asked)))
+        tenant = request.state.tenant
+        memory = service.of(tenant)
+        return await workers.run(lambda: _json(route.run(whose.bind(memory), wanted)), tenant)
 
     return answer
 
@@ -145,6 +178,9 @@ async def _body(request: Request) -> dict[str, Any]:
     raw = await request.body()
     try:
         value = msgspec.json.decode(raw) if raw else {}
+        require_shallow(value)
+    except RecursionError:
+        raise errors.InvalidInput("the body is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise errors.InvalidInput(f"the body is not JSON: {error}") from None
     if not isinstance(value, dict):
@@ -162,6 +198,34 @@ async def _openapi(request: Request) -> Response:
 
 async def _health(request: Request) -> Response:
     return _json({"ok": True})
+
+
+def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[Response]]:
+    """Whether the store can be read now, by a thread of those that answer."""
+
+    async def answer(request: Request) -> Response:
+        look = workers.run(lambda: service.memory._h.store.tenants(), "")
+        try:
+            await asyncio.wait_for(look, 5)
+        except (errors.WorldlineError, TimeoutError):
+            return problem(503, "busy", "Not ready.", "no answer from the store", **{"retry-after": "1"})
+        return _json({"ok": True})
+
+    return answer
+
+
+def _metrics(
+    service: Service, workers: Workers, observer: Observer
+) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        text = observer.metrics(
+            work_waiting=workers.waiting,
+            connections_open=service.connections.open,
+            connections_dropped=service.connections.dropped,
+        )
+        return Response(text, headers={**_SAFE, "content-type": "text/plain; version=0.0.4"})
+
+    return answer
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -182,7 +246,21 @@ def _on_error(request: Request, error: Exception) -> Response:
 
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, "http", "Not served.", error.detail, **dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return problem(error.status_code, "http", "Not served.", error.detail, **headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Every method that the path knows, whichever route has it."""
+    found = {
+        method
+        for route in request.app.routes
+        if isinstance(route, Route) and route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }
+    return sorted(found)
 
 
 def _on_failure(request: Request, error: Exception) -> Response:
@@ -197,29 +275,77 @@ def _on_failure(request: Request, error: Exception) -> Response:
 class Guard:
     """Lets a request in, with its tenant, or answers why not."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
-        self._app, self._service = app, service
+    def __init__(self, app: ASGIApp, service: Service, observer: Observer) -> None:
+        self._app, self._service, self._observer = app, service, observer
+        self._rates = Rates(service.rate)
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
-        """Looks at host, origin and token."""
+        """Looks at host, origin, token and rate, and notes how it ended."""
         if connection["type"] != "http":
             await self._app(connection, receive, send)
             return
-        refusal = self._refusal(connection)
-        await (refusal or self._app)(connection, receive, send)
+        clock, status = asyncio.get_running_loop().time, 0
+        began = clock()
 
-    def _refusal(self, connection: Connection) -> Response | None:
+        async def noted(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        self._observer.under_way += 1
+        try:
+            refusal = self._refusal(connection, began)
+            await (refusal or self._app)(connection, self._in_time(receive), noted)
+        finally:
+            self._observer.under_way -= 1
+            state, path = connection.get("state", {}), connection["path"]
+            route = state.get("route") or (path if path in OPEN or path in ("/mcp", "/metrics") else "other")
+            method = connection["method"] if connection["method"] in _METHODS else "other"
+            self._observer.answered(
+                method, route, status, clock() - began, tenant=state.get("tenant"), client=_client(connection)
+            )
+
+    def _in_time(self, receive: Receive) -> Receive:
+        """The body, which has to be here after so many seconds."""
+        clock = asyncio.get_running_loop().time
+        end, whole = clock() + self._service.body_seconds, False
+
+        async def next_part() -> Message:
+            nonlocal whole
+            if whole:
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), max(0.001, end - clock()))
+            except TimeoutError:
+                raise HTTPException(408, "the body did not come in time") from None
+            whole = not message.get("more_body", False)
+            return message
+
+        return next_part
+
+    def _refusal(self, connection: Connection, now: float) -> Response | None:
         headers = Headers(scope=connection)
-        tenant: str | None = self._service.tenant
+        opened: Pass | None = Pass(self._service.tenant)
         if self._service.tokens:
-            tenant = self._service.tokens.tenant(headers.get("authorization"))
+            opened = self._service.tokens.opens(headers.get("authorization"))
         elif not _is_own(headers, self._service.host):
             return problem(403, "forbidden", "Not for other pages.", "this Host or Origin is not served here")
-        if tenant is None and connection["path"] not in OPEN:
+        whose = f"{opened.tenant if opened else ''} {_client(connection)}"
+        if not self._rates.allows(whose, now):
+            told = "too many requests; wait a moment"
+            return problem(429, "rate", "Too many requests.", told, **{"retry-after": "1"})
+        if opened is None and connection["path"] not in OPEN:
             told = "send the header Authorization: Bearer TOKEN"
             return problem(401, "unauthorized", "No valid token.", told, **{"www-authenticate": "Bearer"})
-        connection.setdefault("state", {})["tenant"] = tenant
+        state = connection.setdefault("state", {})
+        state["tenant"] = opened.tenant if opened else None
+        state["read_only"] = bool(opened and opened.read_only)
         return None
+
+
+def _client(connection: Connection) -> str:
+    """The address that a request comes from."""
+    return connection["client"][0] if connection.get("client") else ""
 
 
 def _is_own(headers: Headers, bound: str) -> bool:
@@ -254,7 +380,8 @@ def _mcp(service: Service, workers: Workers) -> Any:
     from worldline.surfaces.mcp_tools import Desk
 
     def desk(ctx: Any) -> Desk:
-        return Desk(service.of(ctx.request.state.tenant).as_agent(), service.scope)
+        state = ctx.request.state
+        return Desk(service.of(state.tenant).as_agent(), state.read_only)
 
     return StreamableHTTPSessionManager(
         server(desk, workers, service.tools),

@@ -109,7 +109,7 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
     log = logging.getLogger("worldline")
     while not over.wait(60 * minutes):
         try:
-            for tenant in tenants(memory):
+            for tenant in memory._h.store.tenants():
                 night(memory, tenant, over)
         except _Woken:
             return
@@ -117,11 +117,6 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
             log.warning("sleep was disturbed and goes on at the next time: %s", error)
         except Exception:
             log.exception("sleep failed; it is tried again at the next time")
-
-
-def tenants(memory: Memory) -> list[str]:
-    """Everybody whom a store serves."""
-    return memory._h.read(lambda view: [row[0] for row in view.query("SELECT name FROM tenants ORDER BY id")])
 
 
 def night(memory: Memory, tenant: str, over: threading.Event) -> Report:

@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from worldline.clock import FOREVER
-from worldline.config import default_path
-from worldline.errors import InvalidText, NotFound
+from worldline.clock import FOREVER, instant
+from worldline.config import default_path, place
+from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
+from worldline.rules.ontology import NODE_TYPES
 from worldline.surfaces import render
+from worldline.text import for_terminal
 
 _SCOPES = ("user", "agent", "app", "run", "session")
 _MOMENT = ("valid_at", "known_at", "as_of")
@@ -45,15 +47,19 @@ class Bound(NamedTuple):
     @contextmanager
     def memory(self) -> Iterator[Memory]:
         """The memory, bound; a read never makes a file that is not there."""
-        if not self.creates and not self.path.exists():
+        if not self.creates and not self.exists():
             raise NotFound(f"there is no store at {self.path}; `worldline init` makes one")
         with Memory.open(self.path, tenant=self.tenant) as memory:
             yield self._bind(memory)
 
     @property
-    def path(self) -> Path:
-        """Where the store lies."""
-        return Path(self.db).expanduser() if self.db else default_path()
+    def path(self) -> Path | str:
+        """Where the store lies: a file, or the URL of a server."""
+        return place(self.db) if self.db else default_path()
+
+    def exists(self) -> bool:
+        """Whether there is a store; a server is asked when it is opened."""
+        return isinstance(self.path, str) or self.path.exists()
 
     def answer(self, value: Any, lines: Iterable[str]) -> None:
         """Prints a result: as JSON if that was asked for, else line by line."""
@@ -61,7 +67,20 @@ class Bound(NamedTuple):
             render.emit_json(value)
         else:
             for line in lines:
-                click.echo(line)
+                click.echo(for_terminal(line))
+
+    def unknown_then(self, memory: Memory, *times: str | None) -> list[str]:
+        """Why a look at an early known time finds nothing: the store had not learned anything yet."""
+        known = [at for at in (*times, self.moment.get("known_at"), self.moment.get("as_of")) if at]
+        first = memory.at(known=FOREVER).changes(limit=1)
+        since = first[0].known_at if first else 0
+        if not known or min(_instant(at) for at in known) >= since:
+            return []
+        day = render.date(since)[:10]
+        return [
+            f"nothing was known here before {day}: what is imported is known from the day of its import on "
+            "(--valid-at shows what held earlier)"
+        ]
 
     def _bind(self, memory: Memory) -> Memory:
         if any(self.scope.values()):
@@ -120,10 +139,11 @@ def _with(options: tuple[Any, ...], *, creates: bool) -> Callable[[Callable[...,
     def decorate(verb: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(verb)
         def run(**given: Any) -> Any:
+            before = click.get_current_context().find_root().params
             bound = Bound(
-                json=given.pop("json"),
+                json=given.pop("json") or before.get("json", False),
                 dry_run=given.pop("dry_run", False),
-                db=given.pop("db"),
+                db=given.pop("db") or before.get("db"),
                 tenant=given.pop("tenant"),
                 scope={kind: given.pop(kind, None) for kind in _SCOPES},
                 world=given.pop("world", None),
@@ -190,9 +210,29 @@ def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
     return found
 
 
+def type_name(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """The type as it is spelled, however it was written: `fact` is Fact."""
+    return next((name for name in NODE_TYPES if given and name.lower() == given.lower()), given)
+
+
+def _instant(text: str) -> int:
+    try:
+        return instant(parse_time(text))
+    except InvalidTime:  # the hash of a world
+        return FOREVER
+
+
 def parse_time(text: str | None) -> Any:
     """ISO text as it is; `forever` as the open end."""
     return FOREVER if text is not None and text.strip().lower() == "forever" else text
+
+
+def piped(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
+    """The argument; without one, what comes through a pipe."""
+    text = text_or_stdin(ctx, param, "-" if given is None and not sys.stdin.isatty() else given)
+    if text is None or (given is None and not text):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return text
 
 
 def text_or_stdin(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:

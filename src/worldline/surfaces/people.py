@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from worldline.recalling import CONTEXT
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, parse_time, reads
 
@@ -101,6 +102,27 @@ def _relation(one: Relation) -> str:
 def _milestone(one: Milestone) -> str:
     whose = f" ({render.printable(one.of)})" if one.of else ""
     return f"{_day(one.happened)}  {one.kind}{whose}: {render.one_line(one.text)}  ({render.short(one.evidence)})"
+
+
+@click.command(cls=Verb)
+@click.argument("whom", metavar="[USER]", required=False)
+@click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
+@reads
+def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
+    """What an agent should know before a session begins.
+
+    Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
+    line with the id that it cites. USER is a user of this memory or a name in it; without one, the user
+    that --user binds, or the only one who speaks here.
+
+    \b
+    Example:
+      worldline context
+      worldline context Ana --max-tokens 300
+    """
+    with bound.memory() as memory:
+        found = memory.context(whom, max_tokens=max_tokens)
+        bound.answer(found, [render.printable(found.text) or "(nothing to know yet)"])
 
 
 @click.command(cls=Verb)

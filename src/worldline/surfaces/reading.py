@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from worldline.clock import EARLIEST
+from worldline.memory import Memory
+from worldline.model import Node
+from worldline.rules.ontology import NODE_TYPES
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads
+from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, type_name
 
 
 @click.command(cls=Verb)
@@ -31,7 +36,9 @@ def get(bound: Bound, ref: str, exact: bool) -> None:
 
 
 @click.command("list", cls=Verb)
-@click.option("--type", metavar="TYPE", help="Only this type (Turn shows what was said).")
+@click.option(
+    "--type", metavar="TYPE", callback=type_name, help="Only this type: fact, entity, turn (what was said), …"
+)
 @click.option("--limit", default=50, show_default=True, help="Items on a page.")
 @click.option("--page", metavar="MARK", help="The mark that the page before ended with.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
@@ -47,17 +54,59 @@ def listing(
 ) -> None:
     """List memories, newest first.
 
+    Without a type: notes and what was said. Facts and entities are listed by their type.
+
     \b
     Example:
-      worldline list --type context --user ana
+      worldline list
+      worldline list --type fact --user ana
       worldline list --as-of 2026-03-03 --json
     """
     with bound.memory() as memory:
+        counted = {} if type else memory.stats()["visible"]
         found = memory.list(
-            type, metadata=metadata, include_superseded=include_superseded, limit=limit, page=page
+            type or [kind for kind in {*NODE_TYPES, *counted} if kind not in DRAWN],
+            metadata=metadata,
+            include_superseded=include_superseded,
+            limit=limit,
+            page=page,
         )
-        more = [f"more: --page {found.next}"] if found.next else []
-        bound.answer(found, [*map(render.line, found.items), *more] or ["nothing here"])
+        lines = _lines(memory, _best_named(found.items) if type == "Entity" else found.items)
+        lines += [f"more: --page {found.next}"] if found.next else []
+        lines += _others(counted) if lines and not page else []
+        bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
+
+
+DRAWN = ("Fact", "Entity", "Topic", "Summary", "Scope", "Session")
+"""What is drawn from what people add; it is listed on request."""
+
+
+def _nothing(type: str | None) -> str:
+    near = difflib.get_close_matches((type or "").title(), NODE_TYPES, n=1)
+    known = type is None or type in NODE_TYPES or not near
+    return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
+
+
+def _lines(memory: Memory, nodes: Iterable[Node]) -> list[str]:
+    nodes = list(nodes)
+    offsets = memory._offsets(nodes)
+    return [render.line(node, offsets.get(node.id, 0)) for node in nodes]
+
+
+def _best_named(nodes: Iterable[Node]) -> list[Node]:
+    """Names before things: "Ana" before "late" and "47 minutes"."""
+    return sorted(nodes, key=lambda node: not (node.name[:1].isupper() or not node.name.isascii()))
+
+
+def _others(counted: dict[str, int]) -> list[str]:
+    drawn = [(kind.lower(), counted[kind]) for kind in DRAWN[:4] if counted.get(kind)]
+    told = ", ".join(f"{_plural(count, kind)} (--type {kind})" for kind, count in drawn)
+    return [click.style(f"also: {told}", dim=True)] if told else []
+
+
+def _plural(count: int, noun: str) -> str:
+    one = noun if not noun.endswith("y") else noun[:-1] + "ie"
+    return f"{count:,} {noun if count == 1 else one + 's'}"
 
 
 @click.command(cls=Verb)
@@ -94,7 +143,8 @@ def diff(bound: Bound, a: str, b: str | None) -> None:
     """
     with bound.memory() as memory:
         found = memory.diff(a, b)
-        bound.answer(found, list(render.diff(found)) or ["nothing changed"])
+        then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
+        bound.answer(found, [*(list(render.diff(found)) or ["nothing changed"]), *then])
 
 
 @click.command(cls=Verb)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from worldline.model import Dated, Density, Explanation, Recall
+from worldline.memory import Memory
+from worldline.model import Dated, Density, Explanation, Hit, Recall
 from worldline.surfaces import render
+from worldline.surfaces.answering import known, opening, worth_showing
 from worldline.surfaces.care import Waiting
-from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, writes
+from worldline.surfaces.options import Bound, Verb, labelled, parse_time, piped, reads, writes
 
+LONGEST = 400
+"""Characters of one hit that a person is shown."""
 _ASKED = click.option("--asked-at", metavar="TIME", help='The moment that "yesterday" is relative to [now].')
 _LIMIT = click.option("--limit", type=click.IntRange(1), help="So many memories [the question decides].")
 _TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of the evidence [2000].")
 
 
 @click.command(cls=Verb)
-@click.argument("question")
+@click.argument("question", required=False, callback=piped)
 @_TOKENS
 @_LIMIT
 @_ASKED
@@ -37,8 +42,9 @@ def recall(
 ) -> None:
     """Find what is remembered about a question (also: search).
 
-    Dated, verbatim evidence within a budget of tokens, or the reason why there is none. `--meta`
-    keeps only memories with this metadata.
+    The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id
+    that `why`, `correct` and `history` take. As much as the question needs; --limit says how many, and
+    --max-tokens shows the text that a model would get, in the order of time.
 
     \b
     Example:
@@ -50,13 +56,38 @@ def recall(
             question, max_tokens=max_tokens, limit=limit, asked_at=parse_time(asked_at), explain=plan,
             filters=metadata, include_superseded=include_superseded,
         )  # fmt: skip
-        bound.answer(found, _recalled(found, plan))
+        if max_tokens is None:
+            lines = [*shown(memory, found, limit), *(() if found.hits else bound.unknown_then(memory))]
+        else:
+            lines = [render.printable(found.text) or "(nothing remembered)"]
+        bound.answer(found, [*lines, *_explained(found)] if plan else lines)
 
 
-def _recalled(found: Recall, plan: bool) -> list[str]:
-    lines = [render.printable(found.text) or "(nothing remembered)"]
-    if not plan:
-        return lines
+def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
+    """An answer for people: what is known, then the words, best first."""
+    told = known(memory, found, 12)
+    lines = [render.printable(line) for line in opening(told)]
+    hits = worth_showing(found, limit)
+    lines += [line for hit in hits for line in _hit(hit)]
+    more = len(found.hits) - len(hits)
+    if more:
+        lines.append(click.style(f"({more} more, further away: --limit {len(found.hits)})", dim=True))
+    return lines or ["(nothing remembered)"]
+
+
+def _hit(hit: Hit) -> Iterator[str]:
+    node = hit.node
+    at = node.valid.start if hit.said_at is None else hit.said_at
+    day = render.date(at, node.precision, hit.utc_offset)[:16]
+    named = "" if node.type in ("Turn", "Fact") else f"{render.printable(node.name)}: "
+    who = f"{render.printable(hit.speaker)}: " if hit.speaker else named
+    said = render.one_line(node.content, LONGEST)
+    yield f"{render.short(node.id)}  {day:<16}  {who}{said}".rstrip(": ")
+    yield from (f"{'':<14}{render.printable(note)}" for note in node.notes)
+
+
+def _explained(found: Recall) -> list[str]:
+    lines: list[str] = []
     lines += [f"  {render.printable(line)}" for line in found.trace]
     for hit in found.hits:
         lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
@@ -86,16 +117,17 @@ def timeline(
         found = memory.timeline(
             topic, parse_time(start), parse_time(end), limit=limit, include_superseded=include_superseded
         )
-        bound.answer(found, [_dated(item) for item in found] or ["nothing about that"])
+        offsets = memory._offsets(item.node for item in found)
+        lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
+        bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
 
 
-def _dated(item: Dated) -> str:
+def _dated(item: Dated, offset: int) -> str:
     flag = f"  * {item.landmark}" if item.landmark else ""
     because = "".join(f"\n{'':<21}{render.one_line(told, 100)}" for told in item.causes)
     named = None if item.at in (item.said_at, item.node.valid.start) else "day"
-    return (
-        f"{render.date(item.at, named or item.node.precision):<19}  {render.line(item.node)}{flag}{because}"
-    )
+    at = render.date(item.at, named or item.node.precision, offset)[:16]
+    return f"{at:<16}  {render.line(item.node, offset)}{flag}{because}"
 
 
 @click.command(cls=Verb)

@@ -6,6 +6,7 @@ text; ids are whole in JSON and their first twelve digits in text, which is enou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ import click
 import orjson
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, EXACT, LATEST, Instant, Interval, calendar, show
+from worldline.clock import EARLIEST, EXACT, LATEST, Instant, Interval, calendar, show, to_datetime
 from worldline.model import (
     Change,
     Contradiction,
@@ -28,10 +29,12 @@ from worldline.model import (
     Version,
     Why,
 )
-from worldline.rules.wording import label
+from worldline.rules.wording import label, told
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
 TIMES = frozenset("known_at also dated said_at since first_at last_at happened began ended".split())
+SHOWN = 20
+"""So many changes of one write are told."""
 _HOUR = 3_600_000_000
 STAGES = frozenset({"trace", "unit", "crystal"})
 
@@ -57,9 +60,14 @@ def _iso(at: Instant) -> str | None:
     return None if at >= LATEST or at <= EARLIEST else show(at)
 
 
+_UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What JSON lets through and a terminal may obey."""
+
+
 def emit_json(value: Any) -> None:
     """One JSON document on standard output."""
-    click.echo(orjson.dumps(plain(value)).decode())
+    text = orjson.dumps(plain(value)).decode()
+    click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
 
 
 # For people --------------------------------------------------------------------------------------
@@ -81,16 +89,19 @@ def short(id_: str) -> str:
     return click.style(id_[:12], fg="yellow")
 
 
-def date(at: Instant, precision: str | None = None) -> str:
-    """A date, with the time (UTC) where it is not midnight; a day, month or year as the calendar has it."""
+def date(at: Instant, precision: str | None = None, offset: int = 0) -> str:
+    """A date, with the time where it is not midnight; a day, month or year as the calendar has it.
+
+    Whoever said it said so in some place: `offset` (minutes) keeps that place's day.
+    """
     if at >= LATEST:
         return "forever"
     if at <= EARLIEST:
         return "always"
     if precision and precision not in EXACT:
         return calendar(at, precision)
-    day, _, clock = show(at).removesuffix("Z").partition("T")
-    return day if clock == "00:00:00" else f"{day} {clock[:8]}"
+    local = to_datetime(at, offset)
+    return f"{local:%Y-%m-%d}" if f"{local:%H%M%S%f}" == "000000000000" else f"{local:%Y-%m-%d %H:%M:%S}"
 
 
 def span(interval: Interval, precision: str | None = None) -> str:
@@ -123,13 +134,19 @@ def title(node: Node) -> str:
     return click.style(printable(node.name), bold=True) + content
 
 
-def line(node: Node) -> str:
+def when(node: Node, offset: int = 0) -> str:
+    """When it was said, or how long it holds; nothing for what has no time of its own."""
+    if node.type == "Turn":
+        return f"  [{date(node.valid.start, None, offset)[:16]}]"
+    held = span(node.valid, node.precision)
+    return "" if held == "always" else f"  [{held}]"
+
+
+def line(node: Node, offset: int = 0) -> str:
     """A memory on one line."""
     status = f"  ({node.status})" if node.status != "believed" else ""
     notes = "".join("  ! " + click.style(printable(note), fg="red") for note in node.notes)
-    return (
-        f"{short(node.id)}  {node.type:<9} {title(node)}  [{span(node.valid, node.precision)}]{status}{notes}"
-    )
+    return f"{short(node.id)}  {node.type:<9} {title(node)}{when(node, offset)}{status}{notes}"
 
 
 def whole(node: Node) -> Iterable[str]:
@@ -163,7 +180,7 @@ def edge_line(edge: Edge, names: dict[str, str]) -> str:
 
 def _inferred(edge: Edge, names: dict[str, str]) -> str:
     """Says of a derived edge that it is one, and what it goes through."""
-    if not edge.metadata.get("inferred"):
+    if edge.made != "inferred":
         return ""
     through = [printable(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
     return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)
@@ -175,8 +192,13 @@ def receipt(done: Receipt) -> Iterable[str]:
     if done.dry_run:
         state = "dry run: it would be done" if done.changed else "dry run: nothing would change"
     yield f"{done.verb} {short(done.id)}  {state}" if done.id else f"{done.verb}  {state}"
-    yield from (f"  {printable(change)}" for change in done.changes)
-    yield from (f"  merge proposal {short(id_)}: accept or reject it with `merges`" for id_ in done.proposals)
+    lines = [printable(told(change)) for change in done.changes]
+    lines += [f"merge proposal {short(id_)}: accept or reject it with `merges`" for id_ in done.proposals]
+    yield from (f"  {line_}" for line_ in list(dict.fromkeys(lines))[:SHOWN])
+    if len(lines) > SHOWN:
+        yield f"  … and {len(lines) - SHOWN} more (--json lists all)"
+    if done.redacted:
+        yield f"  redacted: {', '.join(dict.fromkeys(done.redacted))}"
     if done.changed and not done.dry_run:
         stamps = " ".join(show(at) for at in (done.known_at, *done.also))
         yield click.style(f"  undo with: worldline undo {stamps}", dim=True)
@@ -221,8 +243,12 @@ def why(found: Why) -> Iterable[str]:
         if reason.span:
             words = f"  “{one_line(reason.node.content[slice(*reason.span)])}”"
         yield f"{'  ' * reason.depth}{reason.via}: {line(reason.node)}{words}"
-    if not found.events:
-        yield "  no verbatim event: it was written directly"
+    if found.node.type == "Turn":
+        yield "  these are the words themselves" + (
+            f", from {printable(found.node.name)}" if found.node.name else ""
+        )
+    elif not found.events:
+        yield "  nobody said it: it was written directly"
     yield from (f"  {origin(item)}" for item in found.origins)
 
 

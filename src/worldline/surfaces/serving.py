@@ -14,10 +14,11 @@ from worldline.errors import Refused
 from worldline.model import Scope
 from worldline.surfaces.nights import watch
 from worldline.surfaces.options import Bound, Verb, serves
+from worldline.surfaces.render import emit_json
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
-    help="The nine tools, or also link, walk, timeline, feedback and merges.",
+    help="The ten tools, or also profile, link, walk, timeline, feedback and merges.",
 )  # fmt: skip
 
 
@@ -34,7 +35,8 @@ _SLEEP = click.option(
 def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
     """Serve an agent over MCP (standard input and output).
 
-    The scope given here is used by every call that names none.
+    The scope given here binds every call: none can name another user, agent, app or run. Without one,
+    calls choose their own.
 
     \b
     Example:
@@ -56,14 +58,23 @@ def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
     "--tokens", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
     help='TOML: tenant = "token" or a list of them; chmod 600.',
 )  # fmt: skip
+@click.option(
+    "--rate", metavar="N", type=click.FloatRange(min=0), default=200.0, show_default=True,
+    help="Requests a second of one client; 0 for any number.",
+)  # fmt: skip
+@click.option("--log", is_flag=True, help="A JSON line a request on standard error, without memory text.")
 @_TOOLS
 @_SLEEP
 @serves
-def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str, sleep_every: float) -> None:
+def serve(
+    bound: Bound, host: str, port: int, tokens: Path | None, rate: float, log: bool, tools: str,
+    sleep_every: float,
+) -> None:  # fmt: skip
     """Serve REST, MCP and the explorer over HTTP.
 
     Without tokens (a file, or WORLDLINE_TOKEN) it listens on this machine only. The explorer is at
-    /, the REST API under /v1 (described in /openapi.json), MCP at /mcp.
+    /, the REST API under /v1 (described in /openapi.json), MCP at /mcp; /healthz tells whether it is
+    ready, /metrics what it has done. A scope given here binds every request: none can name another.
 
     \b
     Example:
@@ -73,19 +84,22 @@ def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str, s
     _require("uvicorn", "web")
     import uvicorn
 
-    from worldline.surfaces import auth, http
+    from worldline.surfaces import auth, http, limits
 
     known = auth.load(tokens, bound.tenant, os.environ)
     auth.require_safe(host, known)
     scope, unscoped = _scope(bound)
     with unscoped.memory() as memory, _listening(host, port) as listening, watch(memory, sleep_every):
-        service = http.Service(memory, known, bound.tenant, host, scope, tools)
+        connections = limits.Connections()
+        service = http.Service(
+            memory, known, bound.tenant, host, scope, tools, rate, sys.stderr if log else None, connections
+        )
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         bound.answer({"url": at}, [f"{at}  explorer; {at}/v1 REST; {at}/mcp MCP   (Ctrl-C ends it)"])
         sys.stdout.flush()
         config = uvicorn.Config(
             http.app(service), log_level="warning", access_log=False, server_header=False, ws="none",
-            timeout_graceful_shutdown=3,
+            timeout_graceful_shutdown=3, http=limits.protocol(connections),
         )  # fmt: skip
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -93,13 +107,13 @@ def serve(bound: Bound, host: str, port: int, tokens: Path | None, tools: str, s
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=256)
+        return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         raise Refused(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
 
 
 def _scope(bound: Bound) -> tuple[Scope, Bound]:
-    """The scope to fall back on, and the same options without it: calls choose their own."""
+    """The scope that binds every call, and the same options without it."""
     kinds = {kind: name for kind, name in bound.scope.items() if kind != "session"}
     return Scope(**kinds), bound._replace(scope={"session": bound.scope.get("session")})
 
@@ -107,3 +121,31 @@ def _scope(bound: Bound) -> tuple[Scope, Bound]:
 def _require(module: str, extra: str) -> None:
     if find_spec(module) is None:
         raise Refused(f"this needs an optional part: pip install 'worldline[{extra}]'")
+
+
+@click.command(cls=Verb)
+@click.argument("tenant")
+@click.option(
+    "--tokens", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
+    help="The tokens file of `worldline serve`; it is made if it is not there.",
+)  # fmt: skip
+@click.option("--read-only", is_flag=True, help="The token opens reads only.")
+@click.option("--rotate", is_flag=True, help="Take the tenant's other tokens away.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: bool) -> None:
+    """Make a bearer token for a tenant, and show it once.
+
+    The file keeps its hash. A running server reads the file again by itself.
+
+    \b
+    Example:
+      worldline token default --tokens tokens.toml
+      worldline token default --tokens tokens.toml --rotate
+    """
+    from worldline.surfaces import auth
+
+    made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
+    if as_json:
+        emit_json({"tenant": tenant, "token": made, "read_only": read_only})
+    else:
+        click.echo(made)

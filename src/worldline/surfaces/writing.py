@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -11,9 +12,22 @@ from worldline.errors import InvalidInput
 from worldline.memory import Memory
 from worldline.model import Fact, Receipt
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Verb, held, labelled, parse_time, text_or_stdin, writes
+from worldline.surfaces.care import ticking
+from worldline.surfaces.options import (
+    Bound,
+    Verb,
+    held,
+    labelled,
+    parse_time,
+    piped,
+    text_or_stdin,
+    type_name,
+    writes,
+)
 
 _REASON = click.option("--reason", metavar="TEXT", help="Why; kept with the belief.")
+_LONG = 50_000
+"""Characters from which on a reader wonders what takes so long."""
 _NAME = click.option("--name", metavar="TEXT", help="A new name.")
 
 
@@ -22,9 +36,10 @@ def _tell(bound: Bound, receipt: Receipt) -> None:
 
 
 @click.command(cls=Verb)
-@click.argument("text", callback=text_or_stdin)
+@click.argument("text", required=False, callback=piped)
 @click.option("--speaker", default="", metavar="NAME", help="Who said it.")
 @click.option("--when", "said_at", metavar="TIME", help="When it was said [now].")
+@click.option("--expires", metavar="TIME", help="Over from then on, with what rests on it alone.")
 @click.option("--external-id", metavar="ID", help="Your own id for it; sent twice, it is stored once.")
 @click.option(
     "--fact", "facts", nargs=3, multiple=True, metavar="SUBJECT PREDICATE OBJECT",
@@ -37,33 +52,35 @@ def add(
     text: str,
     speaker: str,
     said_at: str | None,
+    expires: str | None,
     external_id: str | None,
     facts: tuple[tuple[str, str, str], ...],
     metadata: dict[str, Any],
 ) -> None:
     """Remember what was said, word for word (also: remember).
 
-    TEXT is kept exactly as it is; `-` reads it from standard input. Facts given with it are
+    TEXT is kept exactly as it is; without it, or with `-`, standard input is read. Facts given with it are
     believed from the moment it was said, and `why` leads from them back to the words.
 
     \b
     Example:
       worldline add "We moved to the gold tier." --speaker Ana --when 2026-03-05
-      echo "Lunch with Bo" | worldline add - --session monday
+      echo "Lunch with Bo" | worldline add --session monday
     """
+    if len(text) > _LONG and not sys.stderr.isatty():
+        click.echo(f"reading and embedding {len(text):,} characters; that takes a while", err=True)
     with bound.memory() as memory:
         given = [Fact(subject, predicate, object_) for subject, predicate, object_ in facts]
-        _tell(
-            bound,
-            memory.remember(
+        with ticking(f"reading and embedding {len(text):,} characters"):
+            done = memory.remember(
                 text, said_at=parse_time(said_at), speaker=speaker, metadata=metadata, facts=given,
-                external_id=external_id, dry_run=bound.dry_run,
-            ),
-        )  # fmt: skip
+                external_id=external_id, expires=parse_time(expires), dry_run=bound.dry_run,
+            )  # fmt: skip
+        _tell(bound, done)
 
 
 @click.command(cls=Verb)
-@click.argument("type")
+@click.argument("type", callback=type_name)
 @click.argument("name")
 @click.argument("content", default="", callback=text_or_stdin)
 @held

@@ -16,6 +16,7 @@ from worldline.errors import Conflict, InvalidTime, Refused
 from worldline.model import Belief, Close, Edge, EdgeDraft, Node, NodeDraft, Status
 from worldline.rules.bitemporal import tighten
 from worldline.store.cold import wake
+from worldline.store.slots import world_of_node
 from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.write.check import clean_name, clean_text
@@ -156,17 +157,12 @@ def _revised(node: Node, belief: Belief, revision: Revision, limit: int, tx: Tx)
         if revision.content is None
         else clean_text(revision.content, "content", limit, empty=True),
         dated=node.dated,
-        world=_world(tx, node),
+        world=world_of_node(tx, node.key),
         scope=belief.scope,
         lineage=node.line,
         metadata=node.metadata,
         reason=revision.reason,
     )
-
-
-def _world(tx: Tx, node: Node) -> int:
-    found = tx.query("SELECT world FROM nodes WHERE id = :key", key=node.key)
-    return int(found[0][0])
 
 
 def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
@@ -181,11 +177,15 @@ def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
 
 
 def retire(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
-    """No longer true from `when` on; what is over already stays as it is."""
+    """No longer true from `when` on; what is over already stays, what was to come after it is given up."""
     at, changed = tx.stamp if when is None else when, False
-    for _, belief in held(tx, line):
-        close = _ending(belief, at)
-        if close is not None:
+    beliefs = [belief for _, belief in held(tx, line)]
+    ends = any(belief.valid.start < at for belief in beliefs)
+    for belief in beliefs:
+        if ends and belief.valid.start >= at:
+            tx.close(Close(belief, reason=reason or "retired"), "retire")
+            changed = True
+        elif _ending(belief, at) is not None:
             tx.close(Close(belief, valid_to=at, reason=reason), "retire")
             changed = True
     if changed and at <= tx.stamp:

@@ -6,30 +6,22 @@ a store sees is written into it; another one is refused until everything is embe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-import orjson
-
 from worldline.handle import Handle
+from worldline.hashing import tenant_number
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
+from worldline.store import vectorising
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.sqlite import Row
+from worldline.store.vectorising import Text, embedder_of, keep_vectors, without_vectors
 from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
 
 _BATCH = 64
 SWEEP = 32
 """So many left-over texts are embedded with the first write of a process; flush does the rest."""
-_UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
-_STATED = (
-    "NOT (n.type IN ('Happening', 'Topic', 'Summary') AND n.metadata IS NOT NULL"
-    " AND json_extract(n.metadata, '$.made_by') IS 'sleep')"
-)
-"""Not something that sleep made of texts which have vectors themselves."""
-_ARCHIVED = "SELECT j.value FROM json_each(?) j CROSS JOIN cold_words_docsize c ON c.id = j.value"
-"""Passages whose words are archived: their vectors belong there too."""
 Progress = Callable[[int, int], None]
 
 
@@ -41,20 +33,22 @@ def embed_new(handle: Handle, nodes: Iterable[int]) -> int:
     left: list[int] = []
     if handle.tenant not in handle.store.swept:
         handle.store.swept.add(handle.tenant)
-        left = [row[0] for row in _missing(handle, "1", SWEEP)]
-    chosen = ",".join(map(str, {*left, *nodes}))
-    return _embed(handle, embedder, f"n.id IN ({chosen})", None) if chosen else 0
+        left = [text.node for text in handle.read(lambda view: without_vectors(view, most=SWEEP))]
+    chosen = {*left, *nodes}
+    return _embed(handle, embedder, chosen, None) if chosen else 0
 
 
 def embed_pending(handle: Handle, embedder: Embedder, progress: Progress | None = None) -> int:
     """Embeds everything that has no vector yet."""
-    return _embed(handle, embedder, "1", progress)
+    return _embed(handle, embedder, None, progress)
 
 
-def _embed(handle: Handle, embedder: Embedder, where: str, progress: Progress | None) -> int:
+def _embed(
+    handle: Handle, embedder: Embedder, nodes: Collection[int] | None, progress: Progress | None
+) -> int:
     require_same(handle, embedder)
-    rows = _missing(handle, where)
-    texts = [(row[0] * WORDS_PER_NODE + at, text) for row in rows for at, text in enumerate(_texts(row))]
+    missing = handle.read(lambda view: without_vectors(view, nodes))
+    texts = [(one.node * WORDS_PER_NODE + at, text) for one in missing for at, text in enumerate(_texts(one))]
     for start in range(0, len(texts), _BATCH):
         batch = texts[start : start + _BATCH]
         vectors = embedder.embed([text for _, text in batch])
@@ -64,22 +58,10 @@ def _embed(handle: Handle, embedder: Embedder, where: str, progress: Progress | 
     return len(texts)
 
 
-def _missing(handle: Handle, where: str, most: int = -1) -> list[Row]:
-    """The texts that have no vector yet."""
-    return handle.read(
-        lambda view: view.query(
-            f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND {where}"
-            f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED} AND NOT EXISTS (SELECT 1 FROM embeddings e"
-            f" WHERE e.passage = n.id * {WORDS_PER_NODE}) AND NOT EXISTS (SELECT 1 FROM cold_embeddings e"
-            f" WHERE e.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id LIMIT {most}"
-        )
-    )
-
-
-def _texts(row: Sequence[Any]) -> list[str]:
+def _texts(text: Text) -> list[str]:
     """What is embedded of a memory, passage by passage: who speaks or what it is called, and the words."""
-    _, type_, name, content, metadata = row
-    caption = orjson.loads(metadata).get("caption") if metadata else None
+    _, type_, name, content, metadata = text
+    caption = metadata.get("caption")
     tail = f" [image: {caption}]" if isinstance(caption, str) else ""
     opening = f"{name}: " if name and not (type_ == "Turn" and role_of(name) != "people") else ""
     if len(content) <= PASSAGE:
@@ -91,43 +73,23 @@ def _texts(row: Sequence[Any]) -> list[str]:
 def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any) -> None:
     import numpy as np
 
-    with handle.store.writing():
-        tenant = handle.tenant_row()[0]
-        handle.store.execute(
-            "INSERT INTO meta VALUES ('embedder', ?) ON CONFLICT (key) DO NOTHING",
-            (embedder.identity,),
+    packed = [np.asarray(vector, np.float16).tobytes() for vector in vectors]
+    with handle.writing():
+        keep_vectors(
+            handle.store, tenant_number(handle.tenant), embedder.identity, list(zip(ids, packed, strict=True))
         )
-        rows = [
-            (tenant, passage, np.asarray(vector, np.float16).tobytes())
-            for passage, vector in zip(ids, vectors, strict=True)
-        ]
-        cold = {row[0] for row in handle.store.query(_ARCHIVED, (orjson.dumps(list(ids)).decode(),))}
-        for table, chosen in (
-            ("embeddings", [row for row in rows if row[1] not in cold]),
-            ("cold_embeddings", [row for row in rows if row[1] in cold]),
-        ):
-            handle.store.insert(
-                f"INSERT INTO {table} (tenant, passage, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                chosen,
-            )
 
 
 def require_same(handle: Handle, embedder: Embedder) -> None:
     """Refuses another embedder than the one whose vectors are stored."""
-    rows = handle.store.query("SELECT value FROM meta WHERE key = 'embedder'")
-    if rows:
-        require_identity(rows[0][0], embedder.identity)
+    known = embedder_of(handle.store, tenant_number(handle.tenant))
+    if known is not None:
+        require_identity(known, embedder.identity)
 
 
 def forget_vectors(handle: Handle) -> None:
-    """Drops every vector of the store and the memory of who made them."""
-    with handle.store.writing():
-        handle.store.execute("DELETE FROM embeddings")
-        handle.store.execute("DELETE FROM cold_embeddings")
-        handle.store.execute("DELETE FROM composed")
-        handle.store.execute(
-            "DELETE FROM sleep WHERE pass = 'compose'"
-        )  # worlds are composed anew, all of them
-        handle.store.execute("DELETE FROM meta WHERE key = 'embedder'")
-    handle.store.vectors.clear()
-    handle.store.swept.clear()
+    """Drops every vector of the tenant and the memory of who made them."""
+    with handle.writing():
+        vectorising.forget_vectors(handle.store, tenant_number(handle.tenant))
+    handle.store.vectors.pop(handle.tenant, None)
+    handle.store.swept.discard(handle.tenant)

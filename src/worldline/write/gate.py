@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -128,24 +127,3 @@ def _reason(s: float, score: float, threshold: float) -> str:
         return f"salience {s:.2f} is below the floor {FLOOR:.2f}"
     word = "reaches" if score >= threshold else "is below"
     return f"score {score:.2f} {word} {threshold:.2f}"
-
-
-_BLANK = re.compile(r"\s+")
-_OWN_LINES = ("Believed: ", "Answer from what is believed: ")
-"""How recall opens the lines that it writes itself."""
-_OPENED = re.compile(r"^\[[^\]\n]{0,40}\] [^:\n]{1,40}: ")
-"""How recall opens the lines that it quotes: when, and who."""
-
-
-def echoes(text: str, recalled: Sequence[str], share: float = 0.8) -> bool:
-    """Whether a text is mostly made of blocks that this memory handed out itself."""
-    own = "\n".join(_OPENED.sub("", line) for line in text.splitlines() if not line.startswith(_OWN_LINES))
-    plain = _BLANK.sub(" ", own).strip().casefold()
-    if len(plain) < 40:
-        return False
-    covered = 0
-    for block in recalled:
-        known = _BLANK.sub(" ", block).strip().casefold()
-        if len(known) >= 40 and known in plain:
-            covered += len(known)
-    return covered >= share * len(plain)

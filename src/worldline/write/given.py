@@ -8,7 +8,6 @@ nobody knows, stay as they are written. The receipt says in plain words what eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 from msgspec import Struct
@@ -21,9 +20,8 @@ from worldline.model import Close, EdgeDraft, Fact, FactDraft, FactRow, Predicat
 from worldline.reading.claim import Claim
 from worldline.reading.given import SELF, family_of, is_turned, whole_date
 from worldline.rules.wording import sentence
-from worldline.store import registry
+from worldline.store import registry, slots
 from worldline.store.tx import Tx
-from worldline.store.view import fact_from
 from worldline.text import fold
 from worldline.write.check import clean_name, clean_struct
 from worldline.write.facts import Settled, cite, end_of, evidence_of, grounding, object_of, put_fact, when_of
@@ -135,14 +133,9 @@ def _assert(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule, config: Co
 def _as_held(tx: Tx, subject: int, slot: str, object_: int, literal: str | None) -> tuple[int, str | None]:
     """The object in the form, a name or a value, in which the slot holds it already."""
     said = fold(tx.name_of(object_) if object_ else str(orjson.loads(literal or "null")))
-    rows = tx.query(
-        "SELECT f.object, f.literal, o.name FROM facts f LEFT JOIN nodes o ON o.id = f.object"
-        " WHERE f.tenant = :t AND f.subject = :subject AND f.predicate = :slot ORDER BY f.node",
-        subject=subject, slot=slot,
-    )  # fmt: skip
-    for known, value, name in rows:
-        if fold(name if known else str(orjson.loads(value or "null"))) == said:
-            return known, value
+    for held in slots.in_slot(tx, subject, slot):
+        if fold(held.value) == said:
+            return held.object, held.literal
     return object_, literal
 
 
@@ -153,8 +146,7 @@ def _outrank(tx: Tx, draft: FactDraft, subject: int, place: Place, valid: Interv
         r for r in rows if r.node != draft.key and (not rule.changes or r.belief.valid.start == valid.start)
     ]
     for row in others:
-        rank = tx.query("SELECT rank FROM facts WHERE node = :node", node=row.node)[0][0]
-        if rank != "given" and row.belief.status == "believed":
+        if row.belief.status == "believed" and slots.rank_of(tx, row.node) != "given":
             tx.close(Close(row.belief, reason=OUTRANKED), "correct")
 
 
@@ -193,7 +185,7 @@ class _Telling:
         return f"{said}: given{'; ' if told else ''}{', '.join(told)}"
 
     def _said(self, node: int) -> str:
-        return str(self._tx.query("SELECT content FROM nodes WHERE id = :node", node=node)[0][0])
+        return slots.words_of(self._tx, node)
 
 
 def _end(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule) -> tuple[int, bool]:
@@ -202,17 +194,16 @@ def _end(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule) -> tuple[int,
     said = fact.object if fact.object is not None else fact.literal
     now = tx.stamp if told.said_at is None else told.said_at
     at = now if fact.valid_to is None else instant(whole_date(fact.valid_to))
-    rows = [
-        (fact_from((*r[:5], *r[9:20])), r) for r in tx.open_facts(subject, place.scope) if r[2] == rule.slot
-    ]
     over = [
-        row for row, r in rows
-        if row.belief.valid.start < at and (said is None or fold(str(said)) == fold(_value(r)))
-    ]  # fmt: skip
+        fact.row
+        for fact in slots.open_facts(tx, subject, place.scope)
+        if fact.row.predicate == rule.slot
+        and fact.row.belief.valid.start < at
+        and (said is None or fold(str(said)) == fold(fact.value))
+    ]
     for row in over:
         tx.close(Close(row.belief, valid_to=at, reason=fact.reason or "given as over"), "given")
-        words = tx.query("SELECT content FROM nodes WHERE id = :node", node=row.node)[0][0]
-        tx.changes.append(f"{words}: over, as given")
+        tx.changes.append(f"{slots.words_of(tx, row.node)}: over, as given")
         cite(tx, row.node, evidence_of(fact, told, tx), place, row.belief.valid)
     if not over:
         value = "" if said is None else said
@@ -221,7 +212,3 @@ def _end(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule) -> tuple[int,
             f"{sentence(name, rule.phrase, value)}: given as over, but nothing of it was believed"
         )
     return (over[-1].node if over else 0), bool(over)
-
-
-def _value(row: Sequence[Any]) -> str:
-    return str(row[-1] if row[3] else orjson.loads(row[4] or '""'))

@@ -8,30 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-import orjson
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant
 from worldline.model import Belief, Close
 from worldline.rules.grounding import Ground, lost, standing
+from worldline.store.grounds import cited, noted_grounds
+from worldline.store.grounds import current_and_former as current_and_former
+from worldline.store.grounds import hanging as hanging
 from worldline.store.tx import Tx
-from worldline.store.view import BELIEF, LISTED, SqlView, belief_from, listed
+from worldline.store.view import SqlView
 
 MERGED = "merged"
 """The key, in the metadata of a derived_from edge, by which a merged memory names the one that stayed."""
-
-
-def hanging(view: SqlView, lines: Collection[int]) -> list[int]:
-    """The lineages that were derived from any of these; a version derived from its elder is not."""
-    if not lines:
-        return []
-    rows = view.query(
-        "SELECT DISTINCT s.line FROM edges e CROSS JOIN nodes s ON s.id = e.src CROSS JOIN nodes d ON d.id = e.dst"
-        f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND e.kt = :forever"
-        f" AND s.line != d.line AND {view.scoped('e')} ORDER BY s.line",
-        among=listed(lines),
-    )
-    return [row[0] for row in rows]
 
 
 def grounds(
@@ -41,62 +30,28 @@ def grounds(
 
     A fact that was given directly, and met its evidence later, was not `born` of it, and rests on nothing.
     """
-    rows = view.query(
-        "SELECT e.src, d.line, d.hash, d.type, e.kf, e.kt, e.metadata, CASE WHEN s.type = 'Fact' THEN"
-        f" (SELECT min(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.line = e.src AND {view.scoped('b')}) END"
-        " FROM edges e CROSS JOIN nodes d ON d.id = e.dst CROSS JOIN nodes s ON s.id = e.src"
-        f" WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'derived_from' AND d.line != e.src"
-        f" AND {view.scoped('e')} ORDER BY e.id",
-        among=listed(lines),
-    )
-    rows = [row for row in rows if row[6] is None or MERGED not in orjson.loads(row[6])]
-    own = {row[0] for row in rows if not born or row[7] is None or row[4] <= row[7]}
-    rows = [row for row in rows if row[0] in own]
-    held = current_and_former(view, {row[1] for row in rows})
+    rows = [row for row in cited(view, lines) if MERGED not in row.metadata]
+    own = {row.source for row in rows if not born or row.born is None or row.since <= row.born}
+    rows = [row for row in rows if row.source in own]
+    held = current_and_former(view, {row.line for row in rows})
     stand_ins = _stand_ins(view, [line for line, all_ in held.items() if not any(b.current for b in all_)])
     held.update(current_and_former(view, set(stand_ins.values()) - held.keys()))
     found: dict[int, dict[int, Ground]] = {}
-    for src, line, hash_, type_, cited, until, *_ in rows:
-        mine = found.setdefault(src, {})
-        ground = Ground(line, hash_.hex(), type_, "corrected")
-        if until == FOREVER:
-            stays = stand_ins.get(line, line)
-            ground = Ground(
-                stays,
-                hash_.hex(),
-                type_,
-                *standing(held.get(stays, ()), cited if stays == line else now, now),
-            )
+    for row in rows:
+        mine = found.setdefault(row.source, {})
+        ground = Ground(row.line, row.id, row.type, "corrected")
+        if row.until == FOREVER:
+            stays = stand_ins.get(row.line, row.line)
+            since = row.since if stays == row.line else now
+            ground = Ground(stays, row.id, row.type, *standing(held.get(stays, ()), since, now))
         if ground.evidence not in mine or ground.stands:
             mine[ground.evidence] = ground
     return {src: list(mine.values()) for src, mine in found.items()}
 
 
-def current_and_former(view: SqlView, lines: Collection[int]) -> dict[int, list[Belief]]:
-    """Every belief ever held in these lineages, in this scope."""
-    if not lines:
-        return {}
-    rows = view.query(
-        f"SELECT b.line, {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
-        f" AND {view.scoped('b')} ORDER BY b.id",
-        among=listed(lines),
-    )
-    found: dict[int, list[Belief]] = {}
-    for row in rows:
-        found.setdefault(row[0], []).append(belief_from(row[1:]))
-    return found
-
-
 def _stand_ins(view: SqlView, lines: Collection[int]) -> dict[int, int]:
     """For memories that were merged into another one, that other one."""
-    if not lines:
-        return {}
-    rows = view.query(
-        f"SELECT e.src, e.dst, e.metadata FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED}"
-        f" AND e.type = 'derived_from' AND e.kt = :forever AND {view.scoped('e')} ORDER BY e.id",
-        among=listed(lines),
-    )
-    return {src: dst for src, dst, metadata in rows if metadata and MERGED in orjson.loads(metadata)}
+    return {src: dst for src, dst, noted in noted_grounds(view, lines) if MERGED in noted}
 
 
 def shaken(view: SqlView, lines: Iterable[int], now: Instant) -> list[tuple[Belief, str]]:

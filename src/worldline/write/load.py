@@ -22,6 +22,7 @@ from worldline.store import registry
 from worldline.store.tx import Tx
 from worldline.write.check import clean_interval, clean_metadata
 from worldline.write.put import note
+from worldline.write.redact import screened
 
 _BATCH = 20_000
 T = TypeVar("T")
@@ -53,15 +54,26 @@ class Link(Struct, frozen=True):
 
 def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Receipt:
     """One changeset; in an empty store the indexes are made at the end."""
-    store = handle.store
+    store, secrets = handle.store, list[str]()
     with _without_collector(), store.bulk(), handle.changeset("load", fresh=True) as (tx, place):
         if tx.fresh:
             store.drop_indexes()
+        if handle.config.redact:
+            notes, links = _plain(notes, Note, secrets), _plain(links, Link, secrets)
         ids = load(tx, place, notes, links, handle.config, agent=handle.agent)
         tx.flush()
         if tx.fresh:
             store.make_indexes()
-    return Receipt("load", None, not tx.ledger.empty, tx.stamp, ids=tuple(id_.hex() for id_ in ids))
+    made = tuple(id_.hex() for id_ in ids)
+    return Receipt("load", None, not tx.ledger.empty, tx.stamp, redacted=tuple(secrets), ids=made)
+
+
+def _plain(items: Iterable[T], kind: type[T], secrets: list[str]) -> Iterator[T]:
+    """What is to be loaded, without secrets."""
+    for item in _all(items, kind):
+        item, found = screened(item)
+        secrets += found
+        yield item
 
 
 @contextmanager

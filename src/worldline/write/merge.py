@@ -12,6 +12,7 @@ from worldline.clock import EARLIEST, Interval
 from worldline.errors import Refused
 from worldline.handle import Place
 from worldline.model import Belief, Close, Edge, EdgeDraft, NodeDraft, Proposal
+from worldline.store import naming
 from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.write.check import clean_name
@@ -35,7 +36,7 @@ def decide(tx: Tx, proposal: Proposal, status: str) -> bool:
         return False
     if proposal.status not in _MAY[status]:
         raise Refused(_ADVICE[status].format(was=proposal.status))
-    scope = tx.query("SELECT scope FROM proposals WHERE id = :row", row=proposal.row)[0][0]
+    scope = naming.proposal_scope(tx, proposal)
     old = Belief(proposal.row, proposal.row, Interval(EARLIEST), proposal.known, scope)
     tx.close(Close(old, "proposals", reason=status), "merge")
     tx.add_proposal(
@@ -55,11 +56,7 @@ def _join(tx: Tx, proposal: Proposal, scope: int) -> None:
 
 
 def _part(tx: Tx, proposal: Proposal) -> None:
-    edges = tx.edge_rows(
-        "e.type = 'same_as' AND e.kt = :forever AND e.src IN (:a, :b) AND e.dst IN (:a, :b)",
-        a=proposal.a_line, b=proposal.b_line,
-    )  # fmt: skip
-    for edge in edges:
+    for edge in naming.identities(tx, proposal.a_line, proposal.b_line):
         tx.close(Close(as_belief(edge), "edges", reason="undone"), "undo_merge")
 
 
@@ -74,16 +71,8 @@ def split(
     for mention in mentions:
         if not isinstance(mention, Edge) or mention.dst_line != line or mention.type != "refers_to":
             raise Refused("only mentions (refers_to edges) of this very entity can be split off it")
-        for edge in _believed(tx, mention):
+        for edge in naming.believed_edges(tx, mention):
             tx.close(Close(as_belief(edge), "edges", reason="split"), "split")
             tx.link(EdgeDraft(edge.src_line, "refers_to", key, edge.valid, edge.scope, edge.metadata))
             changed = True
     return key, changed
-
-
-def _believed(tx: Tx, edge: Edge) -> list[Edge]:
-    """The edge as it is believed now, whatever became of it since the caller read it."""
-    return tx.edge_rows(
-        "e.src = :src AND e.type = :type AND e.dst = :dst AND e.kt = :forever",
-        src=edge.src_line, type=edge.type, dst=edge.dst_line,
-    )  # fmt: skip

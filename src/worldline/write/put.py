@@ -11,8 +11,9 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
-from worldline.hashing import event_id, record_id
+from worldline.hashing import event_id, node_id, record_id
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
+from worldline.store import events, naming
 from worldline.store.tx import Tx
 from worldline.text import fold, unsigned
 from worldline.write.check import clean_metadata, clean_name, clean_text
@@ -29,13 +30,14 @@ class Told(Struct, frozen=True):
 
 def session_world(tx: Tx, name: str, place: Place) -> int:
     """The world of a session; the same name in another scope is another session."""
-    rows = tx.query("SELECT key FROM scopes WHERE id = :scope", scope=place.scope) if place.scope else []
     draft = NodeDraft(
-        "Session", clean_name(name, "session"), rows[0][0] if rows else "",
+        "Session", clean_name(name, "session"), events.scope_key(tx, place.scope),
         valid=Interval(EARLIEST), world=place.world, scope=place.scope,
     )  # fmt: skip
-    key, _ = tx.put(draft)
-    return key
+    draft.id = node_id(
+        draft.type, draft.name, draft.content, None, tx.id_of(place.world) if place.world else None
+    )
+    return events.session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
 
 
 def append_event(
@@ -56,34 +58,28 @@ def append_event(
     world = session_world(tx, session, place) if session else place.world
     dated = said_at if event.said_at is not None else None
     key = _event_key(event, place, world, sender, dated, text)
-    stored = tx.query("SELECT node, said_at FROM events WHERE tenant = :t AND key = :key", key=key)
-    if stored:
-        row, said_at = _same_event(tx, int(stored[0][0]), text), int(stored[0][1])
-        if tx.beliefs(row):
-            return row, False  # otherwise it was taken back, and is said again
     world_id = tx.id_of(world) if world else None
+    id_ = event_id(sender, world_id, said_at, text, event.external_id)
+    stored = None if events.is_unheard(tx, key, id_) else events.same_event(tx, key)
+    if stored is not None:
+        _require_same(tx, stored, text)
+        said_at = stored.said_at
+        id_ = event_id(sender, world_id, said_at, text, event.external_id)
+        if tx.beliefs(stored.node):
+            return stored.node, False  # otherwise it was taken back, and is said again
     node = NodeDraft(
         "Turn", sender, text, valid=Interval(said_at), world=world, scope=place.scope,
         metadata=clean_metadata(event.metadata),
-        id=event_id(sender, world_id, said_at, text, event.external_id), described=described,
+        id=id_, described=described,
     )  # fmt: skip
     row, new = tx.put(node)
-    if tx.is_new(row) or not tx.query("SELECT 1 FROM events WHERE node = :row", row=row):
+    if tx.is_new(row) or not events.is_event(tx, row):
         tx.add(
             "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
             event.category, event.source, event.external_id, "pending" if draft else "stored", draft, None,
             reading,
         )  # fmt: skip
     return row, new
-
-
-def leave(tx: Tx, key: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
-    """What is still to be done with an event (nothing: its state), and what the gate found."""
-    tx.query(
-        "UPDATE events SET state = :state, draft = :draft, signals = coalesce(signals, :signals)"
-        " WHERE node = :key",
-        state="pending" if draft else state, draft=draft, signals=signals, key=key,
-    )  # fmt: skip
 
 
 def _event_key(
@@ -95,28 +91,26 @@ def _event_key(
     return record_id("event", str(place.scope), str(world), sender, when, text)
 
 
-def _same_event(tx: Tx, key: int, text: str) -> int:
-    stored = tx.query("SELECT content FROM nodes WHERE id = :key", key=key)[0][0]
-    if stored != text:
+def _require_same(tx: Tx, stored: events.Same, text: str) -> None:
+    if stored.text != text:
         raise Conflict(
-            f"this external id is stored with other text ({tx.id_of(key).hex()[:12]}); "
+            f"this external id is stored with other text ({tx.id_of(stored.node).hex()[:12]}); "
             "correct that memory, or send the event under another external id"
         )
-    return key
+
+
+def name_keys(name: str) -> tuple[str, str]:
+    """The folded forms under which a name is found; old files have it without its signs (C++ as C)."""
+    return fold(name) or name, unsigned(fold(name))
 
 
 def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
     """The entity of exactly this name (case, accents, punctuation folded) in this scope; whether it is new."""
     clean = clean_name(name)
-    rows = tx.query(
-        "SELECT line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = aliases.line"
-        " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v), name FROM aliases"
-        " WHERE tenant = :t AND key IN (:key, :before) AND scope = :scope ORDER BY id",
-        key=fold(clean) or clean, before=unsigned(fold(clean)), scope=place.scope,
-    )  # fmt: skip
-    rows = [row for row in rows if fold(row[2]) == fold(clean)]  # C++ is not C, though old files key it so
-    if rows:
-        return int(rows[0][0]) if rows[0][1] else _believed(tx, int(rows[0][0]), place.scope), False
+    rows = naming.called(tx, name_keys(clean), place.scope)
+    for row in rows:
+        if fold(row.name) == fold(clean):  # C++ is not C, though old files key it so
+            return row.line if row.believed else _believed(tx, row.line, place.scope), False
     key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))
     add_alias(tx, key, clean, place.scope)
     return key, True

@@ -8,31 +8,33 @@ handler, and ties every fact and every mention to the words it came from.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import orjson
-from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
+from worldline.hashing import fact_id, node_id
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
-from worldline.reading.read import Reading, read
+from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import NOT, Decision, Held, also_called, corrects, decide, oriented, slot_of
 from worldline.rules.wording import sentence
-from worldline.store import registry
+from worldline.store import naming, registry, slots
+from worldline.store.events import Stored
+from worldline.store.settling import Gathering
 from worldline.store.tx import Tx
-from worldline.store.view import SqlView, fact_from
+from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
+from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
-from worldline.write.put import Told, add_alias
-from worldline.write.resolve import mention
+from worldline.write.put import Told, add_alias, name_keys
+from worldline.write.resolve import LONGEST_NAME, mention
 
 DAY = 86_400_000_000
 NOBODY = "user"
@@ -43,31 +45,6 @@ IN_WORDS = {"opens": "believed", "adds": "believed too", "series": "the next of 
 """What a decision is called in a receipt."""
 LATELY = 6
 """So many of the last things that somebody said may be what a bare correction corrects."""
-
-
-class Stored(Struct, frozen=True):
-    """An event as understanding needs it."""
-
-    key: int
-    text: str
-    speaker: str
-    recipient: str
-    said_at: Instant
-    utc_offset: int
-    draft: str | None = None
-    """What was still to be done with it when it was read."""
-    reading: bytes | None = None
-    """What it says, as it was read once."""
-
-
-def stored_event(view: SqlView, event: str) -> Stored:
-    """The event of an id, as understanding needs it."""
-    rows = view.query(
-        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading"
-        " FROM nodes n CROSS JOIN events e ON e.node = n.id WHERE n.tenant = :t AND n.hash = :hash",
-        hash=bytes.fromhex(event),
-    )
-    return Stored(*rows[0])
 
 
 # Reading, before anything is written ---------------------------------------------------------------
@@ -98,7 +75,9 @@ def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], us
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(text, who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+    return read(
+        spoken(text[:MAX_TEXT]), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when
+    )
 
 
 def who_speaks(speaker: str, user: str | None) -> str:
@@ -123,14 +102,24 @@ def settle(
     handle: Handle,
     by: tuple[tuple[str, str], ...] = (),
     said: Reading = Reading(""),
+    near: Sequence[int] | None = None,
 ) -> bool:
-    """Believes every claim, in the order of the text; whether anything changed."""
+    """Believes every claim, in the order of the text; whether anything changed.
+
+    `near` is what shares words with the text, where somebody has looked for it already.
+    """
     told = Told(event.key, event.said_at, by)
     sound = [
         c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
     ]
+    _look_up(tx, sound, event, place)
     before = (
-        _lately_held(tx, said, place, who_speaks(event.speaker, handle.scope.user))
+        _lately_held(
+            tx,
+            sharing_words(tx, said) if near is None else near,
+            place,
+            who_speaks(event.speaker, handle.scope.user),
+        )
         if said.cues.change and not any(c.record for c in sound)
         else []
     )
@@ -141,8 +130,38 @@ def settle(
     return any(changed)
 
 
+def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> None:
+    """All that settling these claims is going to ask, in as few statements as there are kinds of things."""
+    if not claims:
+        return
+    names = {
+        part: clean_name(part)[:LONGEST_NAME].strip()
+        for claim in claims
+        for part in (claim.subject, claim.object if claim.kind == "entity" or claim.family == "name" else "")
+        if part.strip()
+    }
+    found = Gathering(tx, place.scope, event.speaker)
+    ids = {name: node_id("Entity", name, "", None, None) for name in names.values()}
+    world = tx.id_of(place.world) if place.world else None
+    facts = [
+        fact_id(ids[names[c.subject]], slot, ids[names[c.object]] if c.kind == "entity" else None,
+                None if c.kind == "entity" else orjson.dumps(c.object).decode(), world)
+        for c in claims if c.object.strip() for slot in (c.key, *c.others)
+    ]  # fmt: skip
+    found.look_up_names({key for name in names.values() for key in name_keys(name)}, [*ids.values(), *facts])
+    tx.gathering = found
+    subjects = [part for c in claims for part in (c.subject, c.object if c.active else "") if part in names]
+    found.look_up_facts([line for part in subjects if (line := _line_of(tx, names[part], place))])
+
+
+def _line_of(tx: Tx, name: str, place: Place) -> int:
+    """The entity of exactly this name; 0 for a new one."""
+    rows = naming.called(tx, name_keys(name), place.scope)
+    return next((row.line for row in rows if fold(row.name) == fold(name)), 0)
+
+
 def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
-    claim = oriented(claim, lambda key: _times_seen(tx, key))
+    claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
     subject = elsewhere or whom(tx, claim, told, place, who_speaks(event.speaker, handle.scope.user))
     held = _held(tx, subject, place)
@@ -185,9 +204,9 @@ def whom(tx: Tx, claim: Claim, told: Told, place: Place, speaker: str = "") -> i
         line = _by_role(tx, owner, role, place)
         if line:
             return line
-    if not claim.record and not _line(tx, claim.subject, place):
+    if not claim.record and not naming.one_called(tx, fold(claim.subject), place.scope):
         for name in also_called(claim.subject, speaker, claim.family):
-            line = _line(tx, name, place)
+            line = naming.one_called(tx, fold(name), place.scope)
             if line and (name != speaker or any(h.slot == claim.key for h, _ in _held(tx, line, place))):
                 return line
     return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
@@ -195,42 +214,29 @@ def whom(tx: Tx, claim: Claim, told: Told, place: Place, speaker: str = "") -> i
 
 def _by_role(tx: Tx, owner: str, role: str, place: Place) -> int:
     """Who "Ana's sister" is, if it is known of just one."""
-    slots = [
-        named.family.name for named in families().by_noun(role) if named.family.object in ("person", "animal")
+    named = [
+        each.family.name for each in families().by_noun(role) if each.family.object in ("person", "animal")
     ]
-    if not slots:
+    if not named:
         return 0
-    rows = tx.query(
-        "SELECT DISTINCT f.object FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.subject = a.line"
-        " AND f.predicate IN (SELECT value FROM json_each(:slots)) AND f.object != 0"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
-        " WHERE a.tenant = :t AND a.key = :owner AND a.scope = :scope AND b.scope = :scope"
-        " AND f.phrase LIKE '%' || :role || '%' LIMIT 2",
-        slots=orjson.dumps(slots).decode(), owner=fold(owner), role=role.split()[-1].lower(), scope=place.scope,
-    )  # fmt: skip
-    return int(rows[0][0]) if len(rows) == 1 else 0
+    found = slots.by_role(tx, fold(owner), named, role.split()[-1].lower(), place.scope)
+    return found[0] if len(found) == 1 else 0
 
 
 def _what_was_wrong(tx: Tx, claim: Claim, place: Place) -> int:
     """ "Not Porto, Faro": whom a correction speaks of, if just one open fact has the old value; else 0."""
     if not claim.replaces or claim.key.strip("|"):
         return 0
-    rows = tx.query(
-        "SELECT DISTINCT f.subject FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.object = a.line"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND b.kt = :forever AND b.vt = :forever"
-        " WHERE a.tenant = :t AND a.key = :old AND a.scope = :scope AND b.scope = :scope LIMIT 2",
-        old=fold(claim.replaces),
-        scope=place.scope,
-    )
-    return int(rows[0][0]) if len(rows) == 1 else 0
+    found = slots.subjects_with(tx, fold(claim.replaces), place.scope)
+    return found[0] if len(found) == 1 else 0
 
 
 def _in_its_slot(decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> Decision:
     """A correction that names only values falls into the slot of the value it corrects."""
     if decision.slot.strip("|"):
         return decision
-    slots = [h.slot for h, _ in held if h.id in decision.closes]
-    return replace(decision, slot=slots[0] if slots else "")
+    known = [h.slot for h, _ in held if h.id in decision.closes]
+    return replace(decision, slot=known[0] if known else "")
 
 
 def _believe(
@@ -293,17 +299,8 @@ def _until(claim: Claim, start: Instant) -> Instant:
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not _line(tx, claim.object, place):
+    if not naming.one_called(tx, fold(claim.object), place.scope):
         add_alias(tx, subject, claim.object, place.scope)
-
-
-def _line(tx: Tx, name: str, place: Place) -> int:
-    """The entity that is called so; 0 if none is."""
-    rows = tx.query(
-        "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope LIMIT 1",
-        key=fold(name), scope=place.scope,
-    )  # fmt: skip
-    return int(rows[0][0]) if rows else 0
 
 
 def _because(reason: str, told: Told) -> str:
@@ -339,9 +336,13 @@ def _end(
 # What is overtaken without its slot being named ---------------------------------------------------------
 
 
-def _lately_held(tx: Tx, said: Reading, place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
-    """The open facts that share words with a message which speaks of a change; not those learned just now."""
-    nodes = [node for node, _ in tx.matching(list(said.cues.stems)[:24], NEAR)]
+def sharing_words(view: SqlView, said: Reading) -> list[int]:
+    """What shares words with a message which speaks of a change."""
+    return [node for node, _ in view.matching(list(said.cues.stems)[:24], NEAR)]
+
+
+def _lately_held(tx: Tx, nodes: Sequence[int], place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
+    """The open facts among what shares words with a message; not those learned just now."""
     return [
         (around(held, name, speaker), row)
         for held, row, name in _held_among(tx, nodes, place)
@@ -355,7 +356,7 @@ def _overtake(
     over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before]))
     closed = False
     for fact, row in before:
-        if fact.held.id not in over or not _is_open(tx, row.belief.row):
+        if fact.held.id not in over or not slots.is_held(tx, row.belief.row):
             continue
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
         until = None if ahead else event.said_at
@@ -379,26 +380,14 @@ def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
             tx.changes.append(f"{sentence(owner, held.phrase, held.object)}: ends, {reason}")
 
 
-def _is_open(tx: Tx, belief: int) -> bool:
-    """Whether a belief is still held."""
-    return bool(tx.query("SELECT 1 FROM beliefs WHERE id = :id AND kt = :forever", id=belief))
-
-
 # A bare correction ------------------------------------------------------------------------------------
 
 
 def _correct_value(tx: Tx, said: Reading, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
     """ "Sorry, I meant 17:40": the value of the same kind that the same person said last."""
-    rows = tx.query(
-        "SELECT f.node, f.subject, s.name, f.phrase FROM (SELECT node FROM events WHERE tenant = :t"
-        " AND sender = :sender AND said_at <= :said AND node != :own"
-        f" ORDER BY said_at DESC, node DESC LIMIT {LATELY}) e"
-        " CROSS JOIN edges d ON d.tenant = :t AND d.dst = e.node AND d.type = 'derived_from' AND d.kt = :forever"
-        " CROSS JOIN facts f ON f.node = d.src CROSS JOIN nodes s ON s.id = f.subject"
-        " WHERE d.scope = :scope ORDER BY e.node DESC, f.node DESC",
-        sender=event.speaker, said=event.said_at, own=event.key, scope=place.scope,
-    )  # fmt: skip
-    for node, subject, name, phrase in rows:
+    for node, subject, name, phrase in slots.lately_told(
+        tx, event.speaker, event.said_at, event.key, place.scope, LATELY
+    ):
         held = _held(tx, subject, place)
         wrong = next((h for h, _ in held if h.id == str(node)), None)
         value = next((v for v in said.values if wrong is not None and corrects(v, wrong)), None)
@@ -424,25 +413,10 @@ class _Known:
         self._tx, self._scope = tx, place.scope
 
     def kinds(self, name: str) -> frozenset[str]:
-        rows = self._tx.query(
-            "SELECT DISTINCT w.kind FROM aliases a"
-            " CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
-            " WHERE a.tenant = :t AND a.key = :name AND a.scope = :scope AND w.placed",
-            name=name,
-            scope=self._scope,
-        )
-        return frozenset(row[0] for row in rows)
+        return slots.kinds_of(self._tx, name, self._scope)
 
     def typed(self, key: str) -> frozenset[str]:
-        rows = self._tx.query(
-            "SELECT DISTINCT kind FROM wordings WHERE tenant = :t AND key = :key AND placed", key=key
-        )
-        return frozenset(row[0] for row in rows)
-
-
-def _times_seen(tx: Tx, key: str) -> int:
-    rows = tx.query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key)
-    return len(rows)
+        return slots.kinds_in(self._tx, key)
 
 
 def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
@@ -454,18 +428,18 @@ def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
 
 def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[Held, FactRow, str]]:
     """Of these nodes the facts that are believed and not over, with the names of their subjects."""
-    rows = tx.open_facts_among(nodes, place.scope) if nodes else []
-    return [(*_as_held(row[1:]), row[0]) for row in rows]
+    return [(*_as_held(fact), fact.subject_name) for fact in slots.open_facts_among(tx, nodes, place.scope)]
 
 
 def _held(tx: Tx, subject: int, place: Place) -> list[tuple[Held, FactRow]]:
     """The facts that are believed of a subject and not over, in this scope's owner."""
-    return [_as_held(row) for row in tx.open_facts(subject, place.scope)]
+    return [_as_held(fact) for fact in slots.open_facts(tx, subject, place.scope)]
 
 
-def _as_held(row: Sequence[Any]) -> tuple[Held, FactRow]:
-    value = row[-1] if row[3] else str(orjson.loads(row[4] or '""'))
+def _as_held(fact: slots.OpenFact) -> tuple[Held, FactRow]:
+    row = fact.row
     held = Held(
-        str(row[0]), row[2], value, row[5], bool(row[6]), row[7], row[11], bool(row[8]), row[-3] or "", row[-2]
+        str(row.node), row.predicate, fact.value, fact.kind, fact.one, fact.rank, row.belief.valid.start,
+        fact.dated, fact.teller, fact.phrase,
     )  # fmt: skip
-    return held, fact_from((*row[:5], *row[9:20]))
+    return held, row

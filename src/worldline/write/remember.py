@@ -9,33 +9,39 @@ the facts that came with it. A crash in between leaves the event pending, and `r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import Interval, When, moment
+from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
-from worldline.reading.read import Reading
+from worldline.reading.read import MAX_TEXT, Reading
+from worldline.store import events
+from worldline.store.events import stored_event, to_settle
+from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.text import content_words
 from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
-from worldline.write.gate import FLOOR, Signals, Vectors, echoes, judge, undecided
+from worldline.write.echo import echoes
+from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, stored_event
-from worldline.write.redact import redact
+from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
+from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
+T = TypeVar("T")
 _NEAREST = 5
 _GATED = 8000
 _COMMON = 60
 """Above so many texts a word does not help to find the nearest ones."""
+MINUTE = 60_000_000
 ECHO = "it repeats what this memory has handed out"
 
 
@@ -56,18 +62,40 @@ _DRAFT = list[Pending]
 def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
     """Stores an event verbatim, then believes what it claims and the facts given with it."""
     event, given = _checked(event, handle), [clean_struct(fact, Fact) for fact in given]
-    event, secrets = _redacted(event, handle)
+    (event, given), secrets = _redacted((event, tuple(given)), handle)
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
     made = _made(handle, event, left)
+    words = Words()
     stored = handle.write(
-        "remember", lambda tx, place: _append(tx, event, place, handle, left, made), dry_run=dry_run
-    )
+        "remember", lambda tx, place: words.kept(tx, event, made, _append(tx, event, place, handle, left, made)),
+        dry_run=dry_run,
+    )  # fmt: skip
     stored = replace(stored, redacted=secrets)
     if left is None or dry_run or stored.id is None or not (stored.changed or given):
         return stored
-    return understand(handle, stored, left)
+    return understand(handle, stored, left, words)
+
+
+class Words(Struct):
+    """What the first changeset has stored, so that the gate need not look it up."""
+
+    said: dict[str, tuple[str, str, int]] = field(default_factory=dict)
+    """Text, speaker and row by id."""
+    readings: dict[str, Reading] = field(default_factory=dict)
+    """Those of events that speak of a change."""
+    near: dict[str, list[int]] = field(default_factory=dict)
+    """What shares words with an event that speaks of a change, by its id."""
+
+    def kept(self, tx: Tx, event: Event, made: Made, done: Done) -> Done:
+        """Notes an event that was stored just now."""
+        found = tx.find(done[0]) if done[0] is not None else None
+        if done[0] is not None and found is not None:
+            self.said[done[0].hex()] = (event.text, tx.name_of(found[0]), found[0])
+            if made.said is not None and made.said.cues.change:
+                self.readings[done[0].hex()] = made.said
+        return done
 
 
 def _checked(event: Event, handle: Handle) -> Event:
@@ -93,34 +121,38 @@ class Made(Struct, frozen=True):
 
     reading: bytes | None = None
     described: bytes | None = None
+    said: Reading | None = None
+    said_at: Instant = 0
+    """The moment that all of it was worked out for."""
 
 
 def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     """What an event says, and how recall will see it."""
-    if event.said_at is None:
-        described = None  # its moment is known only when it is stored
-    else:
-        draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(moment(event.said_at)[0]))
-        draft.metadata = clean_metadata(event.metadata)
-        described = msgspec.msgpack.encode(described_draft(draft))
+    said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
+    draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
+    draft.metadata = clean_metadata(event.metadata)
+    described = msgspec.msgpack.encode(described_draft(draft))
     if left is None or not left.extract:
-        return Made(None, described)
-    return Made(ENCODER.encode(read_event(event, handle.scope.user, handle.clock())), described)
+        return Made(None, described, None, said_at)
+    said = read_event(event, handle.scope.user, said_at)
+    return Made(ENCODER.encode(said), described, said, said_at)
 
 
-def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = False) -> Receipt:
+def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation: one changeset for the words, one for what they say."""
-    cleaned = [_redacted(_checked(event, handle), handle) for event in events]
+    cleaned = [_redacted(_checked(event, handle), handle) for event in said]
     left = _left(handle, ())
     made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
     fresh: list[str] = []
+    words = Words()
 
     def work(tx: Tx, place: Place) -> Done:
         last = None
         for number, (event, _) in enumerate(cleaned):
             undated = tx.stamp - (len(cleaned) - 1 - number)
-            last, new = _append(tx, event, place, handle, left, made[number], undated)
+            done = _append(tx, event, place, handle, left, made[number], undated)
+            last, new = words.kept(tx, event, made[number], done)
             ids.append(last.hex() if last else "")
             fresh.extend(ids[-1:] if new else [])
         return last, bool(fresh)
@@ -129,21 +161,19 @@ def remember_all(handle: Handle, events: Sequence[Event], *, dry_run: bool = Fal
     stored = replace(stored, ids=tuple(ids), redacted=tuple(name for _, found in cleaned for name in found))
     if left is None or dry_run or not fresh:
         return stored
-    return replace(_understand_all(handle, stored, fresh, left), ids=tuple(ids))
+    return replace(_understand_all(handle, stored, fresh, left, words), ids=tuple(ids))
 
 
-def _redacted(event: Event, handle: Handle) -> tuple[Event, tuple[str, ...]]:
-    if not handle.config.redact or not isinstance(event.text, str):
-        return event, ()
-    text, found = redact(event.text)
-    return (replace(event, text=text), found) if found else (event, ())
+def _redacted(given: T, handle: Handle) -> tuple[T, tuple[str, ...]]:
+    return screened(given) if handle.config.redact else (given, ())
 
 
 def _too_dull(handle: Handle, event: Event) -> Receipt | None:
     """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
     if handle.config.gate != "strict" or not isinstance(event.text, str):
         return None
-    signals = _judge(handle, event.text, handle.read(lambda view: _nearest(view, event.text)))
+    heard = handle.read(lambda view: _heard(view, event.text, event.speaker))
+    signals = _judge(handle, heard)
     if signals.admitted:
         return None
     return Receipt("remember", None, False, handle.now(), (f"not stored: {signals.reason}",))
@@ -154,44 +184,54 @@ def _append(
     undated: int | None = None,
 ) -> Done:  # fmt: skip
     draft = None if left is None else _drafted([left])
+    described = (
+        made.described if event.said_at is not None or _is_close(undated or tx.stamp, made.said_at) else None
+    )
     key, new = put.append_event(
-        tx, event, place, handle.config.max_text, undated, draft, made.reading, made.described
+        tx, event, place, handle.config.max_text, undated, draft, made.reading, described
     )
     if left is not None and not tx.is_new(key) and (new or left.facts):
-        before = tx.query("SELECT draft FROM events WHERE node = :key", key=key)[0][0]
-        put.leave(tx, key, _drafted([*_others(before, left), left]))
+        events.leave(tx, key, _drafted([*_others(events.draft_of(tx, key), left), left]))
     return tx.id_of(key), new
+
+
+def _is_close(one: Instant, other: Instant) -> bool:
+    """Whether two moments are the same as far as words that speak of time can tell."""
+    return one // MINUTE == other // MINUTE
 
 
 # Understanding ------------------------------------------------------------------------------------
 
 
-def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
+def understand(handle: Handle, stored: Receipt, left: Pending, words: Words = Words()) -> Receipt:
     """The second changeset: claims and facts through their handlers, and the event is settled."""
-    return _understand_all(handle, stored, [stored.id or ""], left)
+    return _understand_all(handle, stored, [stored.id or ""], left, words)
 
 
-def _understand_all(handle: Handle, stored: Receipt, events: Sequence[str], left: Pending) -> Receipt:
-    born: list[int] = []
-    scope = 0
-    verdicts = _verdicts(handle, events) if left.extract and handle.config.gate != "off" else {}
+def _understand_all(
+    handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending, words: Words = Words()
+) -> Receipt:
+    done_by: Tx | None = None
+    verdicts = _verdicts(handle, ids, words) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
-        nonlocal scope
-        changed = [_understand_one(tx, event, place, handle, left, verdicts.get(event)) for event in events]
-        born.extend(tx.born("Entity"))
-        scope = place.scope
+        nonlocal done_by
+        done_by = tx
+        changed = [
+            _understand_one(tx, id_, place, handle, left, verdicts.get(id_), words.near.get(id_))
+            for id_ in ids
+        ]
         return bytes.fromhex(stored.id or ""), any(changed)
 
     try:
         receipt = handle.write("remember", work)
     except (InvalidInput, Refused, NotFound):
-        handle.write("remember", lambda tx, place: _reject(tx, events, left))
+        handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
     done = with_model.joined(stored, receipt)
-    done = with_model.joined(done, recluster(handle, born, scope))
+    done = with_model.joined(done, recluster(handle, done_by))
     if left.model:
-        done = with_model.joined(done, with_model.read_events(handle, events, _for_model(left)))
+        done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -200,33 +240,50 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, events: Sequence[str]) -> dict[str, Signals]:
+def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
-    heard = handle.read(
-        lambda view: {
-            id_: (event.text, _nearest(view, event.text, event.key))
-            for id_ in events
-            for event in [stored_event(view, id_)]
-        }
-    )
-    return {id_: _judge(handle, text, nearest) for id_, (text, nearest) in heard.items()}
+
+    def look(view: SqlView) -> dict[str, Heard]:
+        handed = handed_out(view)
+        said = {id_: words.said.get(id_) or _as_stored(view, id_) for id_ in ids}
+        words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
+        return {id_: _heard(view, *each, handed) for id_, each in said.items()}
+
+    return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
+
+
+def _as_stored(view: SqlView, id_: str) -> tuple[str, str, int]:
+    event = stored_event(view, id_)
+    return event.text, event.speaker, event.key
 
 
 def _understand_one(
-    tx: Tx, id_: str, place: Place, handle: Handle, left: Pending, signals: Signals | None
+    tx: Tx,
+    id_: str,
+    place: Place,
+    handle: Handle,
+    left: Pending,
+    signals: Signals | None,
+    near: list[int] | None,
 ) -> bool:
-    event = stored_event(tx, id_)
+    event = to_settle(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
     said = reading_of(event, handle.scope.user)
     if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
-        changed.append(settle(tx, claims, event, place, handle, said=said))
+        changed.append(settle(tx, claims, event, place, handle, said=said, near=near))
+    if signals is not None and signals.reason == ECHO:
+        tx.changes.append(f"not read: {ECHO}")
+    if left.extract and len(event.text) > MAX_TEXT:
+        tx.changes.append(
+            f"read in part, its first {MAX_TEXT:,} of {len(event.text):,} characters; all are kept"
+        )
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
         rest.append(replace(left, facts=(), extract=False))
-    put.leave(tx, event.key, _drafted(rest), "stored", kept)
+    events.leave(tx, event.key, _drafted(rest), "stored", kept)
     return any(changed)
 
 
@@ -235,10 +292,27 @@ def _is_worth_reading(signals: Signals, said: Reading) -> bool:
     return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
-def _judge(handle: Handle, text: str, nearest: Sequence[str]) -> Signals:
+class Heard(Struct, frozen=True):
+    """A message, what is stored nearest to it, and what was handed out lately."""
+
+    text: str
+    speaker: str
+    nearest: Sequence[str]
+    handed: Sequence[tuple[str, str]]
+
+
+def _heard(
+    view: SqlView, text: str, speaker: str, own: int = 0, handed: Sequence[tuple[str, str]] | None = None
+) -> Heard:
+    handed = handed_out(view) if handed is None else handed
+    return Heard(text, speaker, _nearest(view, text, own), handed)
+
+
+def _judge(handle: Handle, heard: Heard) -> Signals:
     """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
-    signals = judge(text[:_GATED], nearest, _expected(handle, text[:_GATED], nearest))
-    if echoes(text, nearest):
+    text, nearest = heard.text[:_GATED], heard.nearest
+    signals = judge(text, nearest, _expected(handle, text, nearest))
+    if echoes(heard.text, heard.speaker, heard.handed):
         return replace(signals, admitted=False, reason=ECHO)
     return signals
 
@@ -259,7 +333,7 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | No
 
 def _nearest(view: SqlView, text: str, own: int = 0) -> list[str]:
     found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST)]
-    contents = view.contents(found)
+    contents = view.contents(found) if found else {}
     return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
 
 
@@ -281,17 +355,10 @@ def _rarest(view: SqlView, text: str, stored: bool) -> list[str]:
 
 def resume(handle: Handle) -> tuple[Receipt, ...]:
     """Continues every event that was not settled when its process ended."""
-    rows = handle.read(
-        lambda view: view.query(
-            "SELECT n.hash, e.draft FROM events e JOIN nodes n ON n.id = e.node"
-            f" JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND {view.scoped('b')}"
-            " WHERE e.tenant = :t AND e.state = 'pending' GROUP BY e.node ORDER BY e.node"
-        )
-    )
     mine = handle.scope.bound().items()
     waiting = [
-        (replace(handle, scopes=left.scopes, world=left.world), id_.hex(), left)
-        for id_, draft in rows
+        (replace(handle, scopes=left.scopes, world=left.world), id_, left)
+        for id_, draft in handle.read(events.waiting)
         for left in msgspec.json.decode(draft, type=_DRAFT)
         if mine <= (left.scopes[0] if left.scopes else Scope()).bound().items()
     ]
@@ -333,11 +400,11 @@ def _drafted(left: list[Pending]) -> str | None:
     return msgspec.json.encode(left).decode() if left else None
 
 
-def _reject(tx: Tx, events: Sequence[str], left: Pending) -> Done:
+def _reject(tx: Tx, ids: Sequence[str], left: Pending) -> Done:
     """Facts that can never be stored are not tried again; the words stay."""
-    for id_ in events:
+    for id_ in ids:
         event = stored_event(tx, id_)
-        put.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
+        events.leave(tx, event.key, _drafted(_others(event.draft, left)), "rejected")
     return None, False
 
 

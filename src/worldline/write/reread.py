@@ -27,12 +27,14 @@ from worldline.reading.claim import Claim
 from worldline.reading.read import Reading, reader
 from worldline.rules.bitemporal import restore
 from worldline.rules.slots import NOT
+from worldline.store import events, naming, slots
+from worldline.store.events import Stored, stored_event
 from worldline.store.tx import Tx
-from worldline.store.view import BELIEF, SqlView, belief_from
+from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.gate import FLOOR, Signals
 from worldline.write.ground import keep_back
-from worldline.write.reconcile import DECODER, ENCODER, Stored, is_own_voice, reading_of, settle, stored_event
+from worldline.write.reconcile import DECODER, ENCODER, is_own_voice, reading_of, settle
 from worldline.write.resolve import recluster
 
 BATCH = 50
@@ -98,7 +100,7 @@ _READER = msgspec.msgpack.Decoder(_Reader)
 def readers(view: SqlView) -> dict[str, int]:
     """How many events each reader has read; the empty name stands for none."""
     found: dict[str, int] = {}
-    for (kept,) in view.query("SELECT e.reading FROM events e WHERE e.tenant = :t"):
+    for kept in events.readings(view):
         name = _who(kept)
         found[name] = found.get(name, 0) + 1
     return dict(sorted(found.items(), key=lambda item: -item[1]))
@@ -118,24 +120,11 @@ def is_stale(name: str, now: str) -> bool:
 
 def _todo(view: SqlView, now: str, everything: bool) -> list[Old]:
     """The events to read again: those of one owner together, in the order in which they were said."""
-    rows = view.query(
-        "SELECT n.hash, e.node, e.reading, e.draft, b.scope, n.world, w.type, w.world"
-        " FROM events e CROSS JOIN nodes n ON n.id = e.node"
-        f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kt = :forever AND {view.scoped('b')}"
-        " LEFT JOIN nodes w ON w.id = n.world WHERE e.tenant = :t"
-        f" AND {view.ever_inside('n.line')} GROUP BY e.node, b.scope ORDER BY e.said_at, e.node, b.scope"
-    )
-    scopes = _scopes(view)
+    scopes = events.scope_sets(view)
     found = [
-        Old(
-            id_.hex(),
-            key,
-            scopes.get(scope, ()),
-            (above if type_ == "Session" else world) or 0,
-            _waits(draft),
-        )
-        for id_, key, kept, draft, scope, world, type_, above in rows
-        if everything or is_stale(_who(kept), now)
+        Old(one.id, one.node, scopes.get(one.scope, ()), one.world, _waits(one.draft))
+        for one in events.heard(view)
+        if everything or is_stale(_who(one.reading), now)
     ]
     return sorted(found, key=_owner)  # stable, so that the order of time stays
 
@@ -144,14 +133,6 @@ def _owner(old: Old) -> tuple[str, ...]:
     """Facts of two owners, or of two worlds, never meet."""
     first = old.scopes[0] if old.scopes else Scope()
     return (first.user or "", first.agent or "", first.app or "", str(old.world))
-
-
-def _scopes(view: SqlView) -> dict[int, tuple[Scope, ...]]:
-    rows = view.query("SELECT part_of, user, agent, app, run FROM scopes WHERE tenant = :t ORDER BY id")
-    found: dict[int, tuple[Scope, ...]] = {}
-    for number, *bound in rows:
-        found[number] = (*found.get(number, ()), Scope(*bound))
-    return found
 
 
 def _waits(draft: str | None) -> bool:
@@ -199,28 +180,23 @@ def _batch(handle: Handle, batch: Sequence[Old], *, dry_run: bool) -> Reread:
     before = bound.read(lambda view: [stored_event(view, old.id) for old in batch])
     fresh = [reading_of(replace(event, reading=None), bound.scope.user) for event in before]
     counts: list[tuple[int, int]] = []
-    born: list[int] = []
-    scope = 0
+    done: Tx | None = None
 
     def work(tx: Tx, place: Place) -> Done:
-        nonlocal scope
-        hands = frozenset(row[0] for row in tx.query(_HANDS))
+        nonlocal done
+        done = tx
+        hands = slots.decided_by_hand(tx, _BY_HAND)
         for old, event, said in zip(batch, before, fresh, strict=True):
             if stored_event(tx, old.id).reading == event.reading:  # else somebody was faster
                 counts.append(_again(tx, event, said, place, bound, hands))
-        born.extend(tx.born("Entity"))
-        scope = place.scope
         return None, any(map(any, counts))
 
     bound.write("reread", work, dry_run=dry_run)
     if not dry_run:
-        recluster(bound, born, scope)
+        recluster(bound, done)
     return Reread(
         "", len(batch), sum(map(any, counts)), sum(new for new, _ in counts), sum(gone for _, gone in counts)
     )
-
-
-_HANDS = f"SELECT known FROM log WHERE tenant = :t AND kind IN {_BY_HAND}"
 
 
 # One event ----------------------------------------------------------------------------------------------
@@ -241,7 +217,7 @@ def _again(
     known = {_meaning(claim) for claim in kept.claims}
     stays = [fact for fact in drawn if fact.by_hand or (fact.row is not None and fact not in gone)]
     given = {(subject, slot) for fact in drawn if not fact.weak and fact.row is not None for subject in fact.subjects
-             for slot in fact.slots if _is_given(tx, fact.node)}  # fmt: skip
+             for slot in fact.slots if slots.rank_of(tx, fact.node) == "given"}  # fmt: skip
     new = [
         claim
         for claim in said.claims
@@ -264,14 +240,14 @@ def _kept(event: Stored) -> Reading:
 
 
 def _keep(tx: Tx, event: Stored, said: Reading) -> None:
-    tx.query("UPDATE events SET reading = :said WHERE node = :key", said=ENCODER.encode(said), key=event.key)
+    events.keep_reading(tx, event.key, ENCODER.encode(said))
 
 
 def _is_worth_it(tx: Tx, event: Stored) -> bool:
     """What the gate took for noise or an echo when it was said is no ground for facts now."""
     from worldline.write.remember import ECHO
 
-    row = tx.query("SELECT signals FROM events WHERE node = :key", key=event.key)[0][0]
+    row = events.signals_of(tx, event.key)
     if not row or not is_own_voice(event.speaker):
         return is_own_voice(event.speaker)
     try:
@@ -295,47 +271,30 @@ def _is_said(fact: Drawn, claim: Claim) -> bool:
     )
 
 
-def _is_given(tx: Tx, node: int) -> bool:
-    return bool(tx.query("SELECT 1 FROM facts WHERE node = :node AND rank = 'given'", node=node))
-
-
 def _drawn(tx: Tx, event: Stored, place: Place, hands: Collection[Instant]) -> Iterator[Drawn]:
     """Every fact that was ever drawn from an event in this scope."""
-    rows = tx.query(
-        "SELECT DISTINCT f.node, f.subject, f.predicate, f.object, f.literal, f.key, f.rank, o.name,"
-        " (SELECT count(DISTINCT d.dst) FROM edges d WHERE d.tenant = :t AND d.src = f.node"
-        " AND d.type = 'derived_from' AND d.kt = :forever), max(e.metadata LIKE '%\"model\"%')"
-        " FROM edges e CROSS JOIN facts f ON f.node = e.src LEFT JOIN nodes o ON o.id = f.object"
-        " WHERE e.tenant = :t AND e.dst = :event AND e.type = 'derived_from' AND e.scope = :scope"
-        " GROUP BY f.node ORDER BY f.node",
-        event=event.key, scope=place.scope,
-    )  # fmt: skip
-    for node, subject, slot, object_, literal, key, rank, name, rests_on, by_model in rows:
-        beliefs = [belief_from(row) for row in tx.query(_BELIEFS, node=node, scope=place.scope)]
+    for one in slots.drawn_from(tx, event.key, place.scope):
+        beliefs = slots.beliefs_in(tx, one.row, place.scope)
         by_hand = any(at in hands for b in beliefs for at in (b.known.start, b.known.end))
         held = [b for b in beliefs if b.current]
-        sound = rank in _WEAK and rests_on <= 1 and not by_hand and not by_model
+        sound = one.rank in _WEAK and one.rests_on <= 1 and not by_hand and not one.by_model
         yield Drawn(
-            FactRow(node, subject, slot, object_, literal, held[-1]) if held else None,
-            node,
-            frozenset(fold(row[0]) for row in tx.query(_NAMES, line=subject)),
-            frozenset({slot, key}),
-            fold(name if object_ else str(orjson.loads(literal or "null"))),
+            FactRow(one.row, one.subject, one.slot, one.object, one.literal, held[-1]) if held else None,
+            one.row,
+            frozenset(map(fold, naming.ever_called(tx, one.subject))),
+            frozenset({one.slot, one.key}),
+            fold(one.value),
             sound and bool(held) and all(b.status == "believed" for b in held),
             by_hand,
         )
-
-
-_BELIEFS = f"SELECT {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.line = :node AND b.scope = :scope ORDER BY b.id"
-_NAMES = "SELECT name FROM aliases WHERE tenant = :t AND line = :line UNION SELECT name FROM nodes WHERE id = :line"
 
 
 def _withdraw(tx: Tx, fact: Drawn) -> None:
     """It was never said: it is given up, and what it had ended goes on."""
     row = fact.row
     assert row is not None
-    content = tx.query("SELECT content FROM nodes WHERE id = :node", node=fact.node)[0][0]
-    for belief in (belief_from(r) for r in tx.query(_BELIEFS, node=fact.node, scope=row.belief.scope)):
+    content = slots.words_of(tx, fact.node)
+    for belief in slots.beliefs_in(tx, fact.node, row.belief.scope):
         if belief.current:
             tx.close(Close(belief, reason=READ_ANEW), READ_ANEW)
             _reopen(tx, row, belief)
@@ -345,14 +304,8 @@ def _withdraw(tx: Tx, fact: Drawn) -> None:
 
 def _reopen(tx: Tx, fact: FactRow, gone: Belief) -> None:
     """Gives the facts of the slot that ended where this one began, because of it, their time back."""
-    rows = tx.query(
-        "SELECT DISTINCT f.node FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
-        " WHERE f.tenant = :t AND f.subject = :subject AND f.predicate = :slot AND f.node != :own"
-        " AND b.scope = :scope AND b.kt = :forever AND b.vt = :at",
-        subject=fact.subject, slot=fact.predicate, own=fact.node, scope=gone.scope, at=gone.valid.start,
-    )  # fmt: skip
-    for (node,) in rows:
-        all_ = [belief_from(row) for row in tx.query(_BELIEFS, node=node, scope=gone.scope)]
+    for node in slots.ended_at(tx, fact, gone.scope, gone.valid.start):
+        all_ = slots.beliefs_in(tx, node, gone.scope)
         cut = [b for b in all_ if b.current and b.valid.end == gone.valid.start]
         for now in cut:
             former = [b for b in all_ if b.known.end == now.known.start and b.valid.start == now.valid.start]

@@ -7,11 +7,9 @@ embedder as well, because by then the words and facts are safe.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-
-import orjson
 
 from worldline.clock import Interval
 from worldline.errors import StoreError
@@ -28,8 +26,9 @@ from worldline.rules.identity import (
     block_keys,
     resolve,
 )
+from worldline.store import naming
 from worldline.store.tx import Tx
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.put import Told, entity
@@ -43,7 +42,6 @@ MEANINGS = 20_000
 """So many names' vectors are kept while a store is open."""
 PAIRS = 200
 """So many pairs of near names at most."""
-_FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object != 0 AND"
 
 
 def mention(tx: Tx, name: str, told: Told, place: Place, slot: str = "") -> int:
@@ -69,19 +67,12 @@ def mention(tx: Tx, name: str, told: Told, place: Place, slot: str = "") -> int:
 def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
     said = set(fold(name).split())
-    rows = tx.query(
-        "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
-        " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
-        " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
-        " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
-        f" AND (f.node IS NOT NULL OR a.key = :exact) LIMIT {POOL}",
-        keys=orjson.dumps(sorted(block_keys(name))).decode(), slot=slot, scope=place.scope, exact=fold(name),
-    )  # fmt: skip
-    if any(row[2] for row in rows):
+    if naming.one_called(tx, fold(name), place.scope):
         return 0
+    rows = naming.parts(tx, sorted(block_keys(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
     fitting = {
-        int(line)
+        line
         for line, known, _ in rows
         if said < set(fold(known).split()) or (plain and set(fold(known).split()) < said)
     }
@@ -98,7 +89,8 @@ def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
 
 def propose_alike(tx: Tx, line: int, name: str, scope: int, but: Collection[int] = ()) -> None:
     """Makes a name findable for others like it, and stages merges with the known ones that it resembles."""
-    pool = [c for c in _candidates(tx, asked_keys(name), [line], scope) if int(c.id) not in but]
+    known = naming.alike(tx, asked_keys(name), [line], scope, POOL)
+    pool = [c for c in _grouped(known) if int(c.id) not in but]
     for key in sorted(block_keys(name)):
         tx.add("blocks", key, line)
     _stage(tx, line, name, resolve(name, pool) if pool else None)
@@ -114,20 +106,7 @@ def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
             tx.propose(Propose(int(match.id), line, match.tier, match.score, told))
 
 
-def _candidates(view: SqlView, keys: Iterable[str], but: Collection[int], scope: int) -> list[Candidate]:
-    """Known names that share block keys with a new one; those that share the most, if there are many."""
-    rows = view.query(
-        "SELECT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
-        " WHERE k.tenant = :t AND k.key IN (SELECT value FROM json_each(:keys)) AND a.scope = :scope"
-        f" AND a.line NOT IN {LISTED} GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line LIMIT {POOL}",
-        keys=orjson.dumps(list(keys)).decode(),
-        scope=scope,
-        among=listed(but),
-    )
-    return _grouped([(row[0], row[1]) for row in rows])
-
-
-def _grouped(rows: Sequence[tuple[int, str]]) -> list[Candidate]:
+def _grouped(rows: Sequence[naming.Named]) -> list[Candidate]:
     names: dict[int, list[str]] = {}
     for line, name in rows:
         names.setdefault(line, []).append(name)
@@ -137,15 +116,16 @@ def _grouped(rows: Sequence[tuple[int, str]]) -> list[Candidate]:
 # The second look ------------------------------------------------------------------------------------
 
 
-def recluster(handle: Handle, born: Sequence[int], scope: int) -> Receipt | None:
-    """Resolves what lies within two facts of new entities again, in a changeset of its own.
+def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
+    """Resolves what lies within two facts of a changeset's new entities again, in a changeset of its own.
 
     Here names are also compared by meaning, and a name that fits several is decided by whom they
     have in common. Like every resolution it proposes only. None when there is nothing to propose.
     """
-    if not born:
+    born = tx.born("Entity") if tx is not None else []
+    if tx is None or not born:
         return None
-    found = handle.read(lambda view: _second_look(view, born[:NEW], scope))
+    found = handle.read(lambda view: _second_look(view, born[:NEW], tx.scope_id))
     if not found:
         return None
     similarity = _similarity(handle, found)
@@ -170,9 +150,8 @@ Look = tuple[int, str, list[Candidate], frozenset[str]]
 
 def _second_look(view: SqlView, born: Sequence[int], scope: int) -> list[Look]:
     """Entities near the new ones that share a block with another near one, and are not yet decided."""
-    first = _beside(view, born)
-    near = list(dict.fromkeys([*born, *first, *_beside(view, first)]))[: NEW + NEAR]
-    named = {int(c.id): c for c in _grouped(_names(view, near, scope))}
+    near = naming.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
+    named = {one.line: Candidate(str(one.line), one.names) for one in near if one.names}
     pools = _undecided(view, _sharing(named))
     return [
         (line, named[line].names[0], [named[other] for other in sorted(others)], _common(view, line))
@@ -201,41 +180,17 @@ def _undecided(view: SqlView, pairs: Sequence[tuple[int, int]]) -> dict[int, set
     """Those pairs, by the younger one, for which no merge was ever staged."""
     if not pairs:
         return {}
-    rows = view.query(
-        f"SELECT b, a FROM proposals WHERE tenant = :t AND a IN {LISTED} AND kt = :forever"
-        f" AND {view.scoped('proposals')}",
-        among=listed(older for _, older in pairs),
-    )
-    staged, pools = set(rows), dict[int, set[int]]()
+    staged, pools = naming.staged(view, [older for _, older in pairs]), dict[int, set[int]]()
     for younger, older in pairs:
         if (younger, older) not in staged:
             pools.setdefault(younger, set()).add(older)
     return pools
 
 
-def _names(view: SqlView, lines: Collection[int], scope: int) -> list[tuple[int, str]]:
-    rows = view.query(
-        f"SELECT line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} AND scope = :scope"
-        " ORDER BY id",
-        among=listed(lines),
-        scope=scope,
-    )
-    return [(row[0], row[1]) for row in rows]
-
-
-def _beside(view: SqlView, lines: Collection[int]) -> list[int]:
-    """The other ends of the facts of these; whoever has very many is nobody's neighbour."""
-    rows = view.query(
-        f"SELECT subject, object FROM (SELECT * FROM ({_FACT_ENDS} subject IN {LISTED} LIMIT {NEAR})"
-        f" UNION SELECT * FROM ({_FACT_ENDS} object IN {LISTED} LIMIT {NEAR}))",
-        among=listed(lines),
-    )
-    return sorted({line for row in rows for line in row} - set(lines))
-
-
 def _common(view: SqlView, line: int) -> frozenset[str]:
     """Whoever has a neighbour in common with this entity."""
-    return frozenset(str(other) for other in _beside(view, _beside(view, [line])))
+    beside = naming.beside(view, [line], NEAR)
+    return frozenset(str(other) for other in naming.beside(view, beside, NEAR))
 
 
 def _decided(

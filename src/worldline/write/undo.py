@@ -11,34 +11,32 @@ from typing import Any
 from worldline.clock import FOREVER, Instant, Interval, show
 from worldline.errors import Conflict, NotFound, Refused
 from worldline.model import Belief, Close, EdgeDraft, Put, Refuse
-from worldline.store import cold, ledger, registry
-from worldline.store.schema import COLUMNS
+from worldline.store import cold, registry, undoing
 from worldline.store.tx import Tx
 
 
 def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
     """Takes back the changeset of that known time; False when it is taken back already."""
-    rows = tx.query("SELECT body FROM log WHERE tenant = :t AND known = :at", at=known_at)
-    if not rows:
+    entries = undoing.entries(tx, known_at)
+    if entries is None:
         raise NotFound(f"there is no changeset of {show(known_at)} to undo")
-    put: list[tuple[str, int]] = []
-    closed: list[tuple[str, int]] = []
-    marks: list[tuple[bool, int]] = []
-    types: dict[bool, list[int]] = {False: [], True: []}
-    for table, ended, numbers, _ in ledger.sections(rows[0][0]):
-        if table == "ontology":
-            types[ended] += numbers
-        if table == "marks":
-            marks += [(ended, n) for n in numbers if _mine(tx, table, n)]
-        if table in ("beliefs", "edges", "proposals"):
-            (closed if ended else put).extend((table, n) for n in numbers if _mine(tx, table, n))
-    standing = [pair for pair in put if _known_to(tx, *pair) == FOREVER]
-    if len(standing) < len([p for p in put if _known_to(tx, *p) != known_at]):
-        return _already_or_conflict(tx, put, known_at)
-    for table, number in standing:
-        tx.close(Close(_belief(tx, table, number), table, reason="undone"), "undo")  # type: ignore[arg-type]
-    back = [_restore(tx, *pair) for pair in closed if _column(tx, *pair, "kf") != known_at]
-    back += [_mark(tx, number, known_at, stands=ended) for ended, number in marks]
+    types = {
+        ended: [e.number for e in entries if e.table == "ontology" and e.closed == ended]
+        for ended in (False, True)
+    }
+    mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
+    marks = [e for e in mine if e.table == "marks"]
+    rows = [(e, undoing.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
+    needed = undoing.needed(tx, [e for e, _ in rows if not e.closed])
+    put = [(e, known) for e, known in rows if not e.closed and e not in needed]
+    standing = [(e, known) for e, known in put if known.end == FOREVER]
+    if len(standing) < len([known for _, known in put if known.end != known_at]):
+        return _already_or_conflict(tx, {known.end for _, known in put} - {known_at})
+    for entry, known in standing:
+        belief = Belief(entry.number, entry.number, Interval(0), Interval(known.start))
+        tx.close(Close(belief, entry.table, reason="undone"), "undo")  # type: ignore[arg-type]
+    back = [_restore(tx, e.table, e.number) for e, known in rows if e.closed and known.start != known_at]
+    back += [_mark(tx, e.number, known_at, stands=e.closed) for e in marks]
     if types[False]:
         if agent:
             raise Refused("agents cannot change the ontology; an operator does")
@@ -48,64 +46,37 @@ def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
 
 def _mark(tx: Tx, number: int, known_at: Instant, *, stands: bool) -> bool:
     """A mark as it was before: one that was put ends, one that was ended stands again, if none has come since."""
-    line, scope, kind, value, reason, since, until = tx.query(
-        "SELECT line, scope, kind, value, reason, kf, kt FROM marks WHERE id = :n", n=number
-    )[0]
-    taken = tx.query(
-        "SELECT 1 FROM marks WHERE tenant = :t AND line = :line AND kind = :kind AND scope = :scope"
-        " AND kt = :forever",
-        line=line, kind=kind, scope=scope,
-    )  # fmt: skip
-    if (since == known_at if stands else until != FOREVER) or (stands and taken):
+    mark = undoing.marked(tx, number)
+    if (mark.since == known_at if stands else mark.until != FOREVER) or (stands and mark.taken):
         return False
     if stands:
-        tx.add("marks", line, scope, kind, value, reason, tx.stamp, FOREVER)
+        tx.add("marks", mark.line, mark.scope, mark.kind, mark.value, mark.reason, tx.stamp, FOREVER)
     else:
         tx.end_row("marks", number)
-    if kind == cold.ARCHIVED:
-        (cold.freeze if stands else cold.thaw)(tx, line)
+    if mark.kind == cold.ARCHIVED:
+        (cold.freeze if stands else cold.thaw)(tx, mark.line)
     return True
 
 
-def _mine(tx: Tx, table: str, number: int) -> bool:
+def _mine(tx: Tx, entry: undoing.Entry) -> bool:
     """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
-    if table == "beliefs" and tx.query("SELECT 1 FROM beliefs WHERE id = :n AND type = 'Scope'", n=number):
+    if entry.table == "beliefs" and undoing.columns_of(tx, "beliefs", entry.number)["type"] == "Scope":
         return False
-    if not tx.query(f"SELECT 1 FROM {table} r WHERE r.id = :n AND {tx.scoped('r')}", n=number):
+    if not undoing.is_mine(tx, entry.table, entry.number):
         raise NotFound("there is no such changeset in this scope to undo")
     return True
 
 
-def _already_or_conflict(tx: Tx, put: list[tuple[str, int]], known_at: Instant) -> bool:
-    ends = {_known_to(tx, *pair) for pair in put} - {known_at}
-    if len(ends) == 1:
-        kinds = tx.query("SELECT kind FROM log WHERE tenant = :t AND known = :at", at=ends.pop())
-        if kinds and kinds[0][0] == "undo":
-            return False
+def _already_or_conflict(tx: Tx, ends: set[Instant]) -> bool:
+    if len(ends) == 1 and undoing.kind_of(tx, ends.pop()) == "undo":
+        return False
     raise Conflict("a later write builds on this one; undo that one first")
-
-
-def _column(tx: Tx, table: str, number: int, column: str) -> int:
-    return int(tx.query(f"SELECT {column} FROM {table} WHERE id = :n", n=number)[0][0])
-
-
-def _known_to(tx: Tx, table: str, number: int) -> Instant:
-    return _column(tx, table, number, "kt")
-
-
-def _belief(tx: Tx, table: str, number: int) -> Belief:
-    return Belief(number, number, Interval(0), Interval(_column(tx, table, number, "kf")))
 
 
 def _restore(tx: Tx, table: str, number: int) -> bool:
     """The closed row's content, believed anew, unless it is believed again already."""
-    row = tx.query(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE id = :n", n=number)[0]
-    columns = dict(zip(COLUMNS[table], row, strict=True))
-    same = [c for c in columns if c not in ("id", "kf", "kt", "metadata", "world")]
-    if tx.query(
-        f"SELECT 1 FROM {table} WHERE kt = :forever AND {' AND '.join(f'{c} IS :{c}' for c in same)}",
-        **{c: columns[c] for c in same},
-    ):
+    columns = undoing.columns_of(tx, table, number)
+    if undoing.stands_again(tx, table, columns):
         return False
     if table != "proposals":
         columns["vt"] = min(columns["vt"], *_room(tx, table, columns))
@@ -124,14 +95,10 @@ def _restore(tx: Tx, table: str, number: int) -> bool:
 
 def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
     """Where later beliefs in the same thing begin; a conflict where its own place is taken by now."""
-    same = "line = :line" if table == "beliefs" else "src = :src AND type = :type AND dst = :dst"
-    held = tx.query(
-        f"SELECT vf, vt FROM {table} WHERE tenant = :t AND {same} AND scope = :scope AND kt = :forever",
-        **columns,
-    )
     if columns.get("type") == "supersedes":
         return [FOREVER]
-    if any(start <= columns["vf"] < end for start, end in held):
+    held = undoing.beside_row(tx, table, columns)
+    if any(columns["vf"] in valid for valid in held):
         raise Conflict("something else is believed of that time now; undo that first")
     if table == "edges" and columns["type"] in tx.types:
         draft = EdgeDraft(
@@ -140,4 +107,4 @@ def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
         )  # fmt: skip
         if any(isinstance(op, Refuse) for op in tx.types[draft.type].on_insert(draft, tx)):
             raise Conflict("a later write is in the way of this edge; undo that first")
-    return [FOREVER, *(start for start, _ in held if start > columns["vf"])]
+    return [FOREVER, *(valid.start for valid in held if valid.start > columns["vf"])]

@@ -18,9 +18,12 @@ from worldline.errors import InvalidInput
 from worldline.handle import Done, Handle, Place
 from worldline.model import Receipt
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.store import events
+from worldline.store.events import Stored, stored_event
 from worldline.store.tx import Tx
-from worldline.write import model_extract, put
-from worldline.write.reconcile import NOBODY, Stored, is_own_voice, settle, stored_event
+from worldline.write import model_extract
+from worldline.write.echo import spoken
+from worldline.write.reconcile import NOBODY, is_own_voice, settle
 
 _KEPT = 20
 """So many reasons are kept with an event."""
@@ -34,14 +37,14 @@ def required(handle: Handle) -> LanguageModel:
     return model
 
 
-def read_events(handle: Handle, events: Sequence[str], left: str) -> Receipt | None:
+def read_events(handle: Handle, ids: Sequence[str], left: str) -> Receipt | None:
     """Lets the model read these events, one after the other; None when none of them waits for it.
 
     `left` is how the waiting step is stored. The first failure of the endpoint ends the run: what is
     not read yet stays pending.
     """
     done: Receipt | None = None
-    for id_ in events[: handle.config.model_events]:
+    for id_ in ids[: handle.config.model_events]:
         event = handle.read(lambda view, id_=id_: stored_event(view, id_))  # type: ignore[misc]
         if left not in [_one(item) for item in _waiting(event)]:
             continue
@@ -65,7 +68,7 @@ def _read(handle: Handle, event: Stored) -> model_extract.Reading | None:
     if handle.config.understand != "model" or not is_own_voice(event.speaker):
         return None
     said_at = to_datetime(event.said_at, event.utc_offset)
-    message = model_extract.Message(event.text, event.speaker or NOBODY, said_at)
+    message = model_extract.Message(spoken(event.text), event.speaker or NOBODY, said_at)
     return model_extract.read(required(handle), message, handle.config.model_tokens)
 
 
@@ -78,7 +81,7 @@ def _settle(
         changed = settle(tx, reading.claims, event, place, handle, by)
         _keep(tx, event.key, reading)
     rest = [item for item in _waiting(stored_event(tx, tx.id_of(event.key).hex())) if _one(item) != left]
-    put.leave(tx, event.key, orjson.dumps(rest).decode() if rest else None)
+    events.leave(tx, event.key, orjson.dumps(rest).decode() if rest else None)
     return tx.id_of(event.key), changed
 
 
@@ -88,12 +91,8 @@ def _keep(tx: Tx, key: int, reading: model_extract.Reading) -> None:
         "name": reading.model, "prompt": reading.prompt, "calls": reading.calls,
         "claims": len(reading.claims), "rejected": list(reading.rejected[:_KEPT]),
     }  # fmt: skip
-    tx.query(
-        "UPDATE events SET signals = json_set(coalesce(signals, '{}'), '$.model', json(:kept))"
-        " WHERE node = :key",
-        kept=orjson.dumps(kept).decode(),
-        key=key,
-    )
+    signals = orjson.loads(events.signals_of(tx, key) or "{}")
+    events.keep_signals(tx, key, orjson.dumps({**signals, "model": kept}).decode())
 
 
 def _waiting(event: Stored) -> list[object]:

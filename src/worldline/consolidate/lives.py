@@ -1,0 +1,95 @@
+"""Keeps what is known of each speaker from their own texts: a tally and a style, one row a speaker.
+
+New texts are added to the row, so a night costs what is new. Where something of a speaker was given
+up, came back, or is not known to be counted, the row is made anew from all of their texts. The
+result is the same either way: everything in a row is a sum of whole numbers, or the newest of some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from worldline.consolidate.changes import Change, Night, Plan, Rows
+from worldline.reading.voices import role_of
+from worldline.rules.landmarks import landmarks, strength
+from worldline.rules.style import counted, packed, unpacked
+from worldline.rules.tally import DECODER, ENCODER, Said, Tally, combined, tally
+from worldline.store.profiles import profiles, turns_by, voices_around
+from worldline.store.turns import BATCH, Spoken, not_yet, spoken
+from worldline.store.view import SqlView
+from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.rules.style import Counts
+
+LANDMARK = "landmark"
+
+
+class _Row(Struct, frozen=True):
+    tally: Tally
+    style: Counts
+
+
+def profile(view: SqlView, night: Night) -> Plan:
+    """The rows of everybody of whom something is new, and the landmarks among the new texts."""
+    turns = night.news.of("Turn")
+    ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
+    closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
+    fresh = {item.line for item in turns} - closed
+    again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
+    new: dict[str, list[Said]] = {}
+    scores: list[tuple[int, int, str, float]] = []
+    for turn in spoken(view, {*fresh, *closed}):
+        said = _said(turn)
+        if said.told:
+            scores.append((view.tenant, turn.node, LANDMARK, strength(said.told)))
+        new.setdefault(turn.speaker, []).append(said)
+    changes: list[Change] = [Rows("scores", tuple(scores))] if scores else []
+    return Plan((*changes, *_rows(view, night.scope, new, again)), ahead)
+
+
+def _rows(
+    view: SqlView, scope: int, new: Mapping[str, Sequence[Said]], again: Collection[str]
+) -> list[Change]:
+    stored = profiles(view, scope, {*new, *again})
+    held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
+    rows, gone = [], []
+    for speaker in sorted({*new, *again}):
+        row = _renewed(view, speaker, held.get(speaker), () if speaker in again else new[speaker])
+        if not row.tally.turns:
+            gone += [(view.tenant, speaker, scope)] if speaker in held else []
+        elif speaker not in held or not _same(row, held[speaker]):
+            rows.append((view.tenant, speaker, scope, ENCODER.encode(row.tally).decode(), packed(row.style)))
+    return [Rows("profiles", tuple(rows), tuple(gone))] if rows or gone else []
+
+
+def _same(one: _Row, other: _Row) -> bool:
+    return one.tally == other.tally and bool((one.style == other.style).all())
+
+
+def _said(turn: Spoken) -> Said:
+    return Said(turn.line, turn.text, turn.said_at, turn.answers, landmarks(turn.text))
+
+
+def _renewed(view: SqlView, speaker: str, held: _Row | None, new: Sequence[Said]) -> _Row:
+    """The row with the new texts in it; counted from the beginning where that is not enough."""
+    if held is None or not new or min(said.line for said in new) <= held.tally.upto:
+        return _summed(
+            _said(turn) for turn in spoken(view, turns_by(view, speaker)) if turn.speaker == speaker
+        )
+    more = _summed(new)
+    return _Row(combined([held.tally, more.tally]), held.style + more.style)
+
+
+def _summed(said: Iterable[Said]) -> _Row:
+    """Batch by batch, so that a long life needs no more memory than a short one."""
+    total, style, batch = Tally(), counted(""), list[Said]()
+    for one in said:
+        batch.append(one)
+        style = style + counted(one.text)
+        if len(batch) >= BATCH:
+            total, batch = combined([total, tally(batch)]), []
+    return _Row(combined([total, tally(batch)]), style)

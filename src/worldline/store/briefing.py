@@ -1,0 +1,131 @@
+"""What a session begins with, as the store tells it: facts that hold, come or went, and notes that stand.
+
+Each function is one statement inside the view's scope, world and known time, and tells when each thing
+holds, so that the reader may sort the past from what is still to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from worldline.clock import Instant
+from worldline.model import Node
+from worldline.store.view import LISTED, NODE, SqlView, listed, node_from
+
+_COLUMNS = (
+    "n.hash, n.content, f.subject, f.predicate, f.phrase, b.vf, b.vt, b.kf, b.precision, f.dated,"
+    " EXISTS (SELECT 1 FROM marks m WHERE m.tenant = :t AND m.line = n.line AND m.kind = 'stage'"
+    " AND m.value = 'crystal' AND m.kf <= :k AND m.kt > :k)"
+)
+_TABLES = (
+    " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+    " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id WHERE f.tenant = :t"
+)
+
+
+class Held(Struct, frozen=True):
+    """A fact with the time that it holds, and since when it is known."""
+
+    id: str
+    text: str
+    subject: int
+    slot: str
+    phrase: str
+    start: Instant
+    end: Instant
+    known: Instant
+    precision: str | None
+    dated: bool
+    """Whether it speaks of a day of its own."""
+    settled: bool
+    """Whether it was said often enough to be beyond doubt."""
+
+
+def _held(row: Sequence[Any]) -> Held:
+    hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled = row
+    return Held(
+        hash_.hex(), text, subject, slot, phrase, start, end, known, precision, bool(dated), bool(settled)
+    )
+
+
+def facts_of(view: SqlView, lines: Collection[int], most: int) -> list[Held]:
+    """What holds now of these entities, newest first."""
+    rows = view.query(
+        f"SELECT {_COLUMNS}{_TABLES} AND f.subject IN {LISTED} AND {view.seen()}"
+        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        among=listed(lines), most=most,
+    )  # fmt: skip
+    return [_held(row) for row in rows]
+
+
+def newest_facts(view: SqlView, most: int) -> list[Held]:
+    """What holds now and was learned last."""
+    rows = view.query(
+        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id"
+        f" WHERE b.tenant = :t AND b.type = 'Fact' AND {view.seen()} ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        most=most,
+    )
+    return [_held(row) for row in rows]
+
+
+def _known(view: SqlView) -> str:
+    """Believed at this known time, whenever it holds."""
+    return f"b.kf <= :k AND b.kt > :k AND {view.scoped('b')} AND {view.trusted()} AND {view.ever_inside('b.line')}"
+
+
+def facts_between(view: SqlView, start: Instant, end: Instant, most: int) -> list[Held]:
+    """Facts that speak of a day of their own within a stretch of time, or begin in it, earliest first."""
+    rows = view.query(
+        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
+        f" AND b.vf >= :start AND b.vf < :end AND (f.dated <> 0 OR b.vf > :v) AND {_known(view)}"
+        " ORDER BY b.vf, n.id LIMIT :most",
+        start=start, end=end, most=most,
+    )  # fmt: skip
+    return [_held(row) for row in rows]
+
+
+def facts_ended(view: SqlView, since: Instant, most: int) -> list[Held]:
+    """Facts that ended within a stretch of time before now, the last one first."""
+    rows = view.query(
+        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
+        f" AND b.vt > :since AND b.vt <= :v AND {_known(view)} ORDER BY b.vt DESC, n.id DESC LIMIT :most",
+        since=since, most=most,
+    )  # fmt: skip
+    return [_held(row) for row in rows]
+
+
+def notes_of(view: SqlView, types: Collection[str], most: int) -> list[Node]:
+    """Notes of these types that hold now, newest first."""
+    rows = view.query(
+        f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
+        f" AND b.type IN (SELECT value FROM json_each(:types)) AND {view.seen()}"
+        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        types=orjson.dumps(list(types)).decode(), most=most,
+    )  # fmt: skip
+    return [node_from(row) for row in rows]
+
+
+def pinned(view: SqlView, most: int) -> list[Node]:
+    """What somebody pinned and still holds, newest first."""
+    rows = view.query(
+        f"SELECT {NODE} FROM marks m CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.line"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE m.tenant = :t AND m.kind = 'pin'"
+        f" AND m.kf <= :k AND m.kt > :k AND {view.scoped('m')} AND {view.seen()}"
+        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        most=most,
+    )
+    return [node_from(row) for row in rows]
+
+
+def has_user(view: SqlView, user: str) -> bool:
+    """Whether anything here belongs to a user of this name."""
+    return bool(
+        view.query('SELECT 1 FROM scopes s WHERE s.tenant = :t AND s."user" = :whose LIMIT 1', whose=user)
+    )

@@ -1,0 +1,251 @@
+"""What PostgreSQL says otherwise than SQLite: statements and definitions, translated word for word.
+
+Statements are written once, in SQL that both engines read; what is left is parameter style, the
+order hint `CROSS JOIN … ON`, lists bound as one JSON value, JSON operators on text, and the names of
+column types. A statement is translated once and kept. Whoever writes a new construct that only one
+engine reads adds a rule here, or better, writes it another way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+from msgspec import Struct
+
+from worldline.config import Config, place
+from worldline.errors import InvalidInput, InvalidText, StoreError
+from worldline.store.schema import INDEXES, TABLES, quoted
+
+Kind = Literal["ids", "texts", "json"]
+"""What a list bound as one JSON value holds."""
+
+_PIECES = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|[^'\"]+")
+_NAMED = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+_LISTS = re.compile(r"json_each\(:(\w+)\)")
+_AMONG = re.compile(r"\b(NOT )?IN \(SELECT value FROM json_each\(:(\w+)\)\)")
+_JSON = re.compile(r"((?:\w+\.)?\w+) (->>?) ('(?:[^']|'')*'|\d+)")
+_AGGREGATES = {"json_group_array": ("json_agg", "[]"), "json_group_object": ("json_object_agg", "{}")}
+_TYPES = (
+    ("INTEGER", "BIGINT"),
+    ("REAL", "DOUBLE PRECISION"),
+    ("BLOB", "BYTEA"),
+    ("TEXT", 'TEXT COLLATE "C"'),
+)
+_ELEMENTS = {"ids": "bigint[]", "texts": "text[]"}
+_AFTER_JOIN = re.compile(
+    r"\s*(?:AS\s+)?(?!ON\b|WHERE\b|CROSS\b|LEFT\b|JOIN\b|GROUP\b|ORDER\b|UNION\b)(\w+)?\s*(ON\b)?"
+)
+
+
+class Statement(Struct, frozen=True):
+    """A statement as psycopg takes it, and the parameters that are lists."""
+
+    text: str
+    lists: tuple[str, ...]
+
+
+def bound(sql: str, args: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """A statement and its values; lists as arrays."""
+    names = _lists_of(sql)
+    if not names:
+        return adapted(sql), args
+    kinds = tuple(_kind(args[name]) for name in names)
+    changed = {name: _array(args[name], kind) for name, kind in zip(names, kinds, strict=True)}
+    return adapted(sql, kinds), {**args, **changed}
+
+
+@lru_cache(4096)
+def _lists_of(sql: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_LISTS.findall(sql)))
+
+
+def _kind(stored: str) -> Kind:
+    return "texts" if stored.startswith('["') else "json" if stored.startswith(("[[", "[{")) else "ids"
+
+
+def _array(stored: str, kind: Kind) -> str:
+    """An array as PostgreSQL reads it, or the JSON itself for a list of lists."""
+    if kind == "json":
+        return stored
+    if kind == "ids":
+        return "{" + stored[1:-1] + "}"
+    return "{" + ",".join('"' + _escaped(text) + '"' for text in orjson.loads(stored)) + "}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+@lru_cache(4096)
+def adapted(sql: str, kinds: tuple[Kind, ...] = ()) -> str:
+    """The statement for PostgreSQL, given what its lists hold."""
+    held = dict(zip(_lists_of(sql), kinds, strict=True))
+    sql = _AMONG.sub(lambda m: f"{'<> ALL' if m[1] else '= ANY'} (:{m[2]})", _joined(sql))
+    sql = _LISTS.sub(lambda m: _elements(m[1], held.get(m[1], "ids")), sql)
+    sql = _JSON.sub(_json, sql).replace("json_array(", "json_build_array(")
+    for name, (other, empty) in _AGGREGATES.items():
+        sql = _aggregate(sql, name, other, empty)
+    return "".join(_parameters(sql))
+
+
+def _parameters(sql: str) -> Iterator[str]:
+    """`:name` and `?` as psycopg writes them, outside of quotes."""
+    for piece in _PIECES.findall(sql):
+        piece = piece.replace("%", "%%")
+        if piece[0] not in "'\"":
+            piece = _NAMED.sub(r"%(\1)s", piece).replace("?", "%s").replace(" AS INTEGER)", " AS BIGINT)")
+            piece = piece.replace(" AS BLOB)", " AS BYTEA)")
+        yield piece
+
+
+def _elements(name: str, kind: Kind) -> str:
+    """A list as rows of (key, value), as `json_each` has them."""
+    if kind == "json":
+        source = f"json_array_elements(CAST(:{name} AS json))"
+    else:
+        source = f"unnest(CAST(:{name} AS {_ELEMENTS[kind]}))"
+    return f"(SELECT u.value, u.place - 1 AS key FROM {source} WITH ORDINALITY AS u(value, place))"
+
+
+def _json(found: re.Match[str]) -> str:
+    """JSON lies in columns of text, and is read by labels or by a path."""
+    column, operator, label = found.groups()
+    if label.startswith("'$"):
+        path = ",".join(re.findall(r"[^.\[\]$']+", label))
+        return f"CAST({column} AS json) #{operator[1:]} '{{{path}}}'"
+    return f"CAST({column} AS json) {operator} {label}"
+
+
+def _joined(sql: str) -> str:
+    """`CROSS JOIN x ON` orders joins in SQLite and is a plain join elsewhere."""
+    parts, at = [], 0
+    for found in re.finditer(r"\bCROSS JOIN\s+", sql):
+        end = _item_end(sql, found.end())
+        after = _AFTER_JOIN.match(sql, end)
+        if after is not None and after[2]:
+            parts += [sql[at : found.start()], "JOIN "]
+            at = found.end()
+    return "".join([*parts, sql[at:]])
+
+
+def _item_end(sql: str, at: int) -> int:
+    """Where a table, a function call or a sub-select ends."""
+    name = re.compile(r"\w*").match(sql, at)
+    at = name.end() if name else at
+    return _closing(sql, at) + 1 if sql[at : at + 1] == "(" else at
+
+
+def _closing(sql: str, at: int) -> int:
+    """The parenthesis that closes the one at a place."""
+    depth = 0
+    for here in range(at, len(sql)):
+        depth += (sql[here] == "(") - (sql[here] == ")")
+        if not depth:
+            return here
+    raise ValueError(f"a parenthesis is open in {sql!r}")
+
+
+def _aggregate(sql: str, name: str, other: str, empty: str) -> str:
+    while (at := sql.find(name + "(")) >= 0:
+        start = at + len(name)
+        end = _closing(sql, start)
+        inner = f"coalesce({other}{sql[start : end + 1]}, CAST('{empty}' AS json))"
+        sql = f"{sql[:at]}CAST({inner} AS TEXT){sql[end + 1 :]}"
+    return sql
+
+
+# Definitions ---------------------------------------------------------------------------------------
+
+
+_FUNCTIONS = (
+    "unhex(digits text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$"
+    " SELECT CASE WHEN digits ~ '^([0-9a-fA-F]{2})*$' THEN decode(digits, 'hex') END $$",
+    "substr(given text, start bigint, length bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$"
+    " SELECT pg_catalog.substr(given, CAST(start AS integer), CAST(length AS integer)) $$",
+    "json_each(document text, path text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE"
+    " PARALLEL SAFE ROWS 4 AS $$ SELECT e.place - 1, e.value #>> '{}' FROM (SELECT CAST(document AS json)"
+    " -> pg_catalog.substr(path, 3) AS held) x, LATERAL json_array_elements(CASE WHEN json_typeof(x.held) = 'array'"
+    " THEN x.held END) WITH ORDINALITY AS e(value, place) $$",
+)
+"""What SQLite has and PostgreSQL has not, or has for other types."""
+
+
+def definitions() -> Iterator[str]:
+    """The statements that make an empty store."""
+    for function in _FUNCTIONS:
+        yield f"CREATE FUNCTION {function}"
+    for name, columns in TABLES.items():
+        yield f"CREATE TABLE {name} ({_typed(columns)}){_ROOM.get(name, '')}"
+        if name != "meta":
+            yield f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY"
+            yield f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY"
+            yield f"CREATE POLICY one_tenant ON {name} USING ({_OWN}) WITH CHECK ({_OWN})"
+    yield f"CREATE POLICY names ON tenants FOR SELECT USING (current_setting('{SETTING}', true) = '{NOBODY}')"
+    for definition in INDEXES.values():
+        yield f"CREATE {definition}"
+
+
+SETTING = "worldline.tenant"
+NOBODY = 0
+"""The value of the setting for what concerns no tenant: it shows which tenants there are, and no row of theirs."""
+_OWN = f"tenant = CAST(nullif(current_setting('{SETTING}', true), '') AS BIGINT)"
+"""Whose rows a connection sees, whatever a statement asks for."""
+_ROOM = {
+    "worlds": " WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02)",
+    "tenants": " WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02)",
+}
+"""Rows that nearly every write rewrites, left room to be rewritten in place."""
+
+
+def _typed(columns: str) -> str:
+    for name, other in _TYPES:
+        columns = re.sub(rf"\b{name}\b", other, columns)
+    return columns
+
+
+def insertion(table: str, columns: Sequence[str], types: Mapping[str, str], *, anew: bool) -> str:
+    """Many rows in one statement, whatever their number: one array a column."""
+    names = ", ".join(map(quoted, columns))
+    arrays = ", ".join(f"CAST(%s AS {types[column]}[])" for column in columns)
+    end = "" if anew else " ON CONFLICT DO NOTHING"
+    return f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}){end}"
+
+
+def column_types(table: str) -> dict[str, str]:
+    """The type of every column of a table."""
+    found = re.findall(r'(?:^|, )"?(\w+)"? (INTEGER|REAL|BLOB|TEXT)', TABLES[table])
+    return {name: dict(_TYPES)[type_].split(" COLLATE")[0] for name, type_ in found}
+
+
+def storable(values: Mapping[str, Any]) -> None:
+    """Refuses text that PostgreSQL cannot hold."""
+    for value in values.values():
+        if isinstance(value, str) and "\0" in value:
+            raise InvalidText(f"a NUL byte cannot be stored or looked for: {value[:40]!r}")
+
+
+def open_store(where: str | Path, config: Config) -> Any:
+    """The store at a path or URL, made when it is not there."""
+    found = where if where == ":memory:" else place(where)
+    if isinstance(found, str) and found != ":memory:":
+        return _server(found, config)
+    from worldline.store.sqlite import SqliteStore, make_folder
+
+    if isinstance(found, Path):
+        make_folder(found)
+    return SqliteStore(found, config)
+
+
+def _server(url: str, config: Config) -> Any:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput(f"{url.partition('://')[0]}:// is no store; give a file, or a URL postgresql://…")
+    try:
+        from worldline.store.postgres import PostgresStore
+    except ImportError as error:
+        raise StoreError(f"{error.name} is missing: pip install 'worldline[postgres]'") from None
+    return PostgresStore(url, config)

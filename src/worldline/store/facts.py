@@ -1,0 +1,203 @@
+"""Facts as reading asks for them: what is believed of somebody, the steps of a walk, stages and disputes.
+
+Everything passes the view, so nobody steps on what is over, withdrawn, doubtful, or somebody else's.
+Accepted identities are one entity here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import orjson
+from msgspec import Struct
+
+from worldline.clock import Instant, Interval
+from worldline.model import Believed, Said
+from worldline.rules.wording import label
+from worldline.store.people import first_of, joined
+from worldline.store.view import LISTED, SqlView, listed
+
+_HOME = (
+    "(SELECT h.id FROM scopes s CROSS JOIN scopes h ON h.tenant = s.tenant"
+    ' AND h."user" IS NOT DISTINCT FROM s."user" AND h.agent IS NOT DISTINCT FROM s.agent'
+    " AND h.app IS NOT DISTINCT FROM s.app AND h.run IS NULL AND h.part_of = h.id"
+    " WHERE s.tenant = :t AND s.id = b.scope AND s.run IS NOT NULL ORDER BY h.id LIMIT 1)"
+)
+_OWN = f"m.tenant = :t AND m.line = b.line AND m.kind = 'stage' AND (m.scope = b.scope OR m.scope = {_HOME})"
+_STAGE = f"(SELECT m.value FROM marks m WHERE {_OWN} AND m.kf <= :k AND m.kt > :k ORDER BY m.id LIMIT 1)"
+"""As a column beside a belief `b`: its stage at the view's known time. Marks belong to an owner as such;
+what was said in one of the owner's runs has the owner's mark."""
+_HELD = (
+    " CROSS JOIN nodes n ON n.tenant = f.tenant AND n.id = f.node"
+    " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
+)
+_WARM = (
+    "NOT EXISTS (SELECT 1 FROM marks a WHERE a.tenant = :t AND a.line = n.line AND a.kind = 'archived'"
+    " AND a.kt = :forever)"
+)
+
+
+class Stage(NamedTuple):
+    """A stage that a memory came to, why, and how long it stood."""
+
+    value: str
+    reason: str | None
+    start: Instant
+    end: Instant
+
+
+class Ascribed(Struct, frozen=True):
+    """A fact that is believed of somebody, and the lineage that it is about; its stage where one is marked."""
+
+    fact: Believed
+    subject: int
+    stage: str | None
+
+
+class Joint(NamedTuple):
+    """A fact between two entities, as a walk steps over it; `inverse` where it was found from its object."""
+
+    inverse: bool
+    fact: int
+    id: str
+    subject: int
+    subject_name: str
+    relation: str
+    phrase: str
+    object: int
+    object_name: str
+
+
+class Worded(NamedTuple):
+    """Whom a fact is about, by name, and its predicate as it was worded."""
+
+    subject: str
+    predicate: str
+
+
+def about(view: SqlView, lines: Collection[int], limit: int) -> list[Ascribed]:
+    """What is currently believed of these entities, newest first; archived facts only where all is looked at."""
+    rows = view.query(
+        f"SELECT n.hash, n.content, s.name, f.phrase, b.vf, b.vt, b.confidence, n.line, {_STAGE}, b.precision,"
+        f" f.subject FROM (SELECT i.node FROM facts i WHERE i.tenant = :t AND i.subject IN {LISTED} UNION"
+        f" SELECT i.node FROM facts i WHERE i.tenant = :t AND i.object IN {LISTED}) u"
+        f" CROSS JOIN facts f ON f.tenant = :t AND f.node = u.node{_HELD}"
+        " CROSS JOIN nodes s ON s.tenant = f.tenant AND s.id = f.subject"
+        f" WHERE {view.seen()}{'' if view.whole else f' AND {_WARM}'}"
+        " ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :limit",
+        among=listed(lines),
+        limit=limit,
+    )
+    return [_held(row) for row in rows]
+
+
+def _held(r: Any) -> Ascribed:
+    fact = Believed(
+        r[0].hex(), r[1], r[2], label(r[3]), Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9]
+    )
+    return Ascribed(fact, r[10], r[8])
+
+
+def around(view: SqlView, entities: Collection[int], fan_in: int) -> list[Joint]:
+    """The facts that leave these entities, then those that reach one of them that few facts reach."""
+    if not entities:
+        return []
+    step = (
+        "SELECT {inverse} AS inverse, n.id, n.hash, {subject} AS subject, f.predicate, f.phrase, {object} AS object,"
+        f" b.id AS belief FROM facts f{_HELD}"
+        f" WHERE f.tenant = :t AND f.object <> 0 AND {{chosen}} AND {view.seen()}"
+    )
+    ends = {"subject": first_of(view, "f.subject"), "object": first_of(view, "f.object")}
+    parts = [step.format(inverse=0, chosen="f.subject IN (SELECT line FROM same)", **ends)]
+    if fan_in:
+        few = (
+            "f.object IN (SELECT g.object FROM facts g WHERE g.tenant = :t AND g.object IN (SELECT line FROM same)"
+            " GROUP BY g.object HAVING count(*) <= :fan_in)"
+        )
+        parts.append(step.format(inverse=1, chosen=few, **ends))
+    name = "(SELECT m.name FROM nodes m WHERE m.tenant = :t AND m.id = w.{})"
+    rows = view.query(
+        f"{joined(view, 'SELECT value FROM json_each(:among)')} SELECT w.inverse, w.id, w.hash, w.subject,"
+        f" {name.format('subject')}, w.predicate, w.phrase, w.object, {name.format('object')}"
+        f" FROM ({' UNION ALL '.join(parts)}) w ORDER BY w.inverse, w.belief",
+        among=listed(entities),
+        fan_in=fan_in,
+    )
+    return [Joint(bool(row[0]), row[1], row[2].hex(), *row[3:]) for row in rows]
+
+
+def ranges(view: SqlView, relations: Collection[str]) -> dict[str, dict[str, float]]:
+    """For each relation, the kinds that its objects are called, with their share."""
+    among = "IN (SELECT value FROM json_each(:relations))"
+    rows = view.query(
+        f"SELECT g.predicate, NULL, count(*) FROM facts g WHERE g.tenant = :t AND g.object <> 0 AND g.predicate {among}"
+        " GROUP BY g.predicate UNION ALL SELECT f.predicate, w.kind, count(DISTINCT f.node) FROM facts f"
+        " CROSS JOIN wordings w ON w.tenant = f.tenant AND w.object = f.object"
+        f" WHERE f.tenant = :t AND f.predicate {among} GROUP BY f.predicate, w.kind",
+        relations=orjson.dumps(list(relations)).decode(),
+    )
+    facts = {relation: count for relation, kind, count in rows if kind is None}
+    found: dict[str, dict[str, float]] = {relation: {} for relation in relations}
+    for relation, kind, count in rows:
+        if kind is not None:
+            found[relation][kind] = count / facts[relation]
+    return found
+
+
+def name_of(view: SqlView, line: int) -> str:
+    """What an entity is called, whichever world speaks of it."""
+    rows = view.query("SELECT name FROM nodes WHERE tenant = :t AND id = :line", line=line)
+    return str(rows[0][0])
+
+
+def stages(view: SqlView, line: int) -> list[Stage]:
+    """The stages that a memory came to by this known time, in order."""
+    rows = view.query(
+        "SELECT DISTINCT m.id, m.value, m.reason, m.kf, m.kt FROM beliefs b CROSS JOIN marks m"
+        f" ON {_OWN} WHERE b.tenant = :t AND b.line = :line AND m.kf <= :k AND {view.scoped('b')}"
+        f" AND {view.ever_inside('b.line')} ORDER BY m.kf, m.id",
+        line=line,
+    )
+    return [Stage(*row[1:]) for row in rows]
+
+
+# Disputes ----------------------------------------------------------------------------------------
+
+
+def disputed(view: SqlView) -> list[int]:
+    """The lineages that an open contradiction leaves from."""
+    rows = view.query(
+        "SELECT DISTINCT e.src FROM (SELECT x.id FROM edges x WHERE x.tenant = :t AND x.type = 'contradicts') c"
+        f" CROSS JOIN edges e ON e.tenant = :t AND e.id = c.id WHERE {view.time('e')} AND {view.scoped('e')}"
+        " ORDER BY e.src"
+    )
+    return [row[0] for row in rows]
+
+
+def worded(view: SqlView, nodes: Collection[int]) -> dict[int, Worded]:
+    """Those of these that are facts: whom they are about, and how."""
+    rows = view.query(
+        "SELECT f.node, s.name, f.phrase FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t"
+        " AND f.node = j.value CROSS JOIN nodes s ON s.tenant = f.tenant AND s.id = f.subject",
+        among=listed(nodes),
+    )
+    return {node: Worded(name, label(phrase)) for node, name, phrase in rows}
+
+
+def sources(view: SqlView, lines: Collection[int]) -> dict[int, list[Said]]:
+    """The visible words that each of these rests on, newest first."""
+    rows = view.query(
+        "SELECT d.src, n.hash, e.sender, e.said_at, (SELECT w.name FROM nodes w WHERE w.tenant = :t"
+        " AND w.id = e.session), n.content"
+        " FROM edges d CROSS JOIN nodes n ON n.tenant = d.tenant AND n.id = d.dst"
+        " CROSS JOIN events e ON e.tenant = n.tenant AND e.node = n.id"
+        " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
+        f" WHERE d.tenant = :t AND d.src IN {LISTED} AND d.type = 'derived_from' AND d.kf <= :k AND d.kt > :k"
+        f" AND {view.scoped('d')} AND {view.seen()} ORDER BY e.said_at DESC, n.id, d.src, d.id, b.id",
+        among=listed(lines),
+    )
+    found: dict[int, list[Said]] = {}
+    for line, hash_, sender, said_at, session, text in rows:
+        found.setdefault(line, []).append(Said(hash_.hex(), sender, said_at, session, text))
+    return found

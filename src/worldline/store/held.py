@@ -1,0 +1,103 @@
+"""What a store keeps in mind between calls, whichever engine it lies in; all of it can be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from worldline.clock import Instant
+from worldline.config import Config
+from worldline.errors import Refused
+from worldline.hashing import GENESIS
+from worldline.store.vectors import VectorIndex
+
+SHOWN = 4096
+"""So many shown memories are kept in mind between two writes; the oldest are dropped."""
+INDEXES = 64
+"""So many tenants' vectors are kept in memory; those that were asked longest ago are dropped."""
+USED = (
+    "INSERT INTO uses (id, tenant, line, scope, kind, at) SELECT"
+    " (SELECT CASE WHEN coalesce(max(u.id), 0) < :at THEN :at ELSE max(u.id) + 1 END FROM uses u WHERE u.tenant = :t),"
+    " CAST(:t AS BIGINT), CAST(:line AS BIGINT), coalesce((SELECT b.scope FROM beliefs b WHERE b.tenant = :t"
+    " AND b.line = :line ORDER BY b.id LIMIT 1), 0), CAST(:kind AS TEXT), CAST(:at AS BIGINT)"
+)
+"""Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory. Its
+number is its moment, or the next one that is free, so that no number is given twice."""
+TENANT = "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t AND root <> 0"
+Row = tuple[Any, ...]
+
+
+class Tenant(NamedTuple):
+    """A tenant as the store keeps it; zeros for one without memories."""
+
+    id: int = 0
+    name: str = ""
+    root: int = 0
+    last_known: Instant = 0
+    sequence: int = 0
+    head: bytes = GENESIS
+
+
+class Held:
+    """Caches of one open store, and what recalls have shown since the last write."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.statements = 0
+        self.vectors: dict[str, VectorIndex] = {}
+        self.matcher: Any = None
+        """What the walk has learned about similar words, kept between questions."""
+        self.meanings: dict[str, Any] = {}
+        """Vectors of names that were compared."""
+        self.common: dict[tuple[int, str], int] = {}
+        """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
+        self.swept: set[str] = set()
+        """Tenants whose missing vectors have been looked for since the store was opened."""
+        self.leaves: dict[int, Any] = {}
+        """By tenant, the hashes of single memories, which are not stored because they follow from their ids."""
+        self.shown: dict[int, dict[int, int]] = {}
+        """tenant → lineage → moment: what recalls have shown since the tenant's last write; never much."""
+
+    def forget_caches(self) -> None:
+        """Drops whatever was learned from texts."""
+        self.matcher = None
+        self.meanings.clear()
+        self.common.clear()
+        self.shown.clear()
+
+    def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
+        """Lineages that a recall has shown; written down with the tenant's next write, not by the read."""
+        held = self.shown.setdefault(tenant, {})
+        for line in lines:
+            held[line] = at
+        while len(held) > SHOWN:
+            held.pop(next(iter(held)), None)
+
+    def shown_rows(self, tenant: int) -> list[dict[str, Any]]:
+        """What is to be written down for a tenant, as `USED` takes it."""
+        held = dict(self.shown.get(tenant, {}))
+        return [{"t": tenant, "line": line, "kind": "shown", "at": at} for line, at in held.items()]
+
+    def forget_shown(self, tenant: int, rows: Iterable[dict[str, Any]]) -> None:
+        """Those that have been written down; what was shown again meanwhile stays."""
+        held = self.shown.get(tenant, {})
+        for row in rows:
+            if held.get(row["line"]) == row["at"]:
+                held.pop(row["line"], None)
+        if not held:
+            self.shown.pop(tenant, None)
+
+    def index_of(self, tenant: str) -> VectorIndex:
+        """A tenant's vectors in memory."""
+        index = self.vectors.pop(tenant, None) or VectorIndex()
+        self.vectors[tenant] = index
+        while len(self.vectors) > INDEXES:
+            self.vectors.pop(next(iter(self.vectors)), None)
+        return index
+
+
+def its_own(rows: Sequence[Row], name: str) -> Tenant:
+    """A tenant from its row, if there is one; refused where another name has the same number."""
+    if rows and rows[0][1] != name:
+        raise Refused(f"the tenant {name!r} cannot live beside {rows[0][1]!r}: their numbers are the same")
+    return Tenant(*rows[0]) if rows else Tenant()

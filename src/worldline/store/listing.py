@@ -1,0 +1,150 @@
+"""Lists and counts: tenants, pages of memories, what a query starts from, worlds and hashes, how much there is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from worldline.clock import EARLIEST, Instant, Interval
+from worldline.hashing import node_id, world_hash
+from worldline.model import Metadata, Node
+from worldline.store.view import NODE, SqlView, listed, node_from
+
+
+class Amounts(Struct, frozen=True):
+    """How much a tenant holds: what is visible by type, and every row that was ever written."""
+
+    visible: dict[str, int]
+    edges: dict[str, int]
+    versions: int
+    beliefs: int
+    edge_rows: int
+    changesets: int
+    pending_events: int
+    pending_merges: int
+
+
+# Nodes -------------------------------------------------------------------------------------------
+
+
+def page(
+    view: SqlView,
+    types: Sequence[str] | None,
+    metadata: Metadata,
+    most: int,
+    after: tuple[Instant, int] | None = None,
+) -> list[Node]:
+    """Visible memories of these types (None: those that people write), newest first, after a mark."""
+    where = ["b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')"]
+    args: dict[str, Any] = {"most": most}
+    if types is not None:
+        where = ["b.type IN (SELECT value FROM json_each(:types))"]
+        args["types"] = orjson.dumps(list(types)).decode()
+    if after is not None:
+        args["page_vf"], args["page_id"] = after
+        where.append("(b.vf, n.id) < (:page_vf, :page_id)")
+    if metadata:
+        view = view.bind(labels={**view.labels, **metadata})
+    return view.nodes(" AND ".join(where), "ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :most", **args)
+
+
+def everything(view: SqlView) -> list[Node]:
+    """All visible memories, newest first; not what only holds them together."""
+    return view.nodes("b.type NOT IN ('Scope', 'Session')", "ORDER BY b.vf DESC, b.id DESC")
+
+
+def versions(view: SqlView, keys: Sequence[int]) -> list[Node]:
+    """These versions where they are visible, in this order."""
+    rows = view.query(
+        f"SELECT {NODE} FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+        " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
+        f" WHERE {view.seen()} ORDER BY j.key, b.kt, b.id",
+        among=listed(keys),
+    )
+    return [node_from(row) for row in rows]
+
+
+def summaries(view: SqlView, worlds: Collection[int]) -> dict[int, int]:
+    """World → the newest summary that it contains."""
+    rows = view.query(
+        "SELECT w.value, (SELECT n.line FROM edges e CROSS JOIN beliefs b ON b.tenant = e.tenant AND b.line = e.dst"
+        " CROSS JOIN nodes n ON n.tenant = b.tenant AND n.id = b.node"
+        f" WHERE e.tenant = :t AND e.src = w.value AND e.type = 'contains' AND {view.time('e')}"
+        f" AND n.type = 'Summary' AND {view.seen()} ORDER BY e.dst DESC LIMIT 1) FROM json_each(:among) w",
+        among=listed(worlds),
+    )
+    return {world: summary for world, summary in rows if summary is not None}
+
+
+# Worlds ------------------------------------------------------------------------------------------
+
+_HASH = (
+    "(SELECT h.hash FROM world_hashes h WHERE h.tenant = :t AND h.line = {line} AND h.kf <= :k"
+    " ORDER BY h.kf DESC, h.id DESC LIMIT 1)"
+)
+
+
+def hash_of(view: SqlView, line: int) -> bytes:
+    """The hash of a world at this known time; a leaf's follows from its id."""
+    world, own = view.query(
+        f"SELECT {_HASH.format(line=':line')}, (SELECT n.hash FROM nodes n WHERE n.tenant = :t AND n.id = :line)",
+        line=line,
+    )[0]
+    return world or world_hash(own or node_id("Scope", "root", ""))  # nothing was ever written: a bare root
+
+
+def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
+    """Every visible memory that contains something, with its hash."""
+    rows = view.query(
+        f"SELECT w.line, {_HASH.format(line='w.line')} FROM worlds w WHERE w.tenant = :t AND EXISTS (SELECT 1"
+        " FROM edges e WHERE e.tenant = :t AND e.src = w.line AND e.type = 'contains' AND e.kf <= :k) ORDER BY w.line"
+    )
+    hashes: dict[int, bytes | None] = dict(rows)
+    return tuple(
+        (node, (hashes[node.line] or world_hash(bytes.fromhex(node.lineage))).hex())
+        for node in view.visible(hashes)
+    )
+
+
+# Amounts ------------------------------------------------------------------------------------------
+
+
+def amounts(view: SqlView) -> Amounts:
+    """How much this tenant holds, as far as scope and world reach."""
+    nodes = view.query(
+        f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
+        " GROUP BY b.type ORDER BY b.type"
+    )
+    edges = view.query(
+        f"SELECT e.type, count(*) FROM edges e WHERE e.tenant = :t AND {view.time('e')}"
+        f" AND {view.scoped('e')} AND {view.edge_ever_inside()} GROUP BY e.type ORDER BY e.type"
+    )
+    versions, beliefs, edge_rows, changesets, events = view.query(
+        "SELECT count(DISTINCT b.node), count(*),"
+        f" (SELECT count(*) FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} AND {view.edge_ever_inside()}),"
+        " (SELECT count(*) FROM log l WHERE l.tenant = :t),"
+        " count(DISTINCT (SELECT v.node FROM events v WHERE v.tenant = :t AND v.node = b.node"
+        " AND v.state = 'pending'))"
+        f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
+    )[0]
+    merges = len(view.proposals("p.status = 'pending'"))
+    return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
+
+
+def span(view: SqlView) -> dict[str, Interval | None]:
+    """From the first to the last moment at which something began, for valid and for known time."""
+    first_valid, began, ended, first_known, last_known = view.query(
+        "SELECT min(b.vf), max(b.vf), max(CASE WHEN b.vt < :forever THEN b.vt ELSE b.vf END),"
+        " min(b.kf), max(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.type <> 'Scope' AND b.vf > :earliest"
+        f" AND {view.scoped('b')} AND {view.ever_inside('b.line')}",
+        earliest=EARLIEST,
+    )[0]
+    if first_valid is None:
+        return {"valid": None, "known": None}
+    return {
+        "valid": Interval(first_valid, max(began, ended) + 1),
+        "known": Interval(first_known, last_known + 1),
+    }

@@ -1,0 +1,350 @@
+"""What a night asks of a store and leaves in it: cursors, the news of the log, owners, marks, derived rows.
+
+Each pass has a cursor for everybody and, where an owner lags or has put something off, one of the
+owner's own. Derived rows lie outside the log: they replace each other by primary key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec import Struct
+
+from worldline.clock import FOREVER
+from worldline.model import Node, Scope
+from worldline.store import cold, ledger
+from worldline.store.held import Row
+from worldline.store.schema import SILENT
+from worldline.store.search import first_holding
+from worldline.store.sqlite import SqliteStore
+from worldline.store.tx import Tx
+from worldline.store.view import SqlView, listed, owner_token
+
+EVERYBODY = "*"
+"""Whose cursor stands for all owners that have none of their own."""
+_BATCH = 5000
+
+
+# Where a pass stands --------------------------------------------------------------------------------
+
+
+class Stand(Struct, frozen=True):
+    """How far a pass has come for an owner, and what it put off."""
+
+    cursor: int = 0
+    waiting: tuple[int, ...] = ()
+
+
+def stands(view: SqlView, name: str) -> dict[str, Stand]:
+    """Where a pass stands, by owner."""
+    rows = view.query(
+        "SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name ORDER BY owner", name=name
+    )
+    return {owner: Stand(cursor, _numbers(state)) for owner, cursor, state in rows}
+
+
+def _numbers(state: str) -> tuple[int, ...]:
+    return msgspec.json.decode(state, type=tuple[int, ...])
+
+
+def stand(store: SqliteStore, tenant: int, name: str, owner: str, now: Stand) -> None:
+    """Moves the cursor of a pass for one owner."""
+    store.execute(
+        "INSERT INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (tenant, owner, pass) DO UPDATE SET cursor = excluded.cursor, state = excluded.state",
+        (tenant, owner, name, now.cursor, msgspec.json.encode(now.waiting).decode()),
+    )
+
+
+def stand_for_all(store: SqliteStore, tenant: int, name: str, cursor: int) -> None:
+    """Moves everybody's cursor; owners who have come no further and put nothing off need none of their own."""
+    stand(store, tenant, name, EVERYBODY, Stand(cursor))
+    store.execute(
+        "DELETE FROM sleep WHERE tenant = ? AND pass = ? AND cursor <= ? AND state = '[]' AND owner <> ?",
+        (tenant, name, cursor, EVERYBODY),
+    )
+
+
+def leave_behind(store: SqliteStore, tenant: int, last: int) -> None:
+    """Everybody's cursors pass over the nights' own changesets, up to the next of somebody else."""
+    store.execute(
+        "UPDATE sleep SET cursor = coalesce((SELECT min(l.sequence) FROM log l WHERE l.tenant = sleep.tenant"
+        " AND l.sequence > sleep.cursor AND l.kind NOT LIKE 'sleep%') - 1, ?) WHERE tenant = ? AND owner = ?",
+        (last, tenant, EVERYBODY),
+    )
+
+
+# What is new ----------------------------------------------------------------------------------------
+
+
+class Item(Struct, frozen=True):
+    """A belief that was put, or closed (and perhaps put again, shorter or with another status)."""
+
+    line: int
+    node: int
+    type: str
+    world: int
+    """The lineage that it was put into (a turn's session); 0 for the top level."""
+    scope: int
+    closed: bool
+    at: int
+    """The number of its changeset."""
+
+
+class Joined(Struct, frozen=True):
+    """An edge that was put or closed."""
+
+    src: int
+    type: str
+    dst: int
+    scope: int
+    closed: bool
+    at: int
+
+
+class Changeset(Struct, frozen=True):
+    """What one changeset put and closed, in order."""
+
+    kind: str
+    items: list[Item]
+    edges: list[Joined]
+
+
+_Logged = tuple[int, bool, int]
+"""A row's number, whether it was closed, and by which changeset."""
+_BELIEFS = (
+    "SELECT b.id, b.line, b.node, b.type, n.world, b.scope FROM json_each(:among) j"
+    " CROSS JOIN beliefs b ON b.tenant = :t AND b.id = j.value"
+    " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.type <> 'Scope' ORDER BY b.id"
+)
+_EDGES = (
+    "SELECT e.id, e.src, e.type, e.dst, e.scope FROM json_each(:among) j"
+    " CROSS JOIN edges e ON e.tenant = :t AND e.id = j.value ORDER BY e.id"
+)
+
+
+def changesets(view: SqlView, since: int, until: int) -> dict[int, Changeset]:
+    """The changesets from the one after `since` up to `until`, by their number."""
+    beliefs: list[_Logged] = []
+    edges: list[_Logged] = []
+    found: dict[int, Changeset] = {}
+    rows = view.query(
+        "SELECT sequence, kind, body FROM log WHERE tenant = :t AND sequence > :since AND sequence <= :until"
+        " ORDER BY sequence",
+        since=since,
+        until=until,
+    )
+    for at, kind, body in rows:
+        found[at] = Changeset(kind, [], [])
+        for table, closed, numbers, _ in ledger.sections(body):
+            if table in ("beliefs", "edges"):
+                wanted = beliefs if table == "beliefs" else edges
+                wanted += [(number, closed, at) for number in numbers]
+    for row, closed, at in _looked_up(view, _BELIEFS, beliefs):
+        line, node, type_, world, scope = row
+        found[at].items.append(Item(line, node, type_, world, scope, closed, at))
+    for row, closed, at in _looked_up(view, _EDGES, edges):
+        src, type_, dst, scope = row
+        found[at].edges.append(Joined(src, type_, dst, scope, closed, at))
+    return found
+
+
+def _looked_up(view: SqlView, sql: str, logged: Sequence[_Logged]) -> Iterator[tuple[Row, bool, int]]:
+    """The rows themselves, in the order of the log."""
+    for start in range(0, len(logged), _BATCH):
+        batch = logged[start : start + _BATCH]
+        among = listed({number for number, _, _ in batch})
+        rows = {row[0]: row[1:] for row in view.query(sql, among=among)}
+        for number, closed, at in batch:
+            if number in rows:
+                yield rows[number], closed, at
+
+
+# Whose it is ----------------------------------------------------------------------------------------
+
+
+def members(view: SqlView) -> dict[int, list[Scope]]:
+    """The scope sets that may be seen here, each with its scopes."""
+    rows = view.query(
+        'SELECT x.scope, x."user", x.agent, x.app, x.run FROM (SELECT s.id, s.part_of AS scope, s."user", s.agent,'
+        f" s.app, s.run FROM scopes s WHERE s.tenant = :t) x WHERE {view.scoped('x')} ORDER BY x.scope, x.id"
+    )
+    found: dict[int, list[Scope]] = {}
+    for whole, *kinds in rows:
+        found.setdefault(whole, []).append(Scope(*kinds))
+    return found
+
+
+def scope_set(view: SqlView, key: str) -> int | None:
+    """The number of the scope set of this key; None where nobody has needed it yet."""
+    rows = view.query("SELECT id FROM scopes WHERE tenant = :t AND key = :key", key=key)
+    return int(rows[0][0]) if rows else None
+
+
+# Marks, derived rows, the names in a report -----------------------------------------------------------
+
+
+def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope: int) -> bool:
+    """One mark of a kind stands at a time for a lineage and scope; False if it stands already."""
+    if kind == cold.ARCHIVED and value is None:
+        return cold.wake(tx, line)
+    held = tx.query(
+        "SELECT id, value FROM marks WHERE tenant = :t AND line = :line AND kind = :kind AND kt = :forever"
+        " AND scope = :scope ORDER BY id",
+        line=line, kind=kind, scope=scope,
+    )  # fmt: skip
+    if (held[0][1] if held else None) == value:
+        return False
+    for row, _ in held:
+        tx.end_row("marks", row)
+    if kind == cold.ARCHIVED:
+        cold.freeze(tx, line)
+    if value is not None:
+        tx.add("marks", line, scope, kind, value, reason, tx.stamp, FOREVER)
+    return True
+
+
+_KEYS = {
+    "scores": ("tenant", "node", "name"),
+    "uses": ("tenant", "id"),
+    "strengths": ("tenant", "line"),
+    "composed": ("tenant", "line", "scope"),
+    "profiles": ("tenant", "speaker", "scope"),
+}
+_COLUMNS = {
+    "scores": ("tenant", "node", "name", "value"),
+    "uses": ("id", "tenant", "line", "scope", "kind", "at"),
+    "strengths": (
+        *("line", "tenant", "scope", "salience", "reinforced_at", "cold_at", "uses", "useful", "wrong"),
+    ),
+    "composed": ("tenant", "line", "scope", "vector", "members", "made"),
+    "profiles": ("tenant", "speaker", "scope", "body", "style"),
+}
+"""Derived tables: the keys by which rows go, and the columns in which they are given."""
+
+
+def derive(
+    store: SqliteStore, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
+) -> int:
+    """Replaces derived rows by primary key and deletes those whose keys are `gone`; how many those are."""
+    keys, columns = _KEYS[table], _COLUMNS[table]
+    if gone:
+        store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in keys)}", gone)
+    if rows:
+        renewed = ", ".join(f"{column} = excluded.{column}" for column in columns if column not in keys)
+        store.insert(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+            f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {renewed}",
+            rows,
+        )
+    return len(rows) + len(gone)
+
+
+class Named(Struct, frozen=True):
+    """What a report may call a memory."""
+
+    type: str
+    name: str
+    content: str
+    """Its beginning."""
+    id: str
+
+
+def names(view: SqlView, lines: Collection[int], length: int) -> dict[int, Named]:
+    """Of each of these its type, name and so much of its text."""
+    if not lines:
+        return {}
+    rows = view.query(
+        "SELECT n.id, n.type, n.name, substr(n.content, 1, :length), n.hash FROM json_each(:among) j"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value ORDER BY n.id",
+        among=listed(sorted(lines)),
+        length=length,
+    )
+    return {key: Named(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
+
+
+# The words index --------------------------------------------------------------------------------------
+
+_FAR = 200
+"""So many texts with a token are looked at for one of an owner's; only a shared index has more of others'."""
+
+
+def first_with(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
+    """The first version of this owner's that has each token."""
+    return first_holding(view, sorted(tokens), _owned(view), _FAR)
+
+
+def _owned(view: SqlView) -> list[str]:
+    """The tokens by which the index leaves out other owners, where there are any."""
+    rows = view.query(
+        'SELECT "user", agent, app FROM scopes WHERE tenant = :t'
+        " AND part_of = (SELECT min(j.value) FROM json_each(:only) j) ORDER BY id"
+    )
+    kinds = ("user", "agent", "app")
+    tokens = [
+        owner_token(kind, value) for row in rows for kind, value in zip(kinds, row, strict=True) if value
+    ]
+    return list(dict.fromkeys(tokens))
+
+
+def whole_texts(view: SqlView, nodes: Collection[int]) -> dict[int, str]:
+    """The whole texts of these versions."""
+    rows = view.query(
+        "SELECT n.id, n.content FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+        " ORDER BY n.id",
+        among=listed(sorted(nodes)),
+    )
+    return dict(rows)
+
+
+# Scorers of somebody's own ------------------------------------------------------------------------------
+
+_UNRANKED = SILENT | {"Fact", "Entity"}
+"""Types that recall does not rank."""
+_RANKED = (
+    "FROM nodes WHERE tenant = :t AND id > :last AND type NOT IN (SELECT value FROM json_each(:unranked))"
+)
+
+
+def keep_scorer(tx: Tx, name: str, signal: str, version: str, weight: float) -> None:
+    """Takes down a scorer; what another version of it said goes."""
+    known = tx.query("SELECT version FROM scorers WHERE tenant = :t AND name = :name", name=name)
+    if known and known[0][0] != version:
+        _drop_scores(tx, signal)
+    tx.store.execute(
+        "INSERT INTO scorers (tenant, name, version, weight) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, weight = excluded.weight",
+        (tx.tenant, name, version, weight),
+    )
+
+
+def drop_scorer(tx: Tx, name: str, signal: str) -> bool:
+    """Forgets a scorer and all that it said; False where there is none of that name."""
+    known = tx.query("SELECT 1 FROM scorers WHERE tenant = :t AND name = :name", name=name)
+    tx.store.execute("DELETE FROM scorers WHERE tenant = ? AND name = ?", (tx.tenant, name))
+    _drop_scores(tx, signal)
+    return bool(known)
+
+
+def _drop_scores(tx: Tx, signal: str) -> None:
+    tx.store.execute("DELETE FROM scores WHERE tenant = ? AND name = ?", (tx.tenant, signal))
+    tx.store.execute("DELETE FROM sleep WHERE tenant = ? AND pass = ?", (tx.tenant, signal))
+
+
+def unjudged(view: SqlView, signal: str, most: int) -> list[tuple[int, Node | None]]:
+    """The next versions in the order of their rows, each through its newest belief, if it ever had one."""
+    rows = view.query(f"SELECT id {_RANKED} ORDER BY id LIMIT :most", most=most, **_after(view, signal))
+    return [(row[0], view.payload(row[0])) for row in rows]
+
+
+def count_unjudged(view: SqlView, signal: str) -> int:
+    """How many versions a scorer has not seen yet."""
+    return int(view.query(f"SELECT count(*) {_RANKED}", **_after(view, signal))[0][0])
+
+
+def _after(view: SqlView, signal: str) -> Mapping[str, Any]:
+    stood = stands(view, signal).get(EVERYBODY, Stand())
+    return {"last": stood.cursor, "unranked": orjson.dumps(sorted(_UNRANKED)).decode()}

@@ -1,0 +1,158 @@
+"""Who is who in a store: names and whom they mean, speakers who were heard, and what sleep keeps of them.
+
+Every name is found by its folded key. Entities live in the root, whichever world speaks of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import orjson
+
+from worldline.model import Proposal
+from worldline.store.turns import HELD, TABLES
+from worldline.store.view import LISTED, SqlView, listed
+from worldline.text import fold, unsigned
+
+_MOST_SPEAKERS = 2000
+_MERGED = "EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted')"
+
+
+class NamedEntity(NamedTuple):
+    """An entity that goes by a name; `first` stands for it and for all that was accepted as the same."""
+
+    line: int
+    name: str
+    first: int
+
+
+class KeptProfile(NamedTuple):
+    """What sleep keeps of a speaker: a tally and a style, packed."""
+
+    speaker: str
+    tally: str
+    style: bytes
+
+
+def joined(view: SqlView, start: str) -> str:
+    """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
+    return (
+        f"WITH RECURSIVE same(line) AS ({start} UNION SELECT i.dst FROM same CROSS JOIN edges i ON i.tenant = :t"
+        f" AND i.src = same.line AND i.type = 'same_as' AND i.kf <= :k AND i.kt > :k AND {view.scoped('i')})"
+    )
+
+
+def first_of(view: SqlView, line: str) -> str:
+    """The lineage that stands for the identity of a column; itself where nothing was ever merged."""
+    first = f"{joined(view, f'SELECT {line}')} SELECT min(same.line) FROM same"
+    return f"CASE WHEN {_MERGED} THEN ({first}) ELSE {line} END"
+
+
+def called(view: SqlView, names: Collection[str]) -> list[NamedEntity]:
+    """The entities that go by one of these folded names, the newest name first."""
+    rows = view.query(
+        f"SELECT a.line, a.name, {first_of(view, 'a.line')} FROM aliases a WHERE a.tenant = :t"
+        f" AND a.key IN (SELECT value FROM json_each(:names)) AND {view.scoped('a')} ORDER BY a.id DESC",
+        names=_texts({*names, *map(unsigned, names)}),
+    )
+    return [
+        NamedEntity(*row) for row in rows if fold(row[1]) in names
+    ]  # an old file's key for C++ is that of C
+
+
+def names_of(view: SqlView, lines: Collection[int]) -> list[str]:
+    """Everything that these entities are called, the oldest name first."""
+    rows = view.query(
+        f"SELECT a.name FROM aliases a WHERE a.tenant = :t AND a.line IN {LISTED} AND {view.scoped('a')} ORDER BY a.id",
+        among=listed(lines),
+    )
+    return [row[0] for row in rows]
+
+
+def names_near(view: SqlView, key: str, most: int = 500) -> dict[str, str]:
+    """Names that begin as a folded one does, by their key."""
+    rows = view.query(
+        f"SELECT DISTINCT a.key, a.name FROM aliases a WHERE a.tenant = :t AND {view.scoped('a')}"
+        " AND a.key >= :low AND a.key < :high ORDER BY a.key, a.name LIMIT :most",
+        low=key[:2], high=key[:2] + "\U0010ffff", most=most,
+    )  # fmt: skip
+    return dict(rows)
+
+
+def heard(view: SqlView, speakers: Collection[str]) -> list[str]:
+    """Which of these have said something that may be seen."""
+    held = " OR ".join(
+        f"EXISTS (SELECT 1 FROM {table} t{HELD} WHERE t.tenant = :t AND t.speaker = j.value AND {view.seen()})"
+        for table in TABLES
+    )
+    rows = view.query(
+        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=_texts(speakers)
+    )
+    return [row[0] for row in rows]
+
+
+def speakers(view: SqlView) -> list[str]:
+    """Every name under which anybody speaks in this tenant; seen or not, so it is only to choose from."""
+    steps = ", ".join(
+        f"{table}_by(name, place) AS (SELECT min(x.speaker), 1 FROM {table} x WHERE x.tenant = :t AND x.speaker > ''"
+        f" UNION ALL SELECT (SELECT min(x.speaker) FROM {table} x WHERE x.tenant = :t AND x.speaker > s.name),"
+        f" place + 1 FROM {table}_by s WHERE s.name IS NOT NULL AND place < :most)"
+        for table in TABLES
+    )
+    found = " UNION ".join(f"SELECT name FROM {table}_by WHERE name IS NOT NULL" for table in TABLES)
+    rows = view.query(f"WITH RECURSIVE {steps} {found} ORDER BY 1", most=_MOST_SPEAKERS)
+    return [row[0] for row in rows]
+
+
+def written(view: SqlView, speaker: str) -> str:
+    """A speaker's name as it was first written; empty for nobody."""
+    parts = (
+        f"SELECT * FROM (SELECT {place} AS place, n.name FROM {table} t CROSS JOIN nodes n ON n.tenant = t.tenant"
+        " AND n.id = t.node WHERE t.tenant = :t AND t.speaker = :speaker ORDER BY t.node LIMIT 1) s"
+        for place, table in enumerate(TABLES)
+    )
+    rows = view.query(f"{' UNION ALL '.join(parts)} ORDER BY 1 LIMIT 1", speaker=speaker)
+    return str(rows[0][1]) if rows else ""
+
+
+def kept(view: SqlView, first: Collection[str], most: int) -> list[KeptProfile]:
+    """What sleep keeps of people and this view may see; these people's before others'."""
+    rows = view.query(
+        f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
+        " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
+        first=_texts(first), most=most,
+    )  # fmt: skip
+    return [KeptProfile(*row) for row in rows]
+
+
+def landmarks_of(view: SqlView, people: Collection[str], kinds: Collection[str], most: int) -> list[int]:
+    """Visible texts that tell a landmark of one of these kinds of one of these speakers, weightiest first."""
+    rows = view.query(
+        "SELECT b.node FROM profiles p CROSS JOIN json_each(p.body, '$.landmarks') k"
+        " CROSS JOIN json_each(k.value) m CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.value ->> 0"
+        " WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
+        f" AND k.key IN (SELECT value FROM json_each(:kinds)) AND {view.scoped('p')} AND {view.seen()}"
+        " ORDER BY m.value ->> 1 DESC, b.node LIMIT :most",
+        people=_texts(people), kinds=_texts(sorted(kinds)), most=most,
+    )  # fmt: skip
+    return list(dict.fromkeys(row[0] for row in rows))
+
+
+# Merges ------------------------------------------------------------------------------------------
+
+
+def proposals(view: SqlView, status: str | None = None) -> list[Proposal]:
+    """Merge proposals of a status (None: all), as they stood at this known time."""
+    return view.proposals() if status is None else view.proposals("p.status = :status", status=status)
+
+
+def accepted_among(view: SqlView, lines: Collection[int]) -> list[Proposal]:
+    """The accepted merges that one of these entities has part in."""
+    return view.proposals(
+        f"p.status = 'accepted' AND (p.a IN {LISTED} OR p.b IN {LISTED})", among=listed(lines)
+    )
+
+
+def _texts(values: Collection[str]) -> str:
+    return orjson.dumps(list(values)).decode()

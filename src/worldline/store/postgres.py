@@ -1,0 +1,429 @@
+"""One PostgreSQL database: connections, the tenant's lock, transactions, and errors that say what to do.
+
+A reader takes one snapshot (REPEATABLE READ, READ ONLY) and never waits. Writers of one tenant queue
+on its row (SELECT … FOR UPDATE, the first statement of every write, which also brings what the log
+stands at); writers of different tenants never meet. A connection sees the rows of one tenant, set for
+each transaction, whatever a statement asks for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import errors
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from worldline.config import Config
+from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
+from worldline.hashing import ALGORITHM, tenant_number
+from worldline.store import dialect
+from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
+from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNNUMBERED, quoted
+
+SCHEMA = "worldline"
+CONNECTIONS = 16
+"""At most so many connections of one process; whoever finds none free waits."""
+MANY = 200
+"""From so many rows on they are copied in; fewer go as one statement."""
+_Connection = psycopg.Connection[Row]
+
+
+class _Number(psycopg.adapt.Loader):
+    """A sum of whole numbers is a whole number; other numerics are floats."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text or "e" in text.lower() else int(text)
+
+
+class _Flag(Int8Dumper):
+    """A flag lies in a column of numbers."""
+
+    def dump(self, obj: Any) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _Transaction:
+    """A connection inside a transaction of one tenant."""
+
+    __slots__ = ("connection", "rows", "tenant", "writes")
+
+    def __init__(self, connection: _Connection, tenant: int, rows: list[Row], *, writes: bool) -> None:
+        self.connection, self.tenant, self.rows, self.writes = connection, tenant, rows, writes
+
+
+class PostgresStore(Held):
+    """A store in the schema `worldline` of one database."""
+
+    in_memory = False
+
+    def __init__(self, url: str, config: Config) -> None:
+        super().__init__(config)
+        self.url = url
+        self.path = without_password(url)
+        self._local = threading.local()
+        self._pool: ConnectionPool[_Connection] = ConnectionPool(
+            url, min_size=0, max_size=CONNECTIONS, open=False, timeout=config.lock_seconds,
+            kwargs={"autocommit": True, "prepare_threshold": 2, "options": f"-c search_path={SCHEMA}"},
+            configure=_configure, max_idle=300.0, reconnect_timeout=config.lock_seconds,
+        )  # fmt: skip
+        self._pool.open()
+        try:
+            with self.translated():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    # Opening -----------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        with self._pool.connection() as connection:
+            if self._format(connection) is None:
+                make(connection)
+            if (found := self._format(connection)) != FORMAT:
+                what = f"{self.path} has format {found}, this Worldline reads {FORMAT}"
+                raise (
+                    NewerFormat(f"{what}; upgrade Worldline")
+                    if found and found > FORMAT
+                    else StoreError(what)
+                )
+
+    def _format(self, connection: _Connection) -> int | None:
+        """The format of the tables, None where there are none; raises where they are no store."""
+        if not connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+            return None
+        held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        if held.get("hash") != ALGORITHM:
+            raise NotAStore(
+                f"{self.path} is hashed with {held.get('hash')}, and this Worldline knows {ALGORITHM}"
+            )
+        return int(held.get("format", 0))
+
+    def close(self) -> None:
+        """Gives all connections back."""
+        with contextlib.suppress(StoreError):
+            self.keep_shown()
+        self._pool.close()
+
+    # Transactions ------------------------------------------------------------------------------
+
+    def _stack(self) -> list[_Transaction]:
+        found: list[_Transaction] | None = getattr(self._local, "stack", None)
+        if found is None:
+            found = self._local.stack = []
+        return found
+
+    def _current(self, tenant: int | None) -> _Transaction | None:
+        """This thread's transaction of a tenant (of any, where none is named)."""
+        for held in reversed(self._stack()):
+            if tenant is None or held.tenant == tenant:
+                return held
+        return None
+
+    @contextlib.contextmanager
+    def reading(self, tenant: str) -> Iterator[Tenant]:
+        """One snapshot for several statements; yields what is kept of the tenant."""
+        number = tenant_number(tenant)
+        if (held := self._current(number)) is not None:
+            rows = self.query(TENANT, {"t": number}) if held.writes else held.rows
+            yield its_own(rows, tenant)
+            return
+        with self._reading(number) as begun:
+            yield its_own(begun.rows, tenant)
+
+    @contextlib.contextmanager
+    def _reading(self, number: int) -> Iterator[_Transaction]:
+        begin = (
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL {dialect.SETTING} = '{number}';"
+            f" {TENANT.replace(':t', str(number))}"
+        )
+        with self.translated(), self._begun(begin, number, writes=False) as held:
+            yield held
+            held.connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Tenant]:
+        """One write transaction; everything or nothing. `keep=False` rolls back (a dry run).
+
+        Yields what is kept of the tenant, whose row is locked. What recalls have shown since the last write is written down
+        with it. Without `wait` it is now or not at all.
+        """
+        number = tenant_number(tenant)
+        if self._current(number) is not None:
+            raise StoreError("a write was started inside another transaction of the same thread")
+        patience = f"SET LOCAL lock_timeout = '{max(1, int(self.config.lock_seconds * 1000))}'"
+        begin = (
+            f"BEGIN; SET LOCAL {dialect.SETTING} = '{number}'; {patience};"
+            f" {TENANT.replace(':t', str(number))} FOR UPDATE{'' if wait else ' NOWAIT'}"
+        )
+        with self.translated(), self._begun(begin, number, writes=True) as held:
+            yield its_own(held.rows, tenant)
+            shown = self.shown_rows(number) if keep else []
+            if shown:
+                self.insert(USED, shown)
+            with _deciding():
+                held.connection.execute("COMMIT" if keep else "ROLLBACK")
+            self.forget_shown(number, shown)
+
+    @contextlib.contextmanager
+    def _begun(self, begin: str, tenant: int, *, writes: bool) -> Iterator[_Transaction]:
+        connection, rows = self._first(begin)
+        held = _Transaction(connection, tenant, rows, writes=writes)
+        stack = self._stack()
+        stack.append(held)
+        try:
+            yield held
+        except BaseException:
+            with contextlib.suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+            raise
+        finally:
+            stack.remove(held)
+            self._pool.putconn(connection)
+
+    def _first(self, begin: str) -> tuple[_Connection, list[Row]]:
+        """A connection that has begun; one that turns out to be dead is replaced, as long as there is time."""
+        until = time.monotonic() + self.config.lock_seconds
+        while True:
+            connection = self._pool.getconn(max(0.1, until - time.monotonic()))
+            try:
+                cursor = connection.execute(cast(Any, begin))
+                while cursor.nextset():
+                    pass
+                return connection, cursor.fetchall()
+            except BaseException as error:
+                with contextlib.suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                gone = isinstance(error, psycopg.OperationalError) and (connection.broken or _starting(error))
+                self._pool.putconn(connection)
+                if not gone or time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+
+    def tenant_row(self, tenant: str) -> Tenant:
+        """What the store keeps of a tenant."""
+        with self.reading(tenant) as found:
+            return found
+
+    # Statements --------------------------------------------------------------------------------
+
+    def query(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """All rows of one statement, in the transaction of the tenant that it names."""
+        self.statements += 1
+        text, values = self._prepared(sql, args)
+        tenant = args.get("t") if isinstance(args, Mapping) else None
+        held = self._current(tenant)
+        if held is not None:
+            return _rows(held.connection, text, values)
+        with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
+            return _rows(begun.connection, text, values)
+
+    def _prepared(self, sql: str, args: Sequence[Any] | Mapping[str, Any]) -> tuple[str, Any]:
+        if isinstance(args, Mapping):
+            return dialect.bound(sql, args)
+        return dialect.adapted(sql), args
+
+    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """One statement inside the write transaction."""
+        return self.query(sql, args)
+
+    def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
+        """The same statement for many rows, sent together."""
+        given = list(rows)
+        if given:
+            self.statements += 1
+            with self._writer().cursor() as cursor:
+                cursor.executemany(cast(Any, dialect.adapted(sql)), given)
+
+    def put(self, table: str, rows: Sequence[Row]) -> None:
+        """New rows of a table, with the columns of `COLUMNS`; those that may be there already are left alone."""
+        self.statements += 1
+        columns = COLUMNS[table]
+        types = dialect.column_types(table)
+        if len(rows) >= MANY and table not in UNNUMBERED:
+            self._copy(table, columns, rows)
+            return
+        sql = _insertion(table)
+        values = [[_as(types[name], row[at]) for row in rows] for at, name in enumerate(columns)]
+        self._writer().execute(cast(Any, sql), values)
+
+    def _copy(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        names = ", ".join(map(quoted, columns))
+        with (
+            self._writer().cursor() as cursor,
+            cursor.copy(cast(Any, f"COPY {table} ({names}) FROM STDIN")) as copying,
+        ):
+            for row in rows:
+                copying.write_row(row)
+
+    def _writer(self) -> _Connection:
+        held = self._current(None)
+        if held is None or not held.writes:
+            raise StoreError("rows are written inside a write transaction only")
+        return held.connection
+
+    # The store as a whole ------------------------------------------------------------------------
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that have memories."""
+        with self.translated():
+            rows = self.query("SELECT name FROM tenants WHERE root <> 0 ORDER BY name")
+        return [row[0] for row in rows]
+
+    def size(self) -> int:
+        """Bytes on the server's disk, indexes included, all tenants together."""
+        with self.translated(), self._pool.connection() as connection:
+            rows = connection.execute(
+                "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relkind = 'r'"
+                f" AND c.relnamespace = CAST('{SCHEMA}' AS regnamespace)"
+            ).fetchall()
+        return int(rows[0][0] or 0)
+
+    def backup(self, target: str) -> None:
+        """Refused: a server has its own way."""
+        raise StoreError(f"{self.path} is a server: back it up with pg_dump, or copy it: worldline copy")
+
+    def sweep(self) -> bool:
+        """Has the server clear the space of deleted rows; its own log and archives are its operator's to expire."""
+        with self.translated(), self._pool.connection() as connection:
+            for name in TABLES:
+                connection.execute(cast(Any, f"VACUUM {name}"))
+        return True
+
+    def problems(self) -> list[str]:
+        """Nothing: the server checks its pages itself."""
+        return []
+
+    def keep_shown(self) -> None:
+        """Writes down what was shown, where that can be done at once."""
+        for tenant in list(self.shown):
+            with contextlib.suppress(psycopg.Error, StoreError):
+                for (name,) in self.query("SELECT name FROM tenants WHERE tenant = :t", {"t": tenant}):
+                    with self.writing(name, wait=False):
+                        pass
+
+    @contextlib.contextmanager
+    def bulk(self) -> Iterator[None]:
+        """A big load needs nothing special here."""
+        yield
+
+    def drop_indexes(self) -> None:
+        """Other tenants use the indexes: they stay."""
+
+    def make_indexes(self) -> None:
+        """They have stayed."""
+
+    @contextlib.contextmanager
+    def translated(self) -> Iterator[None]:
+        """psycopg's errors as Worldline's, each with what to do."""
+        try:
+            yield
+        except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise _trouble(error, self.path) from None
+        except psycopg.DataError as error:
+            if "NUL" in str(error):
+                raise InvalidText("a NUL byte cannot be stored or looked for in PostgreSQL") from None
+            raise
+        except UnicodeEncodeError as error:
+            raise InvalidText(
+                f"half of a surrogate pair is not valid Unicode: {error.object[:40]!r}"
+            ) from None
+        except (errors.UniqueViolation, errors.SerializationFailure) as error:
+            raise StoreBusy(f"another writer came first ({_short(error)}); repeat the call") from None
+        except errors.InsufficientPrivilege as error:
+            raise StoreError(f"{self.path}: {_short(error)}; check the rights of the database user") from None
+
+
+def make(connection: _Connection) -> None:
+    """The tables, by whoever comes first; others wait for it."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(0x574C444E)")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        if connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+            return
+        for statement in dialect.definitions():
+            connection.execute(cast(Any, statement))
+        for key, value in (("hash", ALGORITHM), ("format", str(FORMAT))):
+            connection.execute("INSERT INTO meta (key, value) VALUES (%s, %s)", (key, value))
+
+
+def without_password(url: str) -> str:
+    """A URL that may be shown."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    user, _, place = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}@{place}"))
+
+
+def _configure(connection: _Connection) -> None:
+    adapters = connection.adapters
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(int, Int8BinaryDumper)
+    adapters.register_dumper(bool, _Flag)
+    adapters.register_loader("numeric", _Number)
+    connection.prepared_max = 600
+
+
+def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:
+    cursor = connection.execute(cast(Any, text), values or None)
+    return cursor.fetchall() if cursor.description else []
+
+
+_insertions: dict[str, str] = {}
+
+
+def _insertion(table: str) -> str:
+    if table not in _insertions:
+        _insertions[table] = dialect.insertion(
+            table, COLUMNS[table], dialect.column_types(table), anew=table not in UNNUMBERED
+        )
+    return _insertions[table]
+
+
+def _as(type_: str, value: Any) -> Any:
+    """All values of a column are of one kind in an array."""
+    if value is None:
+        return None
+    return float(value) if type_ == "DOUBLE PRECISION" else int(value) if type_ == "BIGINT" else value
+
+
+@contextlib.contextmanager
+def _deciding() -> Iterator[None]:
+    """A connection that breaks while it commits leaves open whether the write was kept."""
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        raise StoreAway(
+            f"the server went away while it committed ({_short(error)}); the write was kept whole or not at all:"
+            " repeat it (an event is not stored twice)",
+            undecided=True,
+        ) from None
+
+
+def _trouble(error: Exception, path: str) -> StoreError:
+    if isinstance(error, errors.LockNotAvailable):
+        return StoreBusy("another writer holds this tenant; try again")
+    if isinstance(error, errors.DiskFull):
+        return StoreFull(
+            "the server's disk is full; nothing of this write was kept; free some space and repeat"
+        )
+    if isinstance(error, errors.DeadlockDetected | errors.QueryCanceled):
+        return StoreBusy(f"the server gave this call up ({_short(error)}); repeat it")
+    return StoreAway(f"{path} does not answer ({_short(error)}); nothing of this call was kept: repeat it")
+
+
+def _starting(error: psycopg.Error) -> bool:
+    return isinstance(error, errors.CannotConnectNow | errors.AdminShutdown | errors.CrashShutdown)
+
+
+def _short(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

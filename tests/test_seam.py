@@ -1,0 +1,44 @@
+"""SQL lives in the store: whoever reads, queries or serves asks it by what it returns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import worldline
+
+ROOT = Path(worldline.__file__).parent
+SPOKEN = re.compile(
+    r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|GROUP BY|JOIN|FROM) [a-z:({*]"
+)
+"""The beginnings of SQL clauses, as statements and fragments write them."""
+ASKED = re.compile(r"(?:view|store|tx)\.(?:query|execute|insert|nodes|edge_rows|proposals)\(")
+"""Ways to hand SQL to the store."""
+FREE = sorted(
+    path
+    for place in (ROOT, ROOT / "read", ROOT / "query", ROOT / "surfaces")
+    for path in place.glob("*.py")
+    if path.name != "testing.py"
+)
+
+
+@pytest.mark.parametrize("path", FREE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_sql_outside_the_store(path):
+    """No module writes a statement or a part of one, or hands one to the store."""
+    told = [
+        f"{number}: {line.strip()}"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if SPOKEN.search(line) or ASKED.search(line)
+    ]
+
+    assert not told
+
+
+def test_sql_would_be_found():
+    """What the law looks for stands in the store itself, so it can be found."""
+    store = "".join(path.read_text() for path in (ROOT / "store").glob("*.py"))
+
+    assert SPOKEN.search(store)
+    assert ASKED.search(store)
