@@ -1,6 +1,7 @@
 """forget erases a text and all that was derived from it alone, down to the bytes; what is left still proves itself."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest

@@ -15,6 +15,24 @@ from worldline.rules.wording import label, sentence
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+My train leaves at 8:15. | Ana's train leaves at 8:15
+A cappuccino at Gio's costs 3.10. | cappuccino at Gio's costs 3.10
+Our team lead is Sunil. | Ana's team lead is Sunil
+The door code is fern-4411. | door code is fern-4411
+I love kohlrabi. | Ana loves kohlrabi
+My uncle has asthma. | Ana's uncle has asthma
+Nobody at home plays chess except Wim. | Wim plays chess
+Neither Ole nor Finn drinks wine. | Ole does not drink wine; Finn does not drink wine
+Theo broke his thumb on Saturday. | Theo broke thumb
+Hugo and I split up. | Ana split up with Hugo
+First day at Larkfield Optics! | Ana works at Larkfield Optics
+I'm a nurse at Harlow Clinic. | Ana is nurse; Ana works at Harlow Clinic
+The ferry office reopened yesterday. | ferry office is open
+Invoice 77 was paid on 3 May. | Invoice 77 was paid
+I've got a new dentist, Dr Adeyemi. | Ana's dentist is Dr Adeyemi
+I cycle to work. | Ana cycles to work
+The firm employs 62 people. | firm employs 62 people
+Kenji went back to Sapporo for good. | Kenji went to Sapporo
 I live in Porto. | Ana lives in Porto
 I work at Halden Dairy. | Ana works at Halden Dairy
 I live with my girlfriend Nora in Bonn. | Ana's girlfriend is Nora; Ana lives with Nora; Ana lives in Bonn
@@ -92,6 +110,8 @@ Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
 """
 
 NOTHING = """
+Otto thinks Marcel is moving to Ghent.
+The wifi password is [redacted: password].
 Do you live in Porto?
 Where does Rosa work these days?
 Is Hana allergic to nuts?

@@ -396,14 +396,8 @@ class _Reader(Nouns):
             return []
         owner, role = self._holder(noun)
         attr_owner, attr_role = self._holder(what)
-        if (
-            attr_owner
-            and what.indefinite
-            and what.of is not None
-            and what.of.proper
-            and self._joined_by(what) == "at"
-        ):
-            return self._employed(clause, name, what, attr_owner)  # "I'm a midwife at Oakhaven Hospital"
+        if what.indefinite and (where := self._employer(clause, what, noun, name)):
+            return self._employed(clause, name, what, where)  # "I'm a midwife at Oakhaven Hospital"
         person = self._is_person(noun) and not noun.proper
         if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:
             if owner.lower() in words("person_roles.txt"):  # "the neighbour's name is Derek"
@@ -441,6 +435,16 @@ class _Reader(Nouns):
             if noun.of is not None and self.tree.kid(i, "pobj") == noun.of.at:
                 return self.tree.tokens[i].low
         return "of"
+
+    def _employer(self, clause: Clause, what: Noun, noun: Noun, name: str) -> str:
+        """The name behind "at", where somebody is something there."""
+        if self._is_who(noun, name) != "person":
+            return ""
+        if what.of is not None:
+            return self.whom(what.of) if what.of.proper and self._joined_by(what) == "at" else ""
+        known = what.lemma in words("professions.txt") or what.lemma in words("person_roles.txt")
+        behind = [n for p in clause.parts if p.prep == "at" and not p.dated for n in p.nouns if n.proper]
+        return self.whom(behind[0]) if known and behind else ""
 
     def _employed(self, clause: Clause, name: str, what: Noun, where: str) -> list[Claim]:
         """What somebody is, and where: two facts."""
