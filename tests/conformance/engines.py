@@ -5,8 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
-import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,12 +42,13 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     state, lock = folder / "postgres.json", folder / "postgres.lock"
     with _alone(lock):
         if not state.exists():
-            server = Server(folder / "postgres")
+            server = Server()
             server.start()
             with psycopg.connect(server.url(), autocommit=True) as connection:
                 connection.execute(f"CREATE ROLE {ROLE} LOGIN")
                 connection.execute(f"CREATE DATABASE tests OWNER {ROLE}")
-            state.write_text(json.dumps({"url": server.url("tests", ROLE), "pid": server.pid, "users": 0}))
+            held = {"url": server.url("tests", ROLE), "folder": str(server.folder), "users": 0}
+            state.write_text(json.dumps(held))
         held = json.loads(state.read_text())
         state.write_text(json.dumps({**held, "users": held["users"] + 1}))
     yield held["url"]
@@ -57,7 +56,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         held = json.loads(state.read_text())
         state.write_text(json.dumps({**held, "users": held["users"] - 1}))
         if held["users"] == 1:
-            os.kill(held["pid"], signal.SIGINT)  # ends connections and the server
+            Server(Path(held["folder"])).stop()
 
 
 @pytest.fixture(autouse=True)

@@ -150,7 +150,9 @@ def sets_of(view: SqlView, scope: Scope) -> Sets:
 
 def lines_in(view: SqlView, sets: Sets) -> set[int]:
     """Every lineage that is or was believed in these scope sets."""
-    rows = view.query(f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound)
+    rows = view.query(
+        f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound
+    )
     return {row[0] for row in rows}
 
 
@@ -444,7 +446,9 @@ def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
     count = 0
     index = tx.words()
     for one in written(tx, lines):
-        draft = NodeDraft(one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=_made(one.made))
+        draft = NodeDraft(
+            one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=_made(one.made)
+        )
         if is_silent(one.type, draft.made):
             continue
         texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
@@ -508,7 +512,9 @@ def _leave(tx: Tx, table: str, numbers: Sequence[int], kept: Sequence[Any], who:
     for start in range(0, len(numbers), _SPLIT):
         part = numbers[start : start + _SPLIT]
         own = kept if not start else []
-        tx.add("erased", table, part[-1], array("q", part).tobytes(), msgspec.msgpack.encode(own), who, tx.stamp)
+        tx.add(
+            "erased", table, part[-1], array("q", part).tobytes(), msgspec.msgpack.encode(own), who, tx.stamp
+        )
 
 
 def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
@@ -625,7 +631,11 @@ def _seals(tx: Tx, gone: Mapping[str, Sequence[int]], before: Tombs) -> list[tup
                 if (table, number) in wanted
             }
             if found:
-                was = before.seals[sequence][0] if sequence in before.seals else digest_of(body, at, stored, before)
+                was = (
+                    before.seals[sequence][0]
+                    if sequence in before.seals
+                    else digest_of(body, at, stored, before)
+                )
                 seals.append((sequence, was, digest_of(body, at, stored, after)))
                 again = before.rows  # a row that was written over once is in two changesets
                 wanted -= {pair for pair in found if pair[1] not in again.get(pair[0], {})}
@@ -676,22 +686,35 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
     for table in _BY_LINE:
         tx.query(f"DELETE FROM {table} WHERE tenant = :t AND line IN {LISTED}", among=lines)
     tx.query(f"DELETE FROM composed WHERE tenant = :t AND line IN {LISTED}", among=above)
-    tx.query(f"DELETE FROM wordings WHERE tenant = :t AND object IN {LISTED}", among=listed([*nodes, *doomed.lines]))
+    tx.query(
+        f"DELETE FROM wordings WHERE tenant = :t AND object IN {LISTED}",
+        among=listed([*nodes, *doomed.lines]),
+    )
     for object_, kind in doomed.wordings:
-        tx.query("DELETE FROM wordings WHERE tenant = :t AND object = :o AND kind = :kind", o=object_, kind=kind)
+        tx.query(
+            "DELETE FROM wordings WHERE tenant = :t AND object = :o AND kind = :kind", o=object_, kind=kind
+        )
     for line, keys in doomed.blocks.items():
         tx.query("DELETE FROM blocks WHERE tenant = :t AND line = :line", line=line)
         for key in sorted(keys):
             tx.add("blocks", key, line)
     for table, numbers in rows.items():
         key = ledger.key_column(table)
-        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND {key} IN {LISTED}", among=listed(sorted(numbers)))
-    tx.query(f"UPDATE events SET reading = NULL WHERE tenant = :t AND node IN {LISTED}", among=listed(doomed.reread))
+        tx.query(
+            f"DELETE FROM {table} WHERE tenant = :t AND {key} IN {LISTED}", among=listed(sorted(numbers))
+        )
+    tx.query(
+        f"UPDATE events SET reading = NULL WHERE tenant = :t AND node IN {LISTED}",
+        among=listed(doomed.reread),
+    )
     if doomed.shares:
         _delete_shares(tx, doomed)
     if doomed.scopes:
         for table in ("profiles", "composed"):
-            tx.query(f"DELETE FROM {table} WHERE tenant = :t AND scope IN (SELECT value FROM json_each(:sets))", **sets.bound)
+            tx.query(
+                f"DELETE FROM {table} WHERE tenant = :t AND scope IN (SELECT value FROM json_each(:sets))",
+                **sets.bound,
+            )
     return vectors
 
 
@@ -764,6 +787,10 @@ def _write_over(tx: Tx, doomed: Doomed, nodes: Sequence[int]) -> None:
                 name=name, content=content, node=node,
             )  # fmt: skip
         else:
-            tx.query("UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node)
+            tx.query(
+                "UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node
+            )
         columns = ", ".join(COLUMNS["nodes"])
-        tx.ledger.put("nodes", tx.query(f"SELECT {columns} FROM nodes WHERE tenant = :t AND id = :node", node=node))
+        tx.ledger.put(
+            "nodes", tx.query(f"SELECT {columns} FROM nodes WHERE tenant = :t AND id = :node", node=node)
+        )

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import msgspec
 
 from worldline.model import Made, NodeDraft
+from worldline.ports import Row
 from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store import words
-from worldline.store.held import Row
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, owner_token
 from worldline.text import PASSAGE, fold, indexed, passages

@@ -29,13 +29,12 @@ from worldline.model import (
     Refuse,
     Scope,
 )
+from worldline.ports import Row, Store, Tenant
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
 from worldline.store.beginning import begun, last_row
-from worldline.store.held import Row, Tenant
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed, owner_token
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Tx(Indexing):
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Store,
         tenant: Tenant,
         *,
         known: Instant,

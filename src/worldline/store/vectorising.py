@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from worldline.model import Metadata
+from worldline.ports import Store
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import SqlView, listed, metadata_from
 from worldline.store.words import archived
 
@@ -44,7 +44,7 @@ def without_vectors(
     return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
 
 
-def embedder_of(store: SqliteStore, tenant: int) -> str | None:
+def embedder_of(store: Store, tenant: int) -> str | None:
     """Who made the vectors of a tenant; None as long as there are none."""
     rows = store.query(
         "SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant}
@@ -52,9 +52,7 @@ def embedder_of(store: SqliteStore, tenant: int) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def keep_vectors(
-    store: SqliteStore, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]
-) -> None:
+def keep_vectors(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
     """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
     store.execute(
         "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",
@@ -73,7 +71,7 @@ def keep_vectors(
             )
 
 
-def forget_vectors(store: SqliteStore, tenant: int) -> None:
+def forget_vectors(store: Store, tenant: int) -> None:
     """Drops every vector of a tenant, what was composed of them, and the memory of who made them."""
     for table in ("embeddings", "cold_embeddings", "composed"):
         store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tenant})

@@ -30,12 +30,12 @@ from worldline.hashing import (
     world_hash,
 )
 from worldline.model import Damage, Verification
+from worldline.ports import Store
 from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
 from worldline.store import erasing, ledger, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import label_value
 from worldline.text import passages
 
@@ -49,7 +49,7 @@ _DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "preced
 class Checker:
     """One pass over one tenant."""
 
-    def __init__(self, store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None) -> None:
+    def __init__(self, store: Store, tenant: tuple[Any, ...], progress: Progress | None) -> None:
         self.store, self.tenant, self.name, self.root = store, tenant[0], tenant[1], tenant[2]
         self.last_known, self.sequence, self.head = tenant[3], tenant[4], tenant[5]
         self.damage: list[Damage] = []
@@ -66,22 +66,7 @@ class Checker:
         self.damage.append(Damage(where, what))
 
     def rows(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
-        args["t"] = self.tenant
-        try:
-            return self.store.query(sql, args)
-        except UnicodeDecodeError:
-            return self._readable(sql, args)
-
-    def _readable(self, sql: str, args: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """The rows whose text is text; the others are missed, and named, by whoever looks for them."""
-        cursor, found = iter(self.store.connection().execute(sql, args)), []
-        while True:
-            try:
-                found.append(next(cursor))
-            except UnicodeDecodeError:
-                continue
-            except StopIteration:
-                return found
+        return self.store.readable(sql, {**args, "t": self.tenant})
 
     def scan(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
         """A whole table of this tenant in the order of its rows, in batches."""
@@ -99,7 +84,7 @@ class Checker:
             self.progress(table, last)
 
 
-def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
+def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
     """Everything about one tenant, and what is wrong with it."""
     check = Checker(store, tenant, progress)
     nodes = _check_nodes(check)

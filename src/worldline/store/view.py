@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
-from worldline.ports import Direction
+from worldline.ports import Direction, Store
 from worldline.rules.wording import label
 from worldline.store import filters, words
-from worldline.store.sqlite import SqliteStore
 
 NODE = (
     "n.id, n.hash, n.line, n.type, n.name, n.content, n.dated,"
@@ -60,7 +59,7 @@ class SqlView:
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Store,
         tenant: int,
         *,
         valid: Instant,

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from worldline.store.held import Row
-    from worldline.store.sqlite import SqliteStore
+    from worldline.ports import Row, Store
     from worldline.store.view import SqlView
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -545,7 +544,7 @@ def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[s
     return {row // WORDS_PER_NODE for row in rows}
 
 
-def archived(store: SqliteStore, tenant: int, rows: Sequence[int]) -> set[int]:
+def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
     """Which of these passages lie in cold storage."""
     args = {"t": tenant, "terms": _listed([EVERY]), "among": _listed(rows), "cold": 1}
     chunks = [chunk[3] for chunk in store.query(_AROUND, args)]

@@ -42,9 +42,9 @@ def init(bound: Bound) -> None:
     """
     new = not bound.exists()
     with bound._replace(creates=True).memory():
-        done = {"path": str(bound.path), "created": new, "format": FORMAT}
+        done = {"path": bound.shown, "created": new, "format": FORMAT}
     state = "made" if new else "was there already"
-    bound.answer(done, [f"{bound.path}  {state} (format {FORMAT})"])
+    bound.answer(done, [f"{bound.shown}  {state} (format {FORMAT})"])
 
 
 @click.command(cls=Verb)
@@ -181,7 +181,7 @@ def _store(bound: Bound) -> Iterator[Finding]:
     except WorldlineError as error:
         yield Finding("bad", "store", str(error))
         return
-    yield Finding("ok", "store", f"{path}, format {FORMAT}, {found['bytes']:,} bytes")
+    yield Finding("ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes")
     yield Finding("ok", "contents", f"{found['versions']:,} versions in {found['changesets']:,} changesets")
     yield from _read(readers)
     if found["pending_events"]:

@@ -152,7 +152,9 @@ def _close(tx: Tx, gone: set[int], sets: Sets) -> set[int]:
 def _divided(tx: Tx, gone: set[int], sets: Sets, scopes: bool) -> Doomed:
     """What goes whole, and what stays because others believe it, or because something of theirs lies in it."""
     stay = erasing.shared(tx, gone, sets)
-    while held := erasing.holding_others(tx, gone, stay) - stay if stay or sets.numbers is not None else set():
+    while (
+        held := erasing.holding_others(tx, gone, stay) - stay if stay or sets.numbers is not None else set()
+    ):
         stay |= held
     return Doomed(gone - stay, stay, sets, scopes)
 
@@ -183,7 +185,14 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     names, wordings, reasons = (
         look(tx, lines) for look in (erasing.names_of, erasing.wordings_of, erasing.reasons_of)
     )
-    held = _tokens([*(one.name for one in stay), *(one.content for one in stay), *(name for _, _, name in names), *(told for _, told in reasons)])
+    held = _tokens(
+        [
+            *(one.name for one in stay),
+            *(one.content for one in stay),
+            *(name for _, _, name in names),
+            *(told for _, told in reasons),
+        ]
+    )
     only = _only_there(tx, (held & set(said)) | {kind for _, kind in wordings})
     if not only:
         return set()
@@ -214,4 +223,3 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     erasing.unindex(tx, {node for node in doomed.renamed}, doomed.sets, share=False)
     erasing.index(tx, doomed.renamed)
     return more
-
