@@ -54,9 +54,7 @@ class Store(Protocol):
     def reading(self, tenant: str) -> AbstractContextManager[Tenant]:
         """One snapshot for several statements; yields what is kept of the tenant."""
 
-    def writing(
-        self, tenant: str, *, keep: bool = True, wait: bool = True
-    ) -> AbstractContextManager[Tenant]:
+    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> AbstractContextManager[Tenant]:
         """One write transaction, all or nothing; writers of one tenant queue. `keep=False` rolls back."""
 
     def tenant_row(self, tenant: str) -> Tenant:

@@ -70,7 +70,8 @@ def test_a_name_with_a_number_that_is_taken_is_refused(url: str, whose: str) -> 
         mine.note("context", "tea", "green")
         with psycopg.connect(url.replace("worldline_tester", "postgres"), autocommit=True) as connection:
             connection.execute(
-                "UPDATE worldline.tenants SET name = 'somebody else' WHERE tenant = %s", (tenant_number(whose),)
+                "UPDATE worldline.tenants SET name = 'somebody else' WHERE tenant = %s",
+                (tenant_number(whose),),
             )
         for attempt in (lambda: mine.list("context"), lambda: mine.note("context", "tea", "black")):
             with pytest.raises(Exception, match="somebody else"):

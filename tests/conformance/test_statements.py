@@ -28,18 +28,16 @@ def unbound(statement: str) -> list[str]:
     sql = re.sub(r":only\b", ":only_", statement)  # a word of its own to the parser
     tree = sqlglot.parse_one(sql, read="sqlite")
     return [
-        table.sql()
-        for table in tree.find_all(exp.Table)
-        if table.name in TENANTS and not _is_bound(table)
+        table.sql() for table in tree.find_all(exp.Table) if table.name in TENANTS and not _is_bound(table)
     ]
 
 
 def _is_bound(table: exp.Table) -> bool:
     home = table.find_ancestor(exp.Select, exp.Update, exp.Delete, exp.Insert)
     if isinstance(home, exp.Insert):
-        return any(column.name == "tenant" for column in home.this.find_all(exp.Identifier, exp.Column)) or bool(
-            table.find_ancestor(exp.Select)
-        )
+        return any(
+            column.name == "tenant" for column in home.this.find_all(exp.Identifier, exp.Column)
+        ) or bool(table.find_ancestor(exp.Select))
     alone = len([t for t in _own(home, exp.Table) if t.name in TABLES]) == 1
     names = {table.alias_or_name} | ({""} if alone else set())
     return any(
@@ -60,7 +58,9 @@ def _own(home: exp.Expression | None, kind: type[exp.Expression]) -> Iterator[ex
 
 def test_the_check_finds_what_is_not_bound() -> None:
     """A join, a sub-select and an update without a tenant are found."""
-    assert unbound("SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.node = n.id WHERE n.tenant = :t") == ["beliefs AS b"]
+    assert unbound("SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.node = n.id WHERE n.tenant = :t") == [
+        "beliefs AS b"
+    ]
     assert unbound("SELECT (SELECT max(id) FROM edges) FROM nodes WHERE tenant = :t") == ["edges"]
     assert unbound("UPDATE events SET state = 'x' WHERE node = 3") == ["events"]
     assert unbound("INSERT INTO labels (label) VALUES ('x')") == ["labels"]

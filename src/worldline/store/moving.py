@@ -38,16 +38,22 @@ def move(source: Store, target: Store, name: str, progress: Progress | None = No
     """Copies one tenant; one that the target has as it is is left alone, an earlier state of it is replaced."""
     with source.reading(name) as tenant:
         if not tenant.id:
-            raise Refused(f"{source.path} has no tenant {name!r}; it has: {', '.join(source.tenants()) or 'none'}")
+            raise Refused(
+                f"{source.path} has no tenant {name!r}; it has: {', '.join(source.tenants()) or 'none'}"
+            )
         with target.writing(name) as held:
             if held.head == tenant.head:
                 return Moved(name, 0, tenant.sequence, tenant.head.hex(), True)
             if held.id and not _led_to(source, tenant.id, held):
-                raise Refused(f"{target.path} holds another memory of the tenant {name!r}; copy into another store")
+                raise Refused(
+                    f"{target.path} holds another memory of the tenant {name!r}; copy into another store"
+                )
             rows = _carry(source, target, tenant, progress or (lambda stage, done: None))
             found = verify(target, target.tenant_row(name))
             if found.damage or target.tenant_row(name).head != tenant.head:
-                raise StoreError(f"the copy of {name!r} does not prove itself ({found.damage[:1]}); nothing was kept")
+                raise StoreError(
+                    f"the copy of {name!r} does not prove itself ({found.damage[:1]}); nothing was kept"
+                )
     target.forget(name)
     return Moved(name, rows, tenant.sequence, tenant.head.hex())
 
@@ -55,7 +61,8 @@ def move(source: Store, target: Store, name: str, progress: Progress | None = No
 def _led_to(source: Store, number: int, held: Tenant) -> bool:
     """Whether the source was once as the target is now."""
     rows = source.query(
-        "SELECT hash FROM log WHERE tenant = :t AND sequence = :sequence", {"t": number, "sequence": held.sequence}
+        "SELECT hash FROM log WHERE tenant = :t AND sequence = :sequence",
+        {"t": number, "sequence": held.sequence},
     )
     return bool(rows) and bytes(rows[0][0]) == held.head
 
@@ -71,7 +78,9 @@ def _carry(source: Store, target: Store, tenant: Tenant, progress: Progress) -> 
             done += len(rows)
             progress(f"{tenant.name}: {table}", done)
     columns = [column for column in columns_of("tenants") if column not in ("tenant", "name")]
-    ((*values,),) = source.query(f"SELECT {', '.join(columns)} FROM tenants WHERE tenant = :t", {"t": tenant.id})
+    ((*values,),) = source.query(
+        f"SELECT {', '.join(columns)} FROM tenants WHERE tenant = :t", {"t": tenant.id}
+    )
     target.execute(
         f"UPDATE tenants SET {', '.join(f'{column} = :{column}' for column in columns)} WHERE tenant = :t",
         {"t": tenant_number(tenant.name), **dict(zip(columns, values, strict=True))},

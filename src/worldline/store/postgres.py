@@ -354,7 +354,9 @@ class PostgresStore(Held):
                 )
             spread = "SELECT CAST(logicalrelid AS text) FROM pg_dist_partition"
             there = {str(row[0]).rpartition(".")[2] for row in connection.execute(spread).fetchall()}
-            missing = [table for table in sorted(TABLES, key=lambda name: name != "tenants") if table not in there]
+            missing = [
+                table for table in sorted(TABLES, key=lambda name: name != "tenants") if table not in there
+            ]
             for table in missing:
                 connection.execute(cast(Any, dialect.spreading(f"{SCHEMA}.{table}", f"{SCHEMA}.tenants")))
         return missing

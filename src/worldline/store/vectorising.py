@@ -52,9 +52,7 @@ def embedder_of(store: Store, tenant: int) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def keep_vectors(
-    store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]
-) -> None:
+def keep_vectors(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
     """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
     store.execute(
         "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",

@@ -62,7 +62,9 @@ def migrate(bound: Bound) -> None:
     """
     found = format_of(bound.path)
     told = "there is no store" if found is None else f"format {found}"
-    state = "up to date" if found == FORMAT else f"{'would become' if bound.dry_run else 'now'} format {FORMAT}"
+    state = (
+        "up to date" if found == FORMAT else f"{'would become' if bound.dry_run else 'now'} format {FORMAT}"
+    )
     if not bound.dry_run:
         with bound.memory():
             pass
@@ -84,4 +86,8 @@ def distribute(url: str) -> None:
     """
     with closing(open_store(url, load())) as store:
         done = store.distribute()
-    click.echo(f"distributed {len(done)} tables: {', '.join(done)}" if done else "all tables were distributed already")
+    click.echo(
+        f"distributed {len(done)} tables: {', '.join(done)}"
+        if done
+        else "all tables were distributed already"
+    )
