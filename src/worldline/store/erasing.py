@@ -25,6 +25,7 @@ from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, SqlView, listed, metadata_from
+from worldline.text import fold
 
 _BATCH = 500
 _SPLIT = 50_000
@@ -733,7 +734,7 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
         among=listed(_versions(tx, [*doomed.lines, *doomed.shares])),
     )
     passes = {"topics", "summaries"} if doomed.lines else set()
-    speakers = voices_around(tx, [row[0] for row in turns])
+    speakers = {fold(name) for name in voices_around(tx, [row[0] for row in turns])}
     if speakers and tx.query(
         "DELETE FROM profiles WHERE tenant = :t AND speaker IN (SELECT value FROM json_each(:speakers)) RETURNING 1",
         speakers=orjson.dumps(sorted(speakers)).decode(),

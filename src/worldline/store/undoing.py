@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from worldline.clock import FOREVER, Instant, Interval
-from worldline.store import ledger
+from worldline.store import erasing, ledger
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
 
@@ -45,6 +45,12 @@ def entries(tx: Tx, known_at: Instant) -> list[Entry] | None:
         for table, closed, numbers, _ in ledger.sections(rows[0][0])
         for number in numbers
     ]
+
+
+def not_erased(tx: Tx, entries: list[Entry]) -> list[Entry]:
+    """Those of these rows that are still there."""
+    gone = erasing.tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant).rows
+    return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
 
 
 def kind_of(tx: Tx, known_at: Instant) -> str:

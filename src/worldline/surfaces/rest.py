@@ -38,6 +38,7 @@ from worldline.surfaces.rest_values import (
     EdgeOf,
     EndEdge,
     FollowStep,
+    Forget,
     Get,
     GivenFact,
     Hash,
@@ -67,6 +68,7 @@ from worldline.surfaces.rest_values import (
 )
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
+from worldline.write.forget import Forgotten
 from worldline.write.reread import Reread
 
 ALL = 1_000_000_000
@@ -411,6 +413,14 @@ def undo(memory: Memory, asked: Undo) -> Receipt:
     return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
 
 
+def forget(memory: Memory, asked: Forget) -> Forgotten:
+    """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
+    scope = memory._h.scope if not asked.ids and memory._h.scope.bound() else None
+    return memory.forget(
+        asked.ids or None, scope=scope, before=_when(asked.before), confirm=asked.confirm, dry_run=asked.dry_run
+    )
+
+
 def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
@@ -466,6 +476,7 @@ ROUTES = (
     Route("POST", "/v1/notes", note, Note, Receipt),
     Route("POST", "/v1/load", load, Load, Receipt),
     Route("POST", "/v1/undo", undo, Undo, Receipt),
+    Route("POST", "/v1/forget", forget, Forget, Forgotten),
     Route("POST", "/v1/flush", flush, gives=Done),
     Route("POST", "/v1/links", link, Link, Receipt),
     Route("GET", "/v1/links", edge, EdgeOf, Edge),

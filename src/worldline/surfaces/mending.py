@@ -1,0 +1,67 @@
+"""The verbs that erase for good, and those that bring a store's own work up to date."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from worldline.errors import Refused
+from worldline.surfaces.options import Bound, Verb, parse_time, thinks
+from worldline.write.forget import Forgotten
+
+
+@click.command(cls=Verb)
+@click.argument("ref", nargs=-1, metavar="[REF]...")
+@click.option("--before", metavar="TIME", help="What was said, or noted, before then.")
+@click.option("--yes", is_flag=True, help="Erase without asking.")
+@click.option(
+    "--backup", "backups", multiple=True, type=click.Path(dir_okay=False, path_type=Path),
+    help="A copy of the store in which to erase it too; may be repeated.",
+)  # fmt: skip
+@thinks
+def forget(bound: Bound, ref: tuple[str, ...], before: str | None, yes: bool, backups: tuple[Path, ...]) -> None:
+    """Erase for good: memories, all of a user, or what is older than a moment.
+
+    With a memory go its words, its vectors and all that was derived from it alone. Nothing of it stays in the
+    file; a tombstone says that something was erased, when and by whom. `retire` and `correct` are for what is
+    over or wrong: they keep history.
+
+    \b
+    Example:
+      worldline forget 3f2a91c0b7de --dry-run
+      worldline forget --user ana --backup memory-backup.db
+      worldline forget --user ana --before 2025-01-01 --yes
+    """
+    with bound.memory() as memory:
+        scope = memory._h.scope if not ref and memory._h.scope.bound() else None
+        what = {"ref": list(ref) or None, "scope": scope, "before": parse_time(before), "by": "operator"}
+        counted = memory.forget(**what, dry_run=True)
+        if not bound.dry_run:
+            if not yes:
+                _ask(counted)
+            counted = memory.forget(**what, confirm=True, backups=backups)
+    bound.answer(counted, _told(counted))
+
+
+def _ask(counted: Forgotten) -> None:
+    if not sys.stdin.isatty():
+        raise Refused("erasing cannot be taken back: repeat it with --yes, or count with --dry-run")
+    click.echo("\n".join(_told(counted)), err=True)
+    click.confirm("Erase this for good?", abort=True, err=True)
+
+
+def _told(done: Forgotten) -> Iterator[str]:
+    would = "would be erased" if done.dry_run else "erased"
+    yield (
+        f"{done.memories:,} memories, {done.facts:,} facts, {done.entities:,} entities, {done.names:,} names,"
+        f" {done.derived:,} derived texts, {done.vectors:,} vectors {would}"
+    )
+    if done.shared:
+        yield f"{done.shared:,} that others have said too stay theirs"
+    for copy in done.backups:
+        yield f"erased in {copy} too"
+    if not (done.dry_run or done.swept):
+        yield "another process is reading: its log still holds pages; run worldline sleep once it is done"
