@@ -93,10 +93,10 @@ def counted(walk: Walk) -> Iterator[None]:
         write(self)
 
     @contextmanager
-    def timed_writing(self: SqliteStore, **how: Any) -> Iterator[None]:
-        with writing(self, **how):
+    def timed_writing(self: SqliteStore, tenant: str, **how: Any) -> Iterator[Any]:
+        with writing(self, tenant, **how) as found:
             began = time.process_time()
-            yield
+            yield found
             walk.locked += time.process_time() - began
 
     SqliteStore.query, SqliteStore.insert = counting_query, counting_insert  # type: ignore[method-assign]

@@ -80,7 +80,14 @@ def main() -> int:
     same = sum(a[1] == b[1] for a, b in zip(asked, mine, strict=True))
     table[0] += [_middle(t for t, _ in asked), _middle(t for t, _ in narrow)]
     table[1] += [_middle(t for t, _ in mine), float("nan")]
-    names = ("batch write, ms/text", "one write, ms", "kB written a write", "bytes/text", "search, ms", "narrowed, ms")
+    names = (
+        "batch write, ms/text",
+        "one write, ms",
+        "kB written a write",
+        "bytes/text",
+        "search, ms",
+        "narrowed, ms",
+    )
     print(f"{options.texts:,} texts, {options.searches} questions\n{'':24}{'FTS5':>10}{'own':>10}")
     for name, *values in zip(names, *table, strict=True):
         print(f"{name:24}{values[0]:10.3f}{values[1]:10.3f}")
@@ -140,7 +147,7 @@ class _Own:
         self.connection = self.store.connection()
 
     def put(self, texts: Sequence[Text]) -> None:
-        with self.store.writing():
+        with self.store.writing("default"):
             Index(self.store, 1).add(texts)
 
     def find(self, question: Sequence[str]) -> list[int]:

@@ -28,7 +28,9 @@ ON_BOTH = (os.environ.get("WL_BOTH") or "laws/test_writes,flows/test_forget").sp
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs what concerns every store on files and on PostgreSQL."""
     if any(name in str(metafunc.definition.path) for name in ON_BOTH):
-        metafunc.parametrize("engine", (os.environ.get("WL_ENGINES") or "file,postgres").split(","), indirect=True)
+        metafunc.parametrize(
+            "engine", (os.environ.get("WL_ENGINES") or "file,postgres").split(","), indirect=True
+        )
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from worldline import Memory, Query, errors
 
 VERBS = {
     "absorb", "accept_merge", "amend", "as_agent", "at", "backup", "changes", "close", "confirm", "conflicts",
-    "consolidate", "context", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes", "equivalence_class",
+    "consolidate", "context", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes",
+    "equivalence_class",
     "explain", "export",
     "export_identity", "fact", "feedback", "flush", "get", "hash", "history", "import_", "link", "list",
     "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "readers", "recall", "reembed",

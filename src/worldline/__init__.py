@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from worldline.asynchronous import AsyncMemory
     from worldline.clock import FOREVER, AsOf, Interval
     from worldline.config import Config
     from worldline.errors import WorldlineError
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "FOREVER", "AsOf", "Ask", "Config", "EdgeType", "Event", "Evidence", "Fact", "Interval", "Memory",
+    "FOREVER", "AsOf", "Ask", "AsyncMemory", "Config", "EdgeType", "Event", "Evidence", "Fact", "Interval", "Memory",
     "NodeType", "Predicate", "Query", "Receipt", "Scope", "Scorer", "WorldlineError",
 ]  # fmt: skip
 
 _HOMES = {
+    "asynchronous": ("AsyncMemory",),
     "clock": ("FOREVER", "AsOf", "Interval"),
     "config": ("Config",),
     "errors": ("WorldlineError",),

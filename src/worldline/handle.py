@@ -12,9 +12,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from worldline.clock import AsOf, Clock, Instant
+from worldline.clock import AsOf, Clock, Instant, instant, show
 from worldline.config import Config
-from worldline.errors import ReadOnly, Refused, WorldlineError
+from worldline.errors import InvalidTime, ReadOnly, Refused, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker
 from worldline.store import lookup, registry
@@ -26,6 +26,8 @@ from worldline.store.view import SqlView
 T = TypeVar("T")
 Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
+LAST_CLOCK: Instant = instant("2200-01-01")
+"""What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
 
 
 def _no_embedder() -> None:
@@ -138,7 +140,8 @@ class Handle(Struct, frozen=True):
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.writing(keep=keep) as tenant:
             tx = self._begin(fresh and not tenant.id, tenant)
-            tx.scope_id = registry.scope_set(tx, self.scopes)
+            tx.scope_id = tx.scope_id or registry.scope_set(tx, self.scopes)
+            tx.belongs(tx.scope_id, registry.set_key(self.scopes), self.scopes)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
@@ -152,6 +155,10 @@ class Handle(Struct, frozen=True):
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
     def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
+        if self.clock() > LAST_CLOCK:
+            raise InvalidTime(
+                f"the clock says {show(self.clock())}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
+            )
         tenant = tenant or self.tenant_row()
         if not tenant.id:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
@@ -160,6 +167,7 @@ class Handle(Struct, frozen=True):
             tenant,
             known=max(self.clock(), tenant.last_known + 1),
             scope=self.scope,
+            scope_key=registry.set_key(self.scopes),
             types=self.types,
             language=self.config.language,
             fresh=fresh,

@@ -61,7 +61,7 @@ from worldline.store.lookup import missing
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.tending import Tending
-from worldline.write import change, put, undo
+from worldline.write import change, put, refact, undo
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
@@ -201,19 +201,23 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         metadata: Metadata | None = None,
         facts: Sequence[Fact | Mapping[str, Any]] = (),
         external_id: str | None = None,
+        expires: When | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores what was said, verbatim, then believes the facts given with it.
 
         A fact is a `Fact`, or a dict of subject, relation and object, with since, until and ended if
         need be. The words are durable before any fact is looked at; a failure after that leaves the
-        event pending, and `resume` continues it.
+        event pending, and `resume` continues it. With `expires`, the words and what rests on them alone are
+        over from then on.
         """
+        if expires is not None:
+            instant(expires)
         if messages is not None and facts:
             raise InvalidInput("facts go with one text; give them with the message that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
-            return remembering.remember_all(self._h, events, dry_run=dry_run)
+            return self._until(remembering.remember_all(self._h, events, dry_run=dry_run), expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -223,7 +227,22 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        return remembering.remember(self._h, text, [fact_of(fact) for fact in facts], dry_run=dry_run)
+        given = [fact_of(fact) for fact in facts]
+        return self._until(remembering.remember(self._h, text, given, dry_run=dry_run), expires)
+
+    def _until(self, done: Receipt, expires: When | None) -> Receipt:
+        """The same receipt after what it stored was retired ahead of time; undoing it takes the end back."""
+        if expires is None or not done.changed or done.dry_run:
+            return done
+        words = done.ids or ((done.id,) if done.id else ())
+        drawn = [
+            fact
+            for word in words
+            for fact in self.walk(word, "derived_from", way="in").nodes
+            if fact.type == "Fact" and len(self.walk(fact, "derived_from", way="out").edges) == 1
+        ]
+        ended = self.retire([*words, *drawn], expires, reason="it was known to expire")
+        return replace(done, known_at=ended.known_at, also=())
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
@@ -251,12 +270,17 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         dated: When | None = None,
         metadata: Metadata | None = None,
         facts: Sequence[Fact | Mapping[str, Any]] = (),
+        expires: When | None = None,
         dry_run: bool = False,
     ) -> Receipt:
         """Stores a note of one of the agent-facing types (or one that this world's operator added).
 
-        Facts given with it, as in `remember`, are believed as well, and rest on the note.
+        Facts given with it, as in `remember`, are believed as well, and rest on the note. `expires` is
+        another name for `valid_to`.
         """
+        if expires is not None and valid_to is not None:
+            raise InvalidInput("give either `expires` or `valid_to`; they mean the same")
+        valid_to = expires if valid_to is None else valid_to
         given = [fact_of(fact) for fact in facts]
 
         def work(tx: Tx, place: Place) -> Done:
@@ -321,11 +345,16 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Receipt:
-        """It changed: a new version holds from `valid_from` (now), the old one held until then."""
+        """It changed: a new version holds from `valid_from` (now), the old one held until then.
+
+        For a fact the content is its new value, alone or as the whole sentence.
+        """
         revision = _revision(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
             target = self._h.target(tx, ref)
+            if content is not None and refact.is_fact(tx, target):
+                return refact.revise(tx, target, revision, place, self._h, wrong=False)
             key, changed = change.amend(tx, target.line, revision, self._h.config.max_text)
             return tx.id_of(key), changed
 
@@ -356,6 +385,8 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
             target = self._h.target(tx, ref)
             if revision == change.Revision(reason=reason):
                 return tx.id_of(target.line), change.withdraw(tx, target.line, reason)
+            if content is not None and refact.is_fact(tx, target):
+                return refact.revise(tx, target, revision, place, self._h, wrong=True)
             key, changed = change.correct(tx, target.line, target.key, revision, self._h.config.max_text)
             return tx.id_of(key), changed
 

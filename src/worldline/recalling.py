@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 LONGEST_QUESTION = 65536
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
+HEARD = 1200
+"""Of a longer question so many characters are understood, half from its beginning and half from its end."""
+
+
+def heard(question: str) -> str:
+    """A question as it is understood: whole, or its beginning and its end."""
+    if len(question) <= HEARD:
+        return question
+    return f"{question[: HEARD // 2]} {question[-HEARD // 2 :]}"
 
 
 class Recalling:
@@ -66,10 +75,13 @@ class Recalling:
         def look(view: SqlView) -> tuple[recalling.Found, Wish, int]:
             view = view.bind(**opened, labels=clean_metadata(filters))
             wish = self._wish(view, asked_at, **given)
-            return recalling.recall(view, question, wish, semantic, matcher), wish, view.tenant
+            return recalling.recall(view, heard(question), wish, semantic, matcher), wish, view.tenant
 
         found, wish, tenant = self._h.read(look)
-        answer = recalling.conclude(found, wish, reranker)
+        answer = replace(recalling.conclude(found, wish, reranker), question=question)
+        if explain and len(question) > HEARD:
+            cut = f"the question is long; its first and last {HEARD // 2} characters were understood"
+            answer = replace(answer, trace=(cut, *answer.trace))
         if (
             self._h.config.log_uses
             and self._h.moment.is_now
@@ -117,7 +129,7 @@ class Recalling:
 
         def look(view: SqlView) -> tuple[Dated, ...]:
             view, wish = view.bind(closed=True), self._wish(view, None, limit=limit)
-            return timeline(view, topic, wish, semantic, within, withdrawn=include_superseded)
+            return timeline(view, heard(topic), wish, semantic, within, withdrawn=include_superseded)
 
         return self._h.read(look)
 
@@ -126,7 +138,7 @@ class Recalling:
         from worldline.read.density import density
 
         clean_text(topic, "topic", LONGEST_QUESTION)
-        return self._h.read(lambda view: density(view, topic))
+        return self._h.read(lambda view: density(view, heard(topic)))
 
     def explain(
         self,
@@ -151,7 +163,7 @@ class Recalling:
                 raise NotFound("no memory with this id in this tenant, scope and world; that is why")
             bound = view.bind(labels=clean_metadata(filters))
             wish = self._wish(view, asked_at, max_tokens=max_tokens, limit=limit)
-            return explain(bound, question, wish, semantic, node)
+            return explain(bound, heard(question), wish, semantic, node)
 
         return self._h.read(look)
 
@@ -162,7 +174,9 @@ class Recalling:
 
         clean_text(question, "question", LONGEST_QUESTION)
         matcher = self._matcher()
-        return self._h.read(lambda view: with_ids(view, walk(question, ViewGraph(view), matcher, limit)))
+        return self._h.read(
+            lambda view: with_ids(view, walk(heard(question), ViewGraph(view), matcher, limit))
+        )
 
     def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embeds everything that has no vector yet; how many texts that were."""

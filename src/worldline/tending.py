@@ -71,8 +71,12 @@ class Tending:
     def _chosen(
         self, ref: Any, user: str | None, scope: Scope | None, before: When | None
     ) -> forgetting.Chosen:
-        if sum(given is not None for given in (ref, user, scope)) > 1 or (ref is not None and before is not None):
-            raise InvalidInput("name one of: memories, a user, another scope; a moment goes with a scope or alone")
+        if sum(given is not None for given in (ref, user, scope)) > 1 or (
+            ref is not None and before is not None
+        ):
+            raise InvalidInput(
+                "name one of: memories, a user, another scope; a moment goes with a scope or alone"
+            )
         if ref is None and user is None and scope is None and before is None:
             raise InvalidInput("name what to forget: memories, a user or another scope, or a moment")
         if ref is not None:

@@ -2,8 +2,7 @@
 
 It decides what counts as a word and when two words are the same (case, accents, inflection,
 number format).  It does not decide which words matter; ranking does.  Every token is one run of
-letters or digits, so that ``" ".join(words(text))`` can be indexed by a plain FTS5 ``unicode61``
-table and read with any SQLite tool.
+letters or digits, so that ``" ".join(words(text))`` can be split again, and be read by any SQLite tool.
 
 >>> words("Ana's cafés cost 1,200 euros")
 ['ana', 'cafe', 'cost', '1200', 'euro']

@@ -1,0 +1,1 @@
+"""What every store must do, on files and on a real server."""

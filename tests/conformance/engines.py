@@ -18,12 +18,11 @@ import psycopg
 import pytest
 from hypothesis import settings
 
+from conformance.server import Server
 from worldline import Memory
 from worldline.config import load
 from worldline.store import dialect
 from worldline.store.postgres import PostgresStore
-
-from conformance.server import Server
 
 EXAMPLES = 4
 ROLE = "worldline_tester"
@@ -84,7 +83,9 @@ def on_postgres(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every store that a test opens, whatever its path, is a tenant of one database with a name of its own."""
     original = Memory.open.__func__  # type: ignore[attr-defined]
 
-    def opened(cls: Any, path: Any = None, config: Any = None, tenant: Any = "default", **more: Any) -> Memory:
+    def opened(
+        cls: Any, path: Any = None, config: Any = None, tenant: Any = "default", **more: Any
+    ) -> Memory:
         own = uuid.uuid4().hex if str(path) == ":memory:" else hashlib.sha1(str(path).encode()).hexdigest()
         whose = f"{own[:12]}/{tenant}" if isinstance(tenant, str) else tenant
         return original(cls, url, load() if config is None else config, whose, **more)

@@ -26,7 +26,9 @@ def opened(path: Path, **more: object) -> Memory:
 
 def files_of(path: Path) -> dict[str, bytes]:
     """Every file of a store."""
-    return {found.name: found.read_bytes() for found in path.parent.iterdir() if found.name.startswith(path.name)}
+    return {
+        found.name: found.read_bytes() for found in path.parent.iterdir() if found.name.startswith(path.name)
+    }
 
 
 def rows_of(memory: Memory) -> bytes:
@@ -43,7 +45,9 @@ def rows_of(memory: Memory) -> bytes:
 def left_in(memory: Memory, path: Path, *needles: str | bytes) -> list[tuple[str, str | bytes]]:
     """Where any of these is: in the rows, and in the files where there are any."""
     rows = rows_of(memory)
-    found = [("rows", n) for n in needles if (n.encode() in rows.lower() if isinstance(n, str) else n in rows)]
+    found = [
+        ("rows", n) for n in needles if (n.encode() in rows.lower() if isinstance(n, str) else n in rows)
+    ]
     return [*found, *left_of(path, *needles)]
 
 
@@ -114,7 +118,9 @@ def test_what_rests_on_other_words_stays(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with opened(path) as memory:
         fact = Fact("Ann", "lives_in", "Oslo")
-        one = memory.remember("Ann lives in Oslo, flumbergast!", speaker="Bob", said_at="2024-01-01", facts=[fact])
+        one = memory.remember(
+            "Ann lives in Oslo, flumbergast!", speaker="Bob", said_at="2024-01-01", facts=[fact]
+        )
         two = memory.remember("Yes, Ann lives in Oslo.", speaker="Cid", said_at="2024-01-02", facts=[fact])
         (node,) = [n for n in memory.list("Fact").items if "Oslo" in n.content]
         memory.forget(one, confirm=True)
@@ -179,7 +185,9 @@ def test_what_is_older_than_a_moment(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with opened(path) as memory:
         for year in (2019, 2020, 2024):
-            memory.scoped(user="u").remember(f"In that year I read book{year}.", speaker="u", said_at=f"{year}-05-01")
+            memory.scoped(user="u").remember(
+                f"In that year I read book{year}.", speaker="u", said_at=f"{year}-05-01"
+            )
         memory.scoped(user="v").remember("In that year I read bookold.", speaker="v", said_at="2018-05-01")
         memory.forget(user="u", before="2022-01-01", confirm=True)
         sound(memory)
@@ -200,7 +208,14 @@ def test_tombstones_cannot_hide_more(tmp_path: Path) -> None:
         query("DELETE FROM beliefs WHERE id = (SELECT max(id) FROM beliefs)")
         assert not memory.verify().ok
         query("ROLLBACK")
-        for column, value in (("kept", b"\x90"), ("rows", b""), ("kf", 5), ("who", "x"), ("of", "edges"), ("last", 1)):
+        for column, value in (
+            ("kept", b"\x90"),
+            ("rows", b""),
+            ("kf", 5),
+            ("who", "x"),
+            ("of", "edges"),
+            ("last", 1),
+        ):
             query("BEGIN")
             query(f"UPDATE erased SET {column} = ? WHERE id = (SELECT min(id) FROM erased)", (value,))
             assert not memory.verify().ok, column
@@ -236,7 +251,9 @@ def test_what_cannot_be_forgotten(tmp_path: Path) -> None:
             memory.scoped(user="ann").forget(before=instant("2090-01-01"), confirm=True)
 
 
-WORDS = "tea rain Oslo Rome garden piano cello winter bread river mountain train sister brother doctor".split()
+WORDS = (
+    "tea rain Oslo Rome garden piano cello winter bread river mountain train sister brother doctor".split()
+)
 SAID = (
     "I live in {0}.", "My sister {0} plays the {1}.", "{0} works at {1}.", "I moved from {0} to {1} last week.",
     "We talked about {0} and {1} because of the {0}.", "No, it was {0}, not {1}.", "My name is {0}.",
@@ -263,7 +280,10 @@ def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
                 own = {token for token in own if token in text.lower()}
                 receipt = handle.remember(text, speaker=rng.choice(["Ann", "Bob", pool[0]]), said_at=now[0],
                                           session=rng.choice([None, "s1", "s2"]))  # fmt: skip
-                said[str(receipt.id)] = text, {*own, pool[0].lower()} if pool[0].lower() in text.lower() else own
+                said[str(receipt.id)] = (
+                    text,
+                    {*own, pool[0].lower()} if pool[0].lower() in text.lower() else own,
+                )
             elif what < 0.75:
                 night(memory)
             else:

@@ -209,12 +209,13 @@ def test_an_inserted_row_is_found_and_named(copy: Path, table: str) -> None:
 def test_the_words_index_is_checked(copy: Path) -> None:
     """A missing row of the words index is named by its node, and a foreign one by itself."""
     connection = apsw.Connection(str(copy))
-    ((row, text),) = connection.execute("SELECT row, text FROM fresh_words ORDER BY row DESC LIMIT 1").fetchall()
+    (whole,) = connection.execute("SELECT * FROM fresh_words ORDER BY row DESC LIMIT 1").fetchall()
+    tenant, row = whole[:2]
     connection.execute("DELETE FROM fresh_words WHERE row = ?", (row,))
     assert any(f"node row {row // 65536}" in d.where for d in _verified(copy).damage)
-    connection.execute("INSERT INTO fresh_words VALUES (1, ?, 't1', ?, '')", (row, text))
+    connection.execute("INSERT INTO fresh_words VALUES (?, ?, ?, ?, ?)", whole)
     assert _verified(copy).ok
-    connection.execute("INSERT INTO fresh_words VALUES (1, 655360000, 't1', 'needle', '')")
+    connection.execute("INSERT INTO fresh_words VALUES (?, 655360000, 't1', 'needle', '')", (tenant,))
     connection.close()
     assert any("words row 655360000" in d.where for d in _verified(copy).damage)
 

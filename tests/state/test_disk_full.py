@@ -305,11 +305,23 @@ def test_a_file_of_each_older_format_opens(tmp_path: Path, version: int) -> None
     """Rows get their tenants' own numbers; hashes, heads, owners and vectors stay what they were."""
     path = tmp_path / "old.db"
     _sql(path, (Path(__file__).parent / "format3.sql").read_text("utf-8"))
-    before = apsw.Connection(str(path)).execute("SELECT name, head, sequence FROM tenants ORDER BY name").fetchall()
+    before = (
+        apsw.Connection(str(path))
+        .execute("SELECT name, head, sequence FROM tenants ORDER BY name")
+        .fetchall()
+    )
     if version < 3:
         _sql(path, "ALTER TABLE events DROP COLUMN reading")
     if version < 2:
-        for table in ("scores", "strengths", "composed", "profiles", "cold_texts", "cold_embeddings", "cold_words"):
+        for table in (
+            "scores",
+            "strengths",
+            "composed",
+            "profiles",
+            "cold_texts",
+            "cold_embeddings",
+            "cold_words",
+        ):
             _sql(path, f"DROP TABLE {table}")
     _sql(path, f"PRAGMA user_version = {version}")
 

@@ -77,10 +77,11 @@ def test_chatgpt_export(memory: Memory, tmp_path: Path) -> None:
 
     assert report.format == "chatgpt"
     assert said(memory) == [
-        ("2025-01-01T00:00:00Z", "user", "Yes, in March"),
         ("2025-01-01T00:00:00.500000Z", "user", "I moved to Porto"),
         ("2025-01-01T00:00:02Z", "assistant", "How nice!"),
+        ("2025-01-01T00:00:02.000001Z", "user", "Yes, in March"),
     ]
+    assert report.left_out == {"messages of other branches": 1, "tool messages": 1, "hidden messages": 1}
     assert [bad.position for bad in report.skipped] == [
         "conversations.json, record 2", "conversations.json, record 3",
     ]  # fmt: skip
@@ -210,6 +211,50 @@ def test_mem0(memory: Memory, tmp_path: Path) -> None:
     assert memory.scoped(user="bo").list("context").items == ()
 
 
+def test_the_graph_of_mem0_becomes_facts(memory: Memory, tmp_path: Path) -> None:
+    """Relations beside the results are facts of their owner; one without an end is told."""
+    relations = [
+        {"source": "ana", "relationship": "works_at", "destination": "initech", "user_id": "ana"},
+        {"source": "ana", "relationship": "knows", "target": "bo", "user_id": "ana"},
+        {"source": "ana", "relationship": "likes"},
+    ]
+    results = [{"id": "m-1", "memory": "Ana works at Initech", "user_id": "ana"}]
+    path = written(tmp_path, "m.json", {"results": results, "relations": relations})
+    report, again = memory.import_(path), memory.import_(path)
+    facts = {node.content for node in memory.scoped(user="ana").list("Fact").items}
+
+    assert {"ana works at initech", "ana knows bo"} <= facts
+    assert memory.scoped(user="bo").list("Fact").items == ()
+    assert [bad.position for bad in report.skipped] == ["m.json, record 4"]
+    assert (report.stored, again.stored) == (3, 0)
+
+
+def test_a_vault_goes_out_and_comes_back(memory: Memory, tmp_path: Path) -> None:
+    """One file a note with its links; an edit amends that very note, a new file and a new link are added."""
+    tea = memory.note("context", "Green tea", "Steep for three minutes.", valid_from="2026-01-05")
+    pot = memory.note("reference", "The pot", "Cast iron.", valid_from="2026-01-05")
+    memory.link(tea, "relates_to", pot)
+    vault = tmp_path / "vault"
+    assert memory.export(vault, "markdown") == 2
+    text = (vault / "Green tea.md").read_text("utf-8")
+    assert text.startswith(f"---\nid: {tea.id}\ntype: context\n")
+    assert "- relates_to [[The pot]]" in text
+    assert memory.import_(vault, "markdown").stored == 0
+
+    (vault / "Green tea.md").write_text(text.replace("three minutes.", "two minutes."), "utf-8")
+    written(vault, "Cups.md", "# Cups\n\nBeside [[The pot|it]], and [[nowhere]].")
+    report = memory.import_(vault, "markdown")
+
+    assert (report.stored, report.left_out) == (3, {"links to notes that are not there": 1})
+    assert memory.get(tea).content == "Steep for two minutes."
+    assert "amended" in [version.change for version in memory.history(tea)]
+    around = memory.walk(pot, "relates_to").nodes
+    assert {node.name for node in around} == {"The pot", "Green tea", "Cups"}
+    memory.retire(pot)
+    memory.export(vault, "markdown")
+    assert sorted(path.name for path in vault.iterdir()) == ["Cups.md", "Green tea.md"]
+
+
 def test_server_memory(memory: Memory, tmp_path: Path) -> None:
     """Observations become notes, relations become facts, and bad lines are skipped."""
     lines = [
@@ -270,7 +315,7 @@ def test_progress_is_told(memory: Memory, tmp_path: Path) -> None:
         written(tmp_path, "conversations.json", chatgpt()), progress=lambda *step: told.append(step)
     )
 
-    assert told[-1] == ("import", 5)
+    assert told[-1] == ("import", 8)
 
 
 def test_what_cannot_be_read_is_an_error(memory: Memory, tmp_path: Path) -> None:
@@ -553,7 +598,9 @@ def test_ask_prints_the_evidence(tmp_path: Path) -> None:
     shown = run(tmp_path / "a.db", "ask", "Which tier has the Acme contract?")
 
     assert "Acme contract: tier: gold" in shown
-    assert "tokens)" in shown
+    assert "tokens)" in run(
+        tmp_path / "a.db", "ask", "Which tier has the Acme contract?", "--max-tokens", "100"
+    )
 
 
 def test_pins_and_stages_are_exported_and_come_back(tmp_path):

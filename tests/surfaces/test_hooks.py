@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -343,6 +344,66 @@ def test_install_dry_run_and_broken_settings(tmp_path: Path) -> None:
     told = install(path, "--yes", code=1)
     assert "was not touched" in told
     assert path.read_text("utf-8") == "{broken"
+
+
+@pytest.mark.parametrize(
+    ("agent", "before", "key"),
+    [
+        ("claude-desktop", '{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}', "mcpServers"),
+        ("cursor", '{"mcpServers": {"other": {"command": "x"}}}', "mcpServers"),
+        ("vscode", '{"servers": {"other": {"command": "x"}}, "inputs": []}', "servers"),
+    ],
+)
+def test_the_server_goes_into_other_agents(tmp_path: Path, agent: str, before: str, key: str) -> None:
+    """`worldline mcp` is added beside other servers, once, can be started as written, and goes out again."""
+    path = tmp_path / "mcp.json"
+    path.write_text(before, "utf-8")
+    args = ["install", agent, "--settings", str(path), "--yes"]
+    for db in ("one.db", "two.db"):
+        assert CliRunner().invoke(main, [*args, "--db", str(tmp_path / db)]).exit_code == 0
+    servers = json.loads(path.read_text("utf-8"))[key]
+
+    assert set(servers) == {"other", "worldline"}
+    assert servers["worldline"]["args"][-3:] == ["mcp", "--db", str(tmp_path / "two.db")]
+    assert shutil.which(servers["worldline"]["command"])
+    assert CliRunner().invoke(main, [*args, "--undo"]).exit_code == 0
+    assert json.loads(path.read_text("utf-8")) == json.loads(before)
+
+
+def test_codex_keeps_its_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table is added to config.toml and taken out again; everything else stays to the letter."""
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    path = tmp_path / "config.toml"
+    before = '# mine\nmodel = "o"\n\n[mcp_servers.other]\ncommand = "x"  # keep\n'
+    path.write_text(before, "utf-8")
+    for _ in range(2):
+        assert CliRunner().invoke(main, ["install", "codex", "--yes"]).exit_code == 0
+    servers = tomllib.loads(path.read_text("utf-8"))["mcp_servers"]
+
+    assert set(servers) == {"other", "worldline"}
+    assert servers["worldline"]["args"][-1] == "mcp"
+    assert path.read_text("utf-8").startswith(before)
+    assert CliRunner().invoke(main, ["install", "codex", "--undo", "--yes"]).exit_code == 0
+    assert path.read_text("utf-8") == before
+    path.write_text("model = ", "utf-8")
+    assert "was not touched" in CliRunner().invoke(main, ["install", "codex", "--yes"]).output
+
+
+def test_settings_lie_where_the_agents_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --settings the file is the agent's own, or with --project the folder's."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    found = {name: agent.own().relative_to(tmp_path).as_posix() for name, agent in installing.AGENTS.items()}
+
+    assert found["claude-code"] == ".claude/settings.json"
+    assert found["cursor"] == ".cursor/mcp.json"
+    assert found["codex"] == ".codex/config.toml"
+    assert found["claude-desktop"].endswith("Claude/claude_desktop_config.json")
+    CliRunner().invoke(main, ["install", "cursor", "--project", "--yes"])
+    assert (tmp_path / ".cursor" / "mcp.json").exists()
+    assert "no settings of a project" in CliRunner().invoke(main, ["install", "codex", "--project"]).output
 
 
 def test_the_installed_command_runs(db: Path, tmp_path: Path) -> None:

@@ -242,18 +242,35 @@ def test_pages_filters_dry_runs_and_worlds(api: Any) -> None:
 
 
 def test_recall_stays_within_its_budget(api: Any) -> None:
-    """The whole body of a recall stays within max_tokens."""
+    """A recall's whole body stays within max_tokens; what `explain` adds has as much again, and no fewer hits."""
     for number in range(8):
         api.note(f"tea {number}", f"Green tea {number} steeps for three minutes. " * 20)
     for budget in (300, 1000, 3000):
+        returned = []
         for explain in (False, True):
             body = api.post(
                 "recall", {"question": "How long does tea steep?", "max_tokens": budget, "explain": explain}
             )
-            assert estimate_tokens(http._json(body).body.decode()) <= budget
+            assert estimate_tokens(http._json(body).body.decode()) <= budget * (2 if explain else 1)
+            returned.append([hit["node"]["id"] for hit in body["hits"]])
+        assert returned[0] == returned[1] != []
 
 
 # What the documents say ----------------------------------------------------------------------------
+
+
+def test_what_is_known_reaches_the_client(api: Any) -> None:
+    """Answer, proof and confidence stand in the body; 150 tokens still hold the best hit; a context block too."""
+    api.post("remember", {"text": "I live in Rome, near the river. " * 12, "speaker": "Ana"})
+    found = api.post("recall", {"question": "Where does Ana live?", "max_tokens": 150})
+    block = api.post("context", {"max_tokens": 200})
+
+    assert found["answer"] == "Rome"
+    assert found["hits"][0]["node"]["content"].startswith("I live in Rome")
+    whole = api.post("recall", {"question": "Where does Ana live?"})
+    assert whole["proof"][0]["text"] == "Ana lives in Rome"
+    assert (whole["abstained"], 0 < whole["confidence"] <= 1) == (False, True)
+    assert block["sections"][0]["lines"][0]["text"] == "Ana lives in Rome"
 
 
 def test_openapi_describes_every_answer(url: str, api: Any) -> None:
@@ -281,6 +298,48 @@ def test_openapi_describes_every_answer(url: str, api: Any) -> None:
     jsonschema.validate(
         receipt, {"$ref": "#/components/schemas/Receipt", "components": document["components"]}
     )
+
+
+def test_openapi_is_true_of_lists_plans_times_and_scopes(url: str, api: Any) -> None:
+    """Arrays are said to be arrays, a plan may come instead of a graph, and times and scopes say what they take."""
+    document = httpx2.get(f"{url}/openapi.json").json()
+    id_ = api.note("Acme", "tier: silver")
+    api.post("remember", {"text": "I live in Rome.", "speaker": "Ana"})
+
+    def check(value: Any, method: str, template: str) -> None:
+        answer = document["paths"][template][method]["responses"]["200"]["content"]["application/json"]
+        jsonschema.validate(value, {**answer["schema"], "components": document["components"]})
+
+    for path in ("conflicts", "episodes", "worlds", "changes", "span", "stats"):
+        check(api.get(path), "get", f"/v1/{path}")
+    check(api.get("people/Ana"), "get", "/v1/people/{who}")
+    check(api.get("diff", a="2026-01-01"), "get", "/v1/diff")
+    check(api.get(f"memories/{id_}/identity"), "get", "/v1/memories/{ref}/identity")
+    check(api.post("query", {"seeds": [id_]}), "post", "/v1/query")
+    check(api.post("query", {"seeds": [id_], "explain": True}), "post", "/v1/query")
+    for explain in (False, True):
+        check(
+            api.post("recall", {"question": "Where does Ana live?", "explain": explain}), "post", "/v1/recall"
+        )
+    check(api.post("walk", {"question": "Where does Ana live?"}), "post", "/v1/walk")
+    check(api.post("context", {}), "post", "/v1/context")
+    parameters = {p["name"]: p["schema"] for p in document["paths"]["/v1/stats"]["get"]["parameters"]}
+    assert parameters["user"] == {"type": "string", "minLength": 1}
+    assert {"format": "date-time"} in parameters["valid_at"]["anyOf"]
+    assert (
+        document["paths"]["/v1/conflicts"]["get"]["responses"]["200"]["content"]["application/json"][
+            "schema"
+        ]["type"]
+        == "array"
+    )
+
+
+def test_allow_names_every_method(url: str) -> None:
+    """A method that a path does not know is answered with all that it does."""
+    answer = httpx2.delete(f"{url}/v1/links")
+
+    assert answer.status_code == 405
+    assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
 
 
 def test_every_error_has_a_status() -> None:

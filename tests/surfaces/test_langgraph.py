@@ -21,6 +21,7 @@ from langgraph.store.memory import InMemoryStore
 
 from worldline import Config, Memory
 from worldline.langgraph import WorldlineStore
+from worldline.testing import FrozenClock
 
 
 @pytest.fixture
@@ -118,13 +119,72 @@ def test_namespaces_are_checked(store: WorldlineStore) -> None:
     assert store.get(("langgraph", "x"), "k").value == {"v": 2}  # type: ignore[union-attr]
 
 
-def test_ttl_is_refused(store: WorldlineStore) -> None:
-    """Nothing expires here, and a caller who asks for it is told."""
-    with pytest.raises(NotImplementedError, match="TTL is not supported by WorldlineStore"):
-        store.put(("a",), "k", {"v": 1}, ttl=5)
-    with pytest.raises(NotImplementedError, match="TTL"):
-        store.batch([PutOp(("a",), "k", {"v": 1}, ttl=5.0)])
-    assert store.get(("a",), "k") is None
+def test_what_has_a_time_to_live_ends_by_itself() -> None:
+    """Minutes after the last read it is gone; a read puts that off, unless it is told not to."""
+    clock = FrozenClock("2026-01-01")
+    with Memory.open(":memory:", Config(embedder="none"), clock=clock) as memory:
+        store = WorldlineStore(memory)
+        store.put(("a",), "k", {"v": "milk"}, ttl=10)
+        clock.advance(6 * 60_000_000)
+        assert store.get(("a",), "k", refresh_ttl=False) is not None
+        assert store.get(("a",), "k").value == {"v": "milk"}  # type: ignore[union-attr]
+        clock.advance(6 * 60_000_000)
+        assert keys(store.search(("a",), query="milk", refresh_ttl=False)) == ["k"]
+        clock.advance(6 * 60_000_000)
+        assert store.get(("a",), "k") is None
+        assert store.search(("a",)) == []
+        store.put(("a",), "k", {"v": "tea"}, ttl=10)
+        store.put(("a",), "k", {"v": "tea"})
+        clock.advance(60 * 60_000_000)
+        assert store.get(("a",), "k").value == {"v": "tea"}  # type: ignore[union-attr]
+
+
+def test_one_key_from_many_tasks(tmp_path: Path) -> None:
+    """Concurrent puts and deletes of one key never fail and leave one item or none."""
+
+    async def work() -> None:
+        store = WorldlineStore(tmp_path / "busy.db")
+        await asyncio.gather(*(store.aput(("a",), "k", {"v": at}) for at in range(8)))
+        assert len(await store.asearch(("a",))) == 1
+        await asyncio.gather(
+            *(store.aput(("a",), "k", {"v": at}) if at % 2 else store.adelete(("a",), "k") for at in range(8))
+        )
+        assert len(await store.asearch(("a",))) <= 1
+        begun = [asyncio.ensure_future(store.aput(("b",), str(at), {"v": at})) for at in range(6)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(store.close)
+        await asyncio.gather(*begun)
+        with WorldlineStore(tmp_path / "busy.db") as again:
+            assert len(again.search(("b",))) == 6
+
+    asyncio.run(work())
+
+
+def test_fields_dotted_keys_and_scores(store: WorldlineStore) -> None:
+    """Only indexed fields are found by their words, dots reach inside, and scores lie between 0 and 1."""
+    store.put(
+        ("d",), "one", {"title": "harbour lights", "body": {"by": "Ana", "text": "gulls"}}, index=["title"]
+    )
+    store.put(
+        ("d",), "two", {"title": "mountain hut", "body": {"by": "Bo", "text": "harbour"}}, index=["title"]
+    )
+    store.put(("d",), "all", {"note": "a harbour in winter"})
+    found = {item.key: item.score for item in store.search(("d",), query="harbour")}
+
+    assert {key for key, score in found.items() if score is not None} == {"one", "all"}
+    assert all(0 < score <= 1 for score in found.values() if score is not None)
+    assert keys(store.search(("d",), filter={"body.by": "Bo"})) == ["two"]
+    assert keys(store.search(("d",), filter={"body.by": {"$ne": "Bo"}}))[0] == "one"
+
+
+def test_what_is_known_below_a_namespace(store: WorldlineStore) -> None:
+    """Beside the items, `known` gives confidence, and a doubt with its reason."""
+    store.put(("users", "ana"), "home", {"text": "Ana lives in Rome."})
+    told = store.known(("users",), "What is the blood type of Zoe?")
+
+    assert told["abstained"]
+    assert told["reason"]
+    assert 0 <= told["confidence"] <= 1
 
 
 NAMESPACES = [

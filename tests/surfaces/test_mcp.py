@@ -23,8 +23,8 @@ from worldline.surfaces.budget import size
 from worldline.surfaces.mcp_tools import CORE, Desk
 from worldline.text import estimate_tokens
 
-_NINE = [
-    "memory_write", "memory_recall", "memory_list", "memory_read", "memory_amend", "memory_retire",
+_TEN = [
+    "memory_write", "memory_recall", "memory_context", "memory_list", "memory_read", "memory_amend", "memory_retire",
     "memory_retire_all", "memory_purge_scope", "memory_list_scopes",
 ]  # fmt: skip
 
@@ -82,16 +82,18 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 # Every tool, over standard input and output --------------------------------------------------------
 
 
-def test_nine_tools_with_annotations_and_schemas(db: str) -> None:
-    """The default set is the nine, each with hints, a closed input schema and an output schema."""
+def test_ten_tools_with_annotations_and_schemas(db: str) -> None:
+    """The default set is the ten, each with hints, a closed input schema and an output schema."""
 
     async def work(call: Tools) -> None:
         tools = {tool.name: tool for tool in (await call.client.list_tools()).tools}
 
-        assert list(tools) == _NINE
+        assert list(tools) == _TEN
         reading = {name for name, tool in tools.items() if tool.annotations.read_only_hint}
         ending = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
-        assert reading == {"memory_recall", "memory_list", "memory_read", "memory_list_scopes"}
+        assert reading == {
+            "memory_recall", "memory_context", "memory_list", "memory_read", "memory_list_scopes",
+        }  # fmt: skip
         assert ending == {"memory_amend", "memory_retire", "memory_retire_all", "memory_purge_scope"}
         for tool in tools.values():
             assert tool.annotations.idempotent_hint
@@ -110,14 +112,14 @@ def test_facts_given_with_words_and_notes(db: str) -> None:
     async def work(call: Tools) -> None:
         lives = {"subject": "user", "relation": "lives in", "object": "Berlin", "since": "2024"}
         first = await call("write", type="said", content="Hi!", said_at="2026-01-01", facts=[lives])
-        assert first["changes"] == ["ana lives in Berlin: given"]
+        assert first["changes"] == ["ana lives in Berlin (new)"]
         moved = [
             {"subject": "I", "relation": "moved_to", "object": "Porto", "since": "2026-03-05"},
             {"subject": "I", "relation": "allergy", "object": "peanuts"},
             {"subject": "the user", "relation": "age", "object": 41},
         ]
         note = await call("write", content="Ana is in Porto now", facts=moved)
-        assert "ana lives in Porto: given; ends “ana lives in Berlin”" in note["changes"]
+        assert "ana lives in Porto (ends “ana lives in Berlin”)" in note["changes"]
         facts = {item["text"]: item for item in (await call("list", type="Fact"))["items"]}
         assert set(facts) == {"ana lives in Porto", "ana is allergic to peanuts", "ana is aged 41"}
         assert facts["ana lives in Porto"]["valid_from"] == "2026-03-05"
@@ -125,7 +127,7 @@ def test_facts_given_with_words_and_notes(db: str) -> None:
         assert [item["text"] for item in read["evidence"]] == ["Ana is in Porto now"]
         over = {"subject": "I", "relation": "is allergic to", "object": "Peanuts", "ended": True}
         gone = await call("write", content="no allergy any more", facts=[over])
-        assert "ana is allergic to peanuts: over, as given" in gone["changes"]
+        assert "ana is allergic to peanuts (over)" in gone["changes"]
         assert "object" in await call.refused(
             "write", content="x", facts=[{"subject": "I", "relation": "likes"}]
         )
@@ -137,15 +139,97 @@ def test_facts_given_with_words_and_notes(db: str) -> None:
 
 
 def test_definitions_stay_small() -> None:
-    """What a client pays for the nine tools before anything is asked."""
-    from worldline.surfaces import schemas
-    from worldline.surfaces.mcp_tools import CORE
+    """What a client pays for the ten tools before anything is asked: ten kilobytes, types as enums."""
+    from worldline.surfaces.mcp_server import described
 
-    shown = [
-        [t.name, t.description, schemas.of(t.takes, brief=True), schemas.of(t.gives, brief=True)]
-        for t in CORE
-    ]
-    assert estimate_tokens(json.dumps(shown, separators=(",", ":"))) <= 4100
+    listed = [described(tool).model_dump(mode="json", by_alias=True, exclude_none=True) for tool in CORE]
+    fields = {tool["name"]: tool["inputSchema"]["properties"] for tool in listed}
+
+    assert len(json.dumps(listed, separators=(",", ":"))) <= 10_000
+    assert "said" in fields["memory_write"]["type"]["enum"]
+    assert {"Fact", "Turn", "context"} <= set(fields["memory_list"]["type"]["enum"])
+
+
+def test_what_is_known_reaches_the_agent(db: str) -> None:
+    """Answer, proof, facts and confidence stand in the structure and in the text; a doubt has its reason."""
+
+    async def work(call: Tools) -> None:
+        await call("write", type="said", content="I live in Rome and work at Siemens.", speaker="Ana")
+        for filler in ("The roof leaks.", "Bo plays chess.", "Tea is at four."):
+            await call("write", type="said", content=filler, speaker="Bo")
+        found = await call("recall", question="Where does Ana live?")
+        text = (
+            (await call.client.call_tool("memory_recall", {"question": "Where does Ana live?"}))
+            .content[0]
+            .text
+        )
+
+        assert found["answer"] == "Rome"
+        assert found["proof"][0]["text"] == "Ana lives in Rome"
+        assert 0.3 < found["confidence"] <= 1
+        assert len(found["items"]) == 1
+        assert "Answer: Rome" in text
+        doubt = await call("recall", question="What is Ana's blood type?")
+        assert (doubt["abstained"], bool(doubt["reason"]), "answer" in doubt) == (True, True, False)
+        fact = found["proof"][0]["id"]
+        done = await call("amend", id=fact, content="Porto")
+        assert (await call("recall", question="Where does Ana live?"))["answer"] == "Porto", done
+        wrong = (await call("recall", question="Where does Ana live?"))["proof"][0]["id"]
+        await call("amend", id=wrong, content="Ana lives in Faro", was_wrong=True)
+        now = await call("recall", question="Where does Ana live?")
+        assert now["answer"] == "Faro"
+        await call("retire", id=now["proof"][0]["id"])
+        assert "Ana lives in Faro" not in [i["text"] for i in (await call("list", type="fact"))["items"]]
+
+    session(stdio(db), work)
+
+
+def test_context_and_profile(db: str) -> None:
+    """The context block keeps to its budget in both forms together; a profile names what it cites."""
+
+    async def work(call: Tools) -> None:
+        await call(
+            "write", type="said", content="I live in Rome. Please always answer in verse.", speaker="Ana"
+        )
+        for budget in (120, 400, 1200):
+            answer = await call.client.call_tool("memory_context", {"max_tokens": budget})
+            whole = answer.model_dump(mode="json", by_alias=True, include={"content", "structured_content"})
+            assert estimate_tokens(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) <= budget
+        block = await call("context")
+        assert block["user"] == "Ana"
+        assert block["sections"][0]["lines"][0]["text"] == "Ana lives in Rome"
+        known = await call("profile", who="Ana")
+        assert [one["text"] for one in known["attributes"]] == ["Ana lives in Rome"]
+
+    session(stdio(db, "--tools", "full"), work)
+
+
+def test_explaining_does_not_eat_the_hits(memory: Memory) -> None:
+    """With `explain` the same hits come, as much of them as without; lanes and factors have a budget of their own."""
+    for number in range(12):
+        memory.note("learning", f"tea {number}", f"Green tea number {number} steeps for three minutes. " * 4)
+    tool = next(tool for tool in CORE if tool.name == "memory_recall")
+    desk = Desk(memory.as_agent())
+    plain, told = (
+        tool.run(desk, tool.takes(question="green tea", max_tokens=900, explain=explain))["structuredContent"]
+        for explain in (False, True)
+    )
+
+    assert [item["text"] for item in told["items"]] == [item["text"] for item in plain["items"]]
+    assert told["items"][0]["factors"]
+    assert told["trace"]
+
+
+def test_a_small_budget_still_brings_the_best_hit(memory: Memory) -> None:
+    """150 tokens hold the answer and the beginning of the best hit."""
+    memory.remember(
+        "Ana lives in Rome, near the river, above a bakery that opens at five. " * 8, speaker="Ana"
+    )
+    tool = next(tool for tool in CORE if tool.name == "memory_recall")
+    payload = tool.run(Desk(memory.as_agent()), tool.takes(question="Where does Ana live?", max_tokens=150))
+
+    assert size(payload) <= 150
+    assert payload["structuredContent"]["items"][0]["text"].startswith("Ana lives in Rome")
 
 
 def test_a_memory_from_write_to_retire(db: str) -> None:
@@ -290,7 +374,10 @@ def test_pages_and_budgets(db: str) -> None:
                 whole = answer.model_dump(
                     mode="json", by_alias=True, include={"content", "structured_content"}, exclude_none=True
                 )
-                assert estimate_tokens(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) <= budget
+                most = (
+                    2 * budget if "explain" in given else budget
+                )  # what it explains has a budget of its own
+                assert estimate_tokens(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) <= most
         assert "takes" in await call.refused("list", max_tokens=60)
 
     session(stdio(db), work)
@@ -319,8 +406,15 @@ def test_full_set_links_walks_and_merges(db: str) -> None:
 
     async def work(call: Tools) -> None:
         names = [tool.name for tool in (await call.client.list_tools()).tools]
-        more = {"memory_link", "memory_walk", "memory_timeline", "memory_feedback", "memory_merges"}
-        assert set(names) - set(_NINE) == more
+        more = {
+            "memory_profile",
+            "memory_link",
+            "memory_walk",
+            "memory_timeline",
+            "memory_feedback",
+            "memory_merges",
+        }
+        assert set(names) - set(_TEN) == more
 
         await call("link", src=a, type="relates_to", dst=b)
         around = await call("walk", id=a)

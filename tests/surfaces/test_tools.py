@@ -107,3 +107,16 @@ def test_what_goes_wrong_is_an_answer(memory: Memory, name: str, arguments: Any,
     answer = json.loads(tools.call(memory, name, arguments))
 
     assert told in answer["error"]
+
+
+def test_what_is_known_reaches_the_model(memory: Memory) -> None:
+    """Answer, proof and confidence come with the evidence; a context block is one call away."""
+    memory.remember("I live in Rome.", speaker="Ana")
+    found = call(memory, "recall", question="Where does Ana live?")
+    doubt = call(memory, "recall", question="Which car does Ana drive?")
+
+    assert (found["answer"], found["proof"][0]["text"]) == ("Rome", "Ana lives in Rome")
+    assert 0 < found["confidence"] <= 1
+    assert doubt["abstained"]
+    assert doubt["reason"]
+    assert "Ana lives in Rome" in call(memory, "context", max_tokens=100)

@@ -19,7 +19,6 @@ from worldline.exchange.records import Bad, Record, Report
 from worldline.handle import Handle
 from worldline.store import whole
 from worldline.store.sqlite import SqliteStore
-from worldline.store.tx import Tx
 from worldline.store.verify import verify
 from worldline.store.view import SqlView
 from worldline.write.redact import redact
@@ -112,11 +111,7 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | No
 
 def _put(handle: Handle, rows: Rows) -> list[int]:
     whole.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
-    tenant = handle.tenant_row()
-    tx = Tx(
-        handle.store, tenant, known=tenant.last_known + 1, types=handle.types, language=handle.config.language
-    )
-    return whole.index_words(tx)
+    return whole.index_words(handle._begin(False))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people, GraphML for graph tools.
+"""Exporting: JSON Lines (exact, see `jsonl.py`), Markdown for people (one file, or a vault of many), GraphML.
 
 JSON Lines hold the whole history. Markdown and GraphML show what is visible from the handle's
 moment, scope and world. A file appears whole or not at all.
@@ -17,12 +17,13 @@ import orjson
 
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
-from worldline.exchange import exact, jsonl
+from worldline.exchange import exact, jsonl, vault
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
 from worldline.store import copying
 from worldline.store.events import talks
+from worldline.store.migrate import make_private
 from worldline.store.view import SqlView
 from worldline.text import visible
 
@@ -36,10 +37,13 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     if format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}; the formats are: {', '.join(FORMATS)}")
     target = Path(path).expanduser()
+    if format == "markdown" and (target.is_dir() or not target.suffix):
+        return handle.read(lambda view: vault.write(view, target))
     if not handle.store.in_memory and target.resolve() == Path(handle.store.path).resolve():
         raise Refused(f"{target} is the store itself; export it into another file")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        make_private(str(part))
         with part.open("w", encoding="utf-8", newline="\n") as file:
             count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
         os.replace(part, target)

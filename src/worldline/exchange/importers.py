@@ -8,6 +8,7 @@ cannot be read or stored is told with its position, and everything else goes on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -21,9 +22,9 @@ from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore, source
 from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
-from worldline.exchange.records import Bad, Item, Known, Record, Report, Said, Stated
+from worldline.exchange.records import Bad, Item, Joined, Known, Left, Record, Report, Said, Stated
 from worldline.handle import Done, Handle, Place
-from worldline.model import Event, NodeDraft, Scope
+from worldline.model import EdgeDraft, Event, NodeDraft, Scope
 from worldline.store import copying
 from worldline.store.events import known_before
 from worldline.store.tx import Tx
@@ -48,6 +49,7 @@ NAMES = ("auto", "worldline", *FORMATS, "markdown")
 SOURCE = "source_id"
 """The metadata under which an imported note is found again."""
 BATCH = 200
+_ID = re.compile(r"[0-9a-f]{64}")
 _UNSTORABLE = (InvalidInput, Refused, Conflict, NotFound)
 
 
@@ -109,6 +111,9 @@ def _store(handle: Handle, items: Iterator[Item], report: Report, progress: Prog
     for item in _batched(items):
         if isinstance(item, Bad):
             report = replace(report, skipped=(*report.skipped, item))
+        elif isinstance(item, Left):
+            so_far = report.left_out.get(item.what, 0)
+            report = replace(report, left_out={**report.left_out, item.what: so_far + item.count})
         else:
             report = _keep(handle, item, report)
         done += len(item.events) if isinstance(item, Said) else 1
@@ -133,9 +138,11 @@ def _batched(items: Iterator[Item]) -> Iterator[Item]:
             yield item
 
 
-def _keep(handle: Handle, item: Said | Known | Stated, report: Report) -> Report:
+def _keep(handle: Handle, item: Said | Known | Stated | Joined, report: Report) -> Report:
     if isinstance(item, Said):
         return _keep_said(handle, item, report)
+    if isinstance(item, Joined):
+        return _keep_link(handle, item, report)
     try:
         item, found = _plain(handle, item)
         report = replace(report, redacted=(*report.redacted, *found))
@@ -145,11 +152,37 @@ def _keep(handle: Handle, item: Said | Known | Stated, report: Report) -> Report
     return _counted(report, int(new), int(not new))
 
 
+def _keep_link(handle: Handle, item: Joined, report: Report) -> Report:
+    """An edge between two notes that this import, or one before it, stored."""
+
+    def work(tx: Tx, place: Place) -> Done:
+        lines = [_named(tx, name) for name in (item.src, item.dst)]
+        if not all(lines):
+            raise NotFound(f"there is no note {item.dst if lines[0] else item.src}")
+        valid = clean_interval(None, None, tx.stamp)
+        return tx.link(EdgeDraft(lines[0], item.type, lines[1], valid, place.scope))
+
+    try:
+        new = handle.write("import", work, dry_run=report.dry_run).changed
+    except _UNSTORABLE as error:
+        return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
+    return _counted(report, int(new), int(not new))
+
+
+def _named(tx: Tx, name: str) -> int:
+    """The lineage of a note by its id here, or by its name at its origin."""
+    if _ID.fullmatch(name):
+        found = tx.as_view().named(name)
+        return found[0][1] if found else 0
+    nodes = copying.shown_notes(tx.as_view(labels={SOURCE: name}))
+    return nodes[0].line if nodes else 0
+
+
 def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[str, ...]]:
     """The item without secrets; one that belongs to a scope of such a name cannot be stored."""
     if not handle.config.redact:
         return item, ()
-    for kind, name in item.scope.bound().items() if isinstance(item, Known) else ():
+    for kind, name in item.scope.bound().items():
         require_plain(name, f"{kind} id")
     return screened(item)
 
@@ -182,6 +215,8 @@ def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[i
 
 
 def _fact(handle: Handle, item: Stated, report: Report) -> bool:
+    handle = _owned(handle, item.scope)
+
     def work(tx: Tx, place: Place) -> Done:
         key, changed = believe(tx, item.fact, place, handle)
         return tx.id_of(key), changed
@@ -191,10 +226,7 @@ def _fact(handle: Handle, item: Stated, report: Report) -> bool:
 
 def _note(handle: Handle, item: Known, report: Report) -> bool:
     """A new note; a new version of the one that was imported before; or nothing new."""
-    if item.scope.bound():
-        mine = handle.scopes[0] if handle.scopes else Scope()
-        wanted = Scope(**{**item.scope.bound(), **mine.bound()})
-        handle = replace(handle, scopes=(clean_scope(wanted), *handle.scopes[1:]))
+    handle = _owned(handle, item.scope)
 
     def work(tx: Tx, place: Place) -> Done:
         line = _imported(tx, item)
@@ -209,8 +241,19 @@ def _note(handle: Handle, item: Known, report: Report) -> bool:
     return handle.write("import", work, dry_run=report.dry_run).changed
 
 
+def _owned(handle: Handle, scope: Scope) -> Handle:
+    """The handle in the scope that something belonged to at its origin; what is bound already stays."""
+    if not scope.bound():
+        return handle
+    mine = handle.scopes[0] if handle.scopes else Scope()
+    wanted = Scope(**{**scope.bound(), **mine.bound()})
+    return replace(handle, scopes=(clean_scope(wanted), *handle.scopes[1:]))
+
+
 def _imported(tx: Tx, item: Known) -> int:
-    """The lineage that holds this note now, if an earlier import made it."""
+    """The lineage that holds this note now, if it came from here or an earlier import made it."""
+    if item.id and (line := _named(tx, item.id)):
+        return line
     view = tx.as_view(labels={SOURCE: item.source_id})
     nodes = copying.of_type(view, item.type)
     return nodes[0].line if nodes else 0

@@ -33,6 +33,13 @@ class Bad(Struct, frozen=True):
     reason: str
 
 
+class Left(Struct, frozen=True):
+    """Something that is no memory and was left out, such as the output of a tool."""
+
+    what: str
+    count: int = 1
+
+
 class Said(Struct, frozen=True):
     """Things said in one conversation, in order; each event has its own position."""
 
@@ -52,6 +59,17 @@ class Known(Struct, frozen=True):
     changed_at: When | None = None
     metadata: Metadata = {}
     scope: Scope = Scope()
+    id: str = ""
+    """The id under which this store knows it, where the file tells."""
+
+
+class Joined(Struct, frozen=True):
+    """A link between two notes, each by its id here or its name at its origin."""
+
+    position: str
+    src: str
+    type: str
+    dst: str
 
 
 class Stated(Struct, frozen=True):
@@ -59,9 +77,10 @@ class Stated(Struct, frozen=True):
 
     position: str
     fact: Fact
+    scope: Scope = Scope()
 
 
-Item: TypeAlias = Said | Known | Stated | Bad
+Item: TypeAlias = Said | Known | Stated | Joined | Left | Bad
 Reader: TypeAlias = Callable[[Iterable["Record | Bad"]], Iterator[Item]]
 
 
@@ -75,6 +94,8 @@ class Report(Struct, frozen=True):
     """What was here already."""
     skipped: tuple[Bad, ...] = ()
     dry_run: bool = False
+    left_out: dict[str, int] = {}
+    """What is no memory and was not taken over, by its kind."""
     redacted: tuple[str, ...] = ()
     """The kinds of secrets that were taken out."""
 

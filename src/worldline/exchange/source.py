@@ -7,6 +7,7 @@ JSON becomes a `Bad`; a document that is not JSON is an error, because it has no
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,11 @@ import orjson
 from worldline.errors import InvalidInput, NotFound
 from worldline.exchange.records import Bad, Record
 
+LARGEST = 1024**3
+"""So many bytes of one file are read from an archive."""
+SMALL = 16 * 1024**2
+RATIO = 100
+"""JSON is packed to a tenth or so; what is packed to less than a hundredth is a trap, if it is large."""
 _LISTS = ("conversations", "results", "memories", "messages", "data")
 """The names under which programs wrap their list of records."""
 _WANTED = ("conversations", "memories", "memory")
@@ -34,9 +40,25 @@ def documents(path: Path) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(path) as archive:
             for name in sorted(archive.namelist()):
                 if _wanted(Path(name).name):
-                    yield name, archive.read(name)
+                    yield name, _unpacked(archive, name)
     else:
         yield path.name, path.read_bytes()
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A member of an archive, unless it grows beyond any conversation; what it claims is not believed."""
+    entry = archive.getinfo(name)
+    most = min(LARGEST, max(SMALL, entry.compress_size * RATIO))
+    try:
+        with archive.open(entry) as packed:
+            data = packed.read(most + 1)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
+        raise InvalidInput(f"{name} cannot be unpacked ({error})") from None
+    if len(data) > most:
+        raise InvalidInput(
+            f"{name} unpacks to more than {most:,} bytes, {RATIO} times its size: it is not read"
+        )
+    return data
 
 
 def _wanted(name: str) -> bool:
@@ -81,7 +103,8 @@ def _elements(name: str, data: bytes) -> Iterator[Record]:
         raise InvalidInput(f"{name} is not JSON ({error})") from None
     if isinstance(value, dict):
         lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)]
-        value = lists[0] if lists and "chat_messages" not in value else [value]
+        beside = value["relations"] if isinstance(value.get("relations"), list) else []
+        value = [*lists[0], *beside] if lists and "chat_messages" not in value else [value]
     elements = value if isinstance(value, list) else [value]
     for number, element in enumerate(elements, 1):
         yield Record(f"{name}, record {number}", element)

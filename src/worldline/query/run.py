@@ -12,7 +12,7 @@ from worldline.clock import FOREVER, Interval, show
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
-from worldline.store import listing
+from worldline.store import filters, listing
 from worldline.store.view import SqlView, annotate
 from worldline.text import words
 
@@ -79,14 +79,14 @@ def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
 def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
     """Accepted identities count once, under the one that is known longest."""
     kept: dict[object, Node] = {}
-    joined = {e.src_line for e in view.edges([n.line for n in nodes], ("same_as",), "out")}
+    joined = view.merged([n.line for n in nodes])
     for node in nodes:
         if node.line not in joined:
             kept.setdefault((node.key, node.valid, node.known) if view.closed else node.key, node)
             continue
-        class_ = view.same_as(node.line)
-        first = view.one(class_[0]) or node
-        others = [n.name for n in view.visible(class_) if n.line != first.line]
+        seen = sorted(view.visible(view.same_as(node.line)), key=lambda n: n.line)
+        first = seen[0] if seen else node
+        others = [n.name for n in seen if n.line != first.line]
         kept.setdefault(first.key, annotate(first, [f"same as {name}" for name in others]))
     return list(kept.values())
 
@@ -169,8 +169,18 @@ def _fits(step: Where, node: Node) -> bool:
         (step.type is None or node.type in step.type)
         and (step.name is None or node.name == step.name)
         and (step.contains is None or step.contains in node.content)
-        and all(node.metadata.get(key) == value for key, value in step.metadata.items())
+        and all(_labelled(node, key, wanted) for key, wanted in step.metadata.items())
     )
+
+
+def _labelled(node: Node, key: str, wanted: Any) -> bool:
+    """Whether a memory's metadata meets a condition, as everywhere else."""
+    head, *path = key.split(".")
+    if key in node.metadata:
+        return filters.passes(node.metadata[key], wanted)
+    if path and head in node.metadata:
+        return filters.passes(node.metadata[head], wanted, tuple(path))
+    return filters.compares(wanted) and list(wanted) == ["$ne"]
 
 
 def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resolve) -> list[Node]:

@@ -12,8 +12,8 @@ from typing import Literal, TypeVar
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval
-from worldline.errors import InvalidInput
 from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
+from worldline.read.marks import packed, unpacked
 from worldline.store import histories, ledger
 from worldline.store.facts import stages
 from worldline.store.histories import Noted, Window
@@ -107,7 +107,7 @@ def changes(
     view: SqlView, since: Instant, limit: int | None = None, page: str | None = None
 ) -> tuple[Change, ...]:
     """What was believed or given up after a known time, in order; from the mark of a page on."""
-    start, skip = (since + 1, 0) if page is None else _mark(page)
+    start, skip = (since + 1, 0) if page is None else unpacked(page)
     feed: list[Change] = []
     for known, body in histories.log(view, start):
         for number, change in enumerate(_changeset(view, known, body)):
@@ -121,16 +121,8 @@ def changes(
 def mark_after(feed: Sequence[Change], page: str | None = None) -> str:
     """The mark of the page that follows these changes, which `page` began."""
     last = feed[-1].known_at
-    start, skip = _mark(page) if page else (0, 0)
-    return f"{last}.{sum(change.known_at == last for change in feed) + (skip if start == last else 0)}"
-
-
-def _mark(page: str) -> tuple[Instant, int]:
-    try:
-        known, skip = page.split(".")
-        return int(known), int(skip)
-    except ValueError:
-        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
+    start, skip = unpacked(page) if page else (0, 0)
+    return packed(last, sum(change.known_at == last for change in feed) + (skip if start == last else 0))
 
 
 def _changeset(view: SqlView, known: Instant, body: bytes) -> Iterator[Change]:

@@ -20,7 +20,7 @@ from worldline.rules.kinds import STANDING
 from worldline.store import people, search
 from worldline.store.search import Ground
 from worldline.store.view import SqlView
-from worldline.store.words import All, Any_, Match, any_of
+from worldline.store.words import All, Either, Match, any_of
 from worldline.text import words as tokens_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     for term in ordered[len(rare) : len(rare) + 2]:
         others = [other for other in ordered if other != term][:_BESIDE]
         parts.append(All((term, any_of(others))) if others else term)
-    return Any_(tuple(parts))
+    return Either(tuple(parts))
 
 
 def standing(view: SqlView, ground: Ground) -> list[int]:

@@ -10,6 +10,7 @@ import msgspec
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said, Side
 from worldline.query.run import bind, finish
+from worldline.read.marks import packed, unpacked
 from worldline.store import facts
 from worldline.store import listing as lists
 from worldline.store.facts import Worded
@@ -37,18 +38,11 @@ def listing(
     if type(limit) is not int or not 1 <= limit <= 1000:
         raise InvalidInput(f"a page has 1 to 1000 items, not {limit}")
     bound = bind(view, ask)
-    nodes = lists.page(bound, types, metadata, limit + 1, None if page is None else _mark(page))
+    start = None if page is None else unpacked(page)
+    nodes = lists.page(bound, types, metadata, limit + 1, start)
     rest = nodes[limit:]
     shown = finish(nodes[:limit], bound, ask)
-    return Page(tuple(shown), f"{nodes[limit - 1].valid.start}.{nodes[limit - 1].key}" if rest else None)
-
-
-def _mark(page: str) -> tuple[int, int]:
-    try:
-        start, key = page.split(".")
-        return int(start), int(key)
-    except ValueError:
-        raise InvalidInput(f"{page!r} is not the mark of a page; use the `next` of the page before") from None
+    return Page(tuple(shown), packed(nodes[limit - 1].valid.start, nodes[limit - 1].key) if rest else None)
 
 
 def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:

@@ -28,8 +28,8 @@ Tense = Literal["now", "then", ""]
 DEPTH = 10
 LEADERS = 5
 """Only before so many of the best may a newer turn be put."""
-GAP = 2.5
-"""How much lower the newer one's score may be."""
+GAP, TOLD_GAP = 2.5, 5.0
+"""How much lower the newer one's score may be; more where it tells a change or takes something back."""
 ALIKE, CHANGED = 0.75, 0.5
 """The share of what the older turn holds that the newer one must hold too; less where it tells a change."""
 MEETS = 0.5
@@ -49,7 +49,7 @@ _NOW = re.compile(
     re.I,
 )
 _IS = re.compile(
-    r"\b(?:is|are|am|do|does|can|should|may|must)\b|\b(?:who|what|where|how|when)['’]?s\b"
+    r"\b(?:is|are|am|do|does|can|should|may|must|will)\b|\b(?:who|what|where|how|when)['’]?s\b"
     r"|^\W*how (?:many|much|often|long|far|old)\b.*\b(?:has|have)\b"
     r"|^\W*(?:who|what|which(?: \w+){1,2}) \w+[^\Ws]s\b",
     re.I,
@@ -72,15 +72,12 @@ def tense(asked: Asked) -> Tense:
         return ""
     if _THEN.search(asked.text) and not _NOW.search(asked.text):
         return "then"
-    if (
-        asked.windows
-        or asked.why
-        or _NO_STATE.search(asked.text)
-        or (asked.several and not asked.wants & NUMBER)
-    ):
+    if asked.windows or asked.why or _NO_STATE.search(asked.text):
         return ""
     if _NOW.search(asked.text):
         return "now"
+    if asked.several and not asked.wants & NUMBER:
+        return ""
     return "now" if _IS.search(asked.text) and not _WAS.search(asked.text) else ""
 
 
@@ -180,7 +177,7 @@ def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
             new
             for new in order[place + 1 : DEPTH]
             if new in held
-            and board.scores[old] - board.scores[new] <= GAP
+            and board.scores[old] - board.scores[new] <= _gap(board.turns[new], held[new])
             and _is_version(asked, board, old, new)
             and _is_now(board.turns[new], held[new])
             and not _of_another(asked, board.turns[old], held[new])
@@ -190,6 +187,16 @@ def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
             new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
             order.insert(place, order.pop(order.index(new)))
     return order
+
+
+def _gap(turn: Turn, unit: Unit) -> float:
+    told = _tells_change(unit) or not _corrections().isdisjoint(turn.described.words.split())
+    return TOLD_GAP if told else GAP
+
+
+@cache
+def _corrections() -> frozenset[str]:
+    return frozenset(words("sorry wrong correction mistake meant"))
 
 
 _BEFORE = re.compile(r"\b(?:before|prior to|until)\s+(?P<tail>[^,;?]+)", re.I)

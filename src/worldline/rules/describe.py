@@ -110,6 +110,7 @@ _PATTERNS = (
 )
 _FLAGS = [(bit, re.compile(pattern, re.I)) for bit, pattern in _PATTERNS]
 _STANDING = next(pattern for bit, pattern in _FLAGS if bit == INSTRUCTS)
+_BLANKS = re.compile(r"\s{3,}")
 _INNER_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
 
 
@@ -130,7 +131,12 @@ def describe(text: str, speaker: str = "", said_at: int | None = None, caption: 
 
 def is_standing(text: str) -> bool:
     """Whether a text gives an instruction that is to hold from then on."""
-    return bool(_STANDING.search(text[:LONGEST_SCAN]))
+    return bool(_STANDING.search(_scanned(text)))
+
+
+def _scanned(text: str) -> str:
+    """What the patterns look at: a long blank is one, because they would try every part of it."""
+    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text[:LONGEST_SCAN])
 
 
 def _marked(text: str) -> list[str]:
@@ -152,7 +158,7 @@ def _is_aside(sentence: str) -> bool:
 
 
 def _flags(text: str) -> int:
-    head = text[:LONGEST_SCAN]
+    head = _scanned(text)
     flags = sum(bit for bit, pattern in _FLAGS if pattern.search(head))
     if text.rstrip().endswith(("?", "？")):
         flags |= ASKS

@@ -20,6 +20,8 @@ _MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
 
 def is_used(view: SqlView) -> bool:
     """Whether this tenant has anything archived."""
+    if view.looked is not None:
+        return any(what == 0 and cold and texts for what, cold, texts, *_ in view.looked[1])
     return bool(view.query("SELECT 1 FROM words_total WHERE tenant = :t AND cold <> 0 AND texts > 0"))
 
 

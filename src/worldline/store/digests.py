@@ -80,6 +80,8 @@ def _depth(tx: Tx, line: int) -> int:
 
 def _stored(tx: Tx, line: int) -> tuple[int, bytes, bytes]:
     """(head version, hash, digest) of a lineage before this changeset."""
+    if line in tx.held_worlds:
+        return tx.held_worlds[line]
     rows = tx.store.query(
         "SELECT head, hash, digest FROM worlds WHERE tenant = :t AND line = :line",
         {"t": tx.tenant, "line": line},

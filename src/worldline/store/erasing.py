@@ -72,13 +72,13 @@ def tombs(query: Query, tenant: int) -> Tombs:
         "SELECT of, rows, kept, kf FROM erased WHERE tenant = :t AND last >= 0 ORDER BY id", {"t": tenant}
     )
     for of, numbers, kept, at in rows:
-        gone = array("q", bytes(numbers)).tolist()
-        found.rows.setdefault(of, {}).update(dict.fromkeys(gone, at))
+        for row in array("q", bytes(numbers)):
+            found.rows.setdefault(of, {})[row] = at
         if of == "nodes":
-            for row, hash_, line, payload in msgspec.msgpack.decode(kept):
-                found.nodes[row] = hash_, line
+            for node, hash_, line, payload in msgspec.msgpack.decode(kept):
+                found.nodes[node] = hash_, line
                 if payload is not None:
-                    found.payloads[row] = payload
+                    found.payloads[node] = payload
         elif of == "edges":
             found.edges += [Kept(*each) for each in msgspec.msgpack.decode(kept)]
         elif of == "beliefs":
@@ -151,7 +151,9 @@ def sets_of(view: SqlView, scope: Scope) -> Sets:
 
 def lines_in(view: SqlView, sets: Sets) -> set[int]:
     """Every lineage that is or was believed in these scope sets."""
-    rows = view.query(f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound)
+    rows = view.query(
+        f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound
+    )
     return {row[0] for row in rows}
 
 
@@ -215,10 +217,11 @@ def resting_on(view: SqlView, lines: Collection[int], sets: Sets) -> list[Restin
         if "merged" not in metadata_from(noted):
             rests.setdefault(src, []).append(line)
             first[src] = min(since, first.get(src, FOREVER))
+    own = {line for line in found if found[line][0] == "Fact" and born.get(line, 0) < first.get(line, 0)}
     return [
-        Resting(line, type_, made, type_ == "Fact" and born.get(line, 0) < first.get(line, 0), tuple(rests.get(line, ())))
+        Resting(line, type_, made, line in own, tuple(rests.get(line, ())))
         for line, (type_, made) in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def facts_about(view: SqlView, lines: Collection[int], sets: Sets) -> set[int]:
@@ -389,7 +392,10 @@ def said_of(view: SqlView, entities: Collection[int]) -> list[Said]:
         f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) ORDER BY f.node",
         among=listed(entities),
     )
-    return [Said(*row[:5], row[5] if row[4] else orjson.loads(row[6] or "null")) for row in rows]
+    return [
+        Said(node, subject, name, phrase, object_, value if object_ else orjson.loads(literal or "null"))
+        for node, subject, name, phrase, object_, value, literal in rows
+    ]
 
 
 def grounds_of(view: SqlView, lines: Collection[int]) -> list[int]:
@@ -445,7 +451,9 @@ def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
     count = 0
     index = tx.words()
     for one in written(tx, lines):
-        draft = NodeDraft(one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=_made(one.made))
+        draft = NodeDraft(
+            one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=_made(one.made)
+        )
         if is_silent(one.type, draft.made):
             continue
         texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
@@ -509,7 +517,9 @@ def _leave(tx: Tx, table: str, numbers: Sequence[int], kept: Sequence[Any], who:
     for start in range(0, len(numbers), _SPLIT):
         part = numbers[start : start + _SPLIT]
         own = kept if not start else []
-        tx.add("erased", table, part[-1], array("q", part).tobytes(), msgspec.msgpack.encode(own), who, tx.stamp)
+        tx.add(
+            "erased", table, part[-1], array("q", part).tobytes(), msgspec.msgpack.encode(own), who, tx.stamp
+        )
 
 
 def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
@@ -569,7 +579,7 @@ def _kept(
 ) -> dict[str, list[Any]]:
     """What the tombstones of each table must know."""
     nodes = tx.query(
-        f"SELECT id, hash, line, type, name, content FROM nodes WHERE tenant = :t AND id IN {LISTED} ORDER BY id",
+        f"SELECT id, hash, line, type FROM nodes WHERE tenant = :t AND id IN {LISTED} ORDER BY id",
         among=listed([*rows["nodes"], *over["nodes"]]),
     )
     edges = tx.query(
@@ -581,7 +591,7 @@ def _kept(
         among=listed(sorted({*doomed.lines, *doomed.shares})),
     )
     told = []
-    for node, hash_, line, type_, name, content in nodes:
+    for node, hash_, line, type_ in nodes:
         payload = None
         if node in over["nodes"] and node in doomed.renamed:
             payload = payload_of(type_, *doomed.renamed[node])
@@ -626,7 +636,11 @@ def _seals(tx: Tx, gone: Mapping[str, Sequence[int]], before: Tombs) -> list[tup
                 if (table, number) in wanted
             }
             if found:
-                was = before.seals[sequence][0] if sequence in before.seals else digest_of(body, at, stored, before)
+                was = (
+                    before.seals[sequence][0]
+                    if sequence in before.seals
+                    else digest_of(body, at, stored, before)
+                )
                 seals.append((sequence, was, digest_of(body, at, stored, after)))
                 again = before.rows  # a row that was written over once is in two changesets
                 wanted -= {pair for pair in found if pair[1] not in again.get(pair[0], {})}
@@ -677,22 +691,35 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
     for table in _BY_LINE:
         tx.query(f"DELETE FROM {table} WHERE tenant = :t AND line IN {LISTED}", among=lines)
     tx.query(f"DELETE FROM composed WHERE tenant = :t AND line IN {LISTED}", among=above)
-    tx.query(f"DELETE FROM wordings WHERE tenant = :t AND object IN {LISTED}", among=listed([*nodes, *doomed.lines]))
+    tx.query(
+        f"DELETE FROM wordings WHERE tenant = :t AND object IN {LISTED}",
+        among=listed([*nodes, *doomed.lines]),
+    )
     for object_, kind in doomed.wordings:
-        tx.query("DELETE FROM wordings WHERE tenant = :t AND object = :o AND kind = :kind", o=object_, kind=kind)
+        tx.query(
+            "DELETE FROM wordings WHERE tenant = :t AND object = :o AND kind = :kind", o=object_, kind=kind
+        )
     for line, keys in doomed.blocks.items():
         tx.query("DELETE FROM blocks WHERE tenant = :t AND line = :line", line=line)
         for key in sorted(keys):
             tx.add("blocks", key, line)
     for table, numbers in rows.items():
         key = ledger.key_column(table)
-        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND {key} IN {LISTED}", among=listed(sorted(numbers)))
-    tx.query(f"UPDATE events SET reading = NULL WHERE tenant = :t AND node IN {LISTED}", among=listed(doomed.reread))
+        tx.query(
+            f"DELETE FROM {table} WHERE tenant = :t AND {key} IN {LISTED}", among=listed(sorted(numbers))
+        )
+    tx.query(
+        f"UPDATE events SET reading = NULL WHERE tenant = :t AND node IN {LISTED}",
+        among=listed(doomed.reread),
+    )
     if doomed.shares:
         _delete_shares(tx, doomed)
     if doomed.scopes:
         for table in ("profiles", "composed"):
-            tx.query(f"DELETE FROM {table} WHERE tenant = :t AND scope IN (SELECT value FROM json_each(:sets))", **sets.bound)
+            tx.query(
+                f"DELETE FROM {table} WHERE tenant = :t AND scope IN (SELECT value FROM json_each(:sets))",
+                **sets.bound,
+            )
     return vectors
 
 
@@ -765,6 +792,10 @@ def _write_over(tx: Tx, doomed: Doomed, nodes: Sequence[int]) -> None:
                 name=name, content=content, node=node,
             )  # fmt: skip
         else:
-            tx.query("UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node)
+            tx.query(
+                "UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node
+            )
         columns = ", ".join(COLUMNS["nodes"])
-        tx.ledger.put("nodes", tx.query(f"SELECT {columns} FROM nodes WHERE tenant = :t AND id = :node", node=node))
+        tx.ledger.put(
+            "nodes", tx.query(f"SELECT {columns} FROM nodes WHERE tenant = :t AND id = :node", node=node)
+        )

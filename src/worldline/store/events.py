@@ -7,14 +7,20 @@ are no memory, so that the log does not cover them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from worldline.clock import Instant
+from worldline.clock import EARLIEST, LATEST, Instant
 from worldline.model import Scope
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
+
+_IN = (
+    "(SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = {} AND c.type = 'contains'"
+    " AND c.vt > :latest AND c.kt = :forever ORDER BY c.vt DESC, c.id LIMIT 1)"
+)
+"""The world that a lineage lies in now."""
 
 
 class Stored(Struct, frozen=True):
@@ -82,6 +88,73 @@ def stored_event(view: SqlView, event: str) -> Stored:
     return Stored(*rows[0])
 
 
+def to_settle(tx: Tx, event: str) -> Stored:
+    """The same, for a changeset that will tie what it says to it: what hangs on it already is known then."""
+    id_ = bytes.fromhex(event)
+    rows = tx.query(
+        "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading,"
+        f" n.line, {_IN.format('n.line')}, s.id, s.hash, s.name, s.line, {_IN.format('s.id')},"
+        " w.head, w.hash, w.digest,"
+        " EXISTS (SELECT 1 FROM edges r WHERE r.tenant = :t AND r.src = n.id AND r.type = 'refers_to'),"
+        " EXISTS (SELECT 1 FROM edges d WHERE d.tenant = :t AND d.dst = n.id AND d.type = 'derived_from')"
+        " FROM nodes n CROSS JOIN events e ON e.tenant = :t AND e.node = n.id"
+        " LEFT JOIN nodes s ON s.tenant = :t AND s.id = n.world LEFT JOIN worlds w ON w.tenant = :t AND w.line = s.id"
+        " WHERE n.tenant = :t AND n.hash = :hash",
+        hash=id_,
+        latest=LATEST,
+    )
+    node, sender, (line, parent, world, *around, mentions, grounds) = rows[0][0], rows[0][2], rows[0][8:]
+    tx.recollect(node, (id_, sender, line), parent)
+    if world is not None:
+        tx.recollect(world, tuple(around[:3]), around[3])
+        tx.seated(world, _state(around[4:]))
+    tx.bare(
+        node, *[type_ for type_, some in (("refers_to", mentions), ("derived_from", grounds)) if not some]
+    )
+    return Stored(*rows[0][:8])
+
+
+def session_of(tx: Tx, id_: bytes, scope: int) -> int:
+    """The world of a session that is believed in a scope, and what a changeset asks of it; 0 for a new one."""
+    if at := tx.sitting_in(id_):
+        return at
+    rows = tx.query(
+        f"SELECT n.id, n.name, n.line, {_IN.format('n.id')}, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
+        " AND b.line = n.line AND b.node = n.id AND b.scope = :scope AND b.kt = :forever AND b.vf <= :always"
+        " AND b.vt > :always), w.head, w.hash, w.digest,"
+        " coalesce((SELECT max(x.position) FROM texts x WHERE x.tenant = :t AND x.session = n.id), -1),"
+        " coalesce((SELECT max(x.position) FROM cold_texts x WHERE x.tenant = :t AND x.session = n.id), -1)"
+        " FROM nodes n LEFT JOIN worlds w ON w.tenant = :t AND w.line = n.id WHERE n.tenant = :t AND n.hash = :hash",
+        hash=id_, scope=scope, always=EARLIEST, latest=LATEST,
+    )  # fmt: skip
+    if not rows:
+        tx.absent(id_)
+        return 0
+    key, name, line, parent, believed, *state, hot, cold = rows[0]
+    tx.recollect(key, (id_, name, line), parent)
+    tx.seated(key, _state(state), max(hot, cold, -1))
+    return int(key) if believed else 0
+
+
+def _state(columns: Sequence[Any]) -> tuple[int, bytes, bytes] | None:
+    head, hash_, digest = columns
+    return None if head is None else (head, hash_, digest)
+
+
+def is_unheard(tx: Tx, key: bytes, id_: bytes) -> bool:
+    """Whether neither an event of this key nor a memory of this id is stored; then the changeset knows that."""
+    if key in tx.heard or id_ in tx._keys:
+        return False
+    rows = tx.peek().query(
+        "SELECT 1 FROM events WHERE tenant = :t AND key = :key"
+        " UNION ALL SELECT 1 FROM nodes WHERE tenant = :t AND hash = :id",
+        key=key,
+        id=id_,
+    )
+    tx.absent(*([] if rows else [id_]))
+    return not rows
+
+
 def same_event(tx: Tx, key: bytes) -> Same | None:
     """The event that is stored under a key."""
     rows = tx.query(
@@ -118,7 +191,7 @@ def signals_of(tx: Tx, node: int) -> str | None:
 
 def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
     """What is still to be done with an event (nothing: its state), and what the gate found."""
-    tx.query(
+    (tx if tx.is_new(node) else tx.peek()).query(
         "UPDATE events SET state = :state, draft = :draft, signals = coalesce(signals, :signals)"
         " WHERE tenant = :t AND node = :node",
         state="pending" if draft else state, draft=draft, signals=signals, node=node,
@@ -215,5 +288,7 @@ def scope_sets(view: SqlView) -> dict[int, tuple[Scope, ...]]:
 
 def scope_key(tx: Tx, scope: int) -> str:
     """The canonical text of a scope set; empty for none."""
+    if scope in tx.scope_keys:
+        return tx.scope_keys[scope]
     rows = tx.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=scope) if scope else []
     return str(rows[0][0]) if rows else ""

@@ -88,11 +88,14 @@ class Store:
 
     def _counts(self, terms: list[str]) -> dict[str, int]:
         """In how many texts each word is, those that wait to be indexed among them."""
-        rows = self._query("SELECT row, text FROM fresh_words WHERE tenant = :t ORDER BY row", t=self._tenant)
-        for row, text in rows:
+        rows = self._query(
+            "SELECT row, text, owner, kinds FROM fresh_words WHERE tenant = :t ORDER BY row", t=self._tenant
+        )
+        for row, text, owner, kinds in rows:
             held = text.split()
+            length = len(held) + len(owner.split()) + len(kinds.split())
             for term in set(terms).intersection(held):
-                posting = (row // WORDS_PER_NODE, len(held), held.count(term))
+                posting = (row // WORDS_PER_NODE, length, held.count(term))
                 self._fresh.setdefault(term, []).append(posting)
         counted = dict(self._query(
             "SELECT term, sum(n) FROM words WHERE tenant = :t AND cold = 0"

@@ -53,6 +53,8 @@ class Held:
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
+        self.leaves: dict[int, Any] = {}
+        """By tenant, the hashes of single memories, which are not stored because they follow from their ids."""
         self.shown: dict[int, dict[int, int]] = {}
         """tenant → lineage → moment: what recalls have shown since the tenant's last write; never much."""
 

@@ -28,6 +28,7 @@ DESCRIBED = 24_000
 class Indexing(SqlView):
     """The part of a changeset that makes its texts findable."""
 
+    is_snapshot = False
     language: str
     indexed_nodes: list[int]
     _dirty: bool

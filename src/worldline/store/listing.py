@@ -11,7 +11,7 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, Instant, Interval
 from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-from worldline.store.view import NODE, SqlView, label_value, listed, node_from
+from worldline.store.view import NODE, SqlView, listed, node_from
 
 
 class Amounts(Struct, frozen=True):
@@ -46,12 +46,8 @@ def page(
     if after is not None:
         args["page_vf"], args["page_id"] = after
         where.append("(b.vf, n.id) < (:page_vf, :page_id)")
-    for number, (label, value) in enumerate(metadata.items()):
-        args[f"l{number}"], args[f"m{number}"] = label, label_value(value)
-        where.append(
-            "(n.id, b.scope) IN (SELECT l.node, l.scope FROM labels l WHERE l.tenant = :t"
-            f" AND l.label = :l{number} AND l.value = :m{number})"
-        )
+    if metadata:
+        view = view.bind(labels={**view.labels, **metadata})
     return view.nodes(" AND ".join(where), "ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :most", **args)
 
 

@@ -6,6 +6,8 @@ It never guesses: a prefix that fits several memories is an error that lists the
 from __future__ import annotations
 
 import re
+from array import array
+from threading import Lock
 from typing import Any
 
 from msgspec import Struct
@@ -25,6 +27,36 @@ class Target(Struct, frozen=True):
     line: int
     key: int = 0
     known: Instant = LATEST
+
+
+class Leaves:
+    """The first digits of the hash of every single memory of a tenant: worked out once, then only for new ones."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._heads, self._keys = array("Q"), array("q")
+        self._lock = Lock()
+
+    def find(self, view: SqlView, wanted: bytes) -> list[int]:
+        """The memories whose hash begins as this one."""
+        rows = view.query("SELECT id, hash FROM nodes WHERE tenant = :t AND id > :last", last=self._last)
+        with self._lock:
+            for key, id_ in rows:
+                if key > self._last:
+                    self._heads.append(_head(world_hash(id_)))
+                    self._keys.append(key)
+            self._last = max(self._last, *(row[0] for row in rows)) if rows else self._last
+            head, at, found = _head(wanted), -1, list[int]()
+            while True:
+                try:
+                    at = self._heads.index(head, at + 1)
+                except ValueError:
+                    return found
+                found.append(self._keys[at])
+
+
+def _head(hash_: bytes) -> int:
+    return int.from_bytes(hash_[:8], "big")
 
 
 def resolve(view: SqlView, ref: Any, shortest: int = 8) -> Target:
@@ -67,7 +99,8 @@ def _leaf(view: SqlView, prefix: str) -> Target:
     """A leaf's hash is not stored, because it follows from its id; a whole one is looked for."""
     if len(prefix) == 64:
         wanted = bytes.fromhex(prefix)
-        for key, line, id_ in view.query("SELECT id, line, hash FROM nodes WHERE tenant = :t"):
+        for key in view.store.leaves.setdefault(view.tenant, Leaves()).find(view, wanted):
+            line, id_ = view.query("SELECT line, hash FROM nodes WHERE tenant = :t AND id = :key", key=key)[0]
             if world_hash(id_) == wanted and view.named(id_.hex()):
                 return Target(line, key)
     raise NotFound(f"no memory {prefix[:16]} in this tenant, scope and world")

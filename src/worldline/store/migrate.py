@@ -6,6 +6,8 @@ crash leaves the old format whole.
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -119,7 +121,14 @@ def backup(connection: apsw.Connection, path: str) -> None:
         raise StoreError(f"cannot write the backup {path} ({error})") from None
 
 
+def make_private(path: str) -> None:
+    """A new, empty file that only its owner can read; one that is there stays as it is."""
+    with contextlib.suppress(OSError):  # whoever opens it says what is wrong
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
 def _copy(connection: apsw.Connection, path: str) -> None:
+    make_private(path)
     target = apsw.Connection(path)
     try:
         with target.backup("main", connection, "main") as copying:

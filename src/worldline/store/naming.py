@@ -52,6 +52,8 @@ def texts(values: Iterable[str]) -> str:
 
 def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
     """Whom these folded names stand for in a scope, the oldest first."""
+    if tx.gathering and (known := tx.gathering.called(keys, scope)) is not None:
+        return known
     rows = tx.query(
         "SELECT a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = a.line"
         " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v) FROM aliases a"
@@ -64,17 +66,12 @@ def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
 
 def one_called(tx: Tx, key: str, scope: int) -> int:
     """The entity that has this folded name in a scope; 0 if none has."""
-    rows = tx.query(
-        "SELECT line FROM aliases WHERE tenant = :t AND key = :key AND scope = :scope ORDER BY id LIMIT 1",
-        key=key,
-        scope=scope,
-    )
-    return int(rows[0][0]) if rows else 0
+    return next((row.line for row in called(tx, [key], scope)), 0)
 
 
 def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[Part]:
     """Names that share a block key, of whom a slot says something; and the very name, if it is known."""
-    rows = tx.query(
+    rows = (tx.peek() if tx.gathering and not tx._rows["aliases"] else tx).query(
         "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
         " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
@@ -85,25 +82,17 @@ def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: 
     return [Part(line, name, bool(same)) for line, name, same in rows]
 
 
-def alike(view: SqlView, keys: Iterable[str], but: Collection[int], scope: int, most: int) -> list[Named]:
+def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int) -> list[Named]:
     """Names that share block keys with a new one; those that share the most, if there are many."""
-    rows = view.query(
+    rows = (tx.peek() if tx.gathering else tx).query(
         "SELECT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         f" WHERE k.tenant = :t AND k.key IN {_KEYS} AND a.scope = :scope AND a.line NOT IN {LISTED}"
         " GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line, a.name LIMIT :most",
         keys=texts(keys), scope=scope, among=listed(but), most=most,
     )  # fmt: skip
-    return [Named(*row) for row in rows]
-
-
-def names_of(view: SqlView, lines: Collection[int], scope: int) -> list[Named]:
-    """Every name of these entities in a scope, the oldest first."""
-    rows = view.query(
-        f"SELECT line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} AND scope = :scope ORDER BY id",
-        among=listed(lines),
-        scope=scope,
-    )
-    return [Named(*row) for row in rows]
+    lines = {line for _, key, line in tx._rows["blocks"] if key in keys} - set(but)
+    fresh = [Named(row[4], row[3]) for row in tx._rows["aliases"] if row[4] in lines and row[5] == scope]
+    return [*(Named(*row) for row in rows), *fresh]
 
 
 def ever_called(view: SqlView, line: int) -> set[str]:
@@ -143,6 +132,45 @@ def beside(view: SqlView, lines: Collection[int], most: int) -> list[int]:
         most=most,
     )
     return sorted({line for row in rows for line in row} - set(lines))
+
+
+class Near(NamedTuple):
+    """An entity within two facts of others: how far, and its names in a scope."""
+
+    line: int
+    far: int
+    names: tuple[str, ...]
+
+
+def _ends_of(lines: str) -> str:
+    """The ends of the facts of these, not too many."""
+    first, second = (
+        f"SELECT * FROM ({_FACT_ENDS} {end} IN ({lines}) ORDER BY {end}, predicate, node LIMIT :most) x"
+        for end in ("subject", "object")
+    )
+    return f"SELECT subject AS a, object AS b FROM ({first} UNION {second}) y"
+
+
+def within_two_facts(view: SqlView, lines: Collection[int], scope: int, most: int) -> list[Near]:
+    """These entities and those within two facts of them, the nearest first, then the oldest."""
+    own = "SELECT value FROM json_each(:among)"
+    rows = view.query(
+        f"WITH one AS ({_ends_of(own)}),"
+        f" first AS (SELECT line FROM (SELECT a AS line FROM one UNION SELECT b FROM one) p WHERE line NOT IN ({own})),"
+        f" two AS ({_ends_of('SELECT line FROM first')}), near AS (SELECT line, min(far) AS far FROM"
+        f" (SELECT value AS line, 0 AS far FROM json_each(:among) UNION ALL SELECT line, 1 FROM first"
+        " UNION ALL SELECT a, 2 FROM two UNION ALL SELECT b, 2 FROM two) q GROUP BY line)"
+        " SELECT near.line, near.far, a.name FROM near LEFT JOIN aliases a ON a.tenant = :t AND a.line = near.line"
+        " AND a.scope = :scope ORDER BY near.far, near.line, a.id",
+        among=listed(lines),
+        scope=scope,
+        most=most,
+    )
+    found: dict[int, Near] = {}
+    for line, far, name in rows:
+        held = found.get(line, Near(line, far, ()))
+        found[line] = Near(line, far, (*held.names, name) if name is not None else held.names)
+    return list(found.values())
 
 
 # Merges ---------------------------------------------------------------------------------------------

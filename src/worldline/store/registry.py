@@ -38,12 +38,20 @@ def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeTy
     return Tenant(number, name, key, tx.stamp, tx.sequence, tx.head)
 
 
+def _bound(scopes: Sequence[Scope]) -> list[Scope]:
+    return sorted({scope for scope in scopes if scope.bound()}, key=scope_key)
+
+
+def set_key(scopes: Sequence[Scope]) -> str:
+    """The canonical text of a scope set; empty for no scope at all."""
+    return "|".join(scope_key(scope) for scope in _bound(scopes))
+
+
 def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:
     """The number of a scope set, made at first use; 0 for no scope at all."""
-    bound = sorted({scope for scope in scopes if scope.bound()}, key=scope_key)
+    bound, key = _bound(scopes), set_key(scopes)
     if not bound:
         return 0
-    key = "|".join(scope_key(scope) for scope in bound)
     rows = tx.query("SELECT id FROM scopes WHERE tenant = :t AND key = :key", key=key)
     if rows:
         return int(rows[0][0])
@@ -132,6 +140,8 @@ def _kind(item: Any) -> str:
 
 def _registered(tx: Tx, kind: str, name: str | None) -> list[Row]:
     """(row, world, version, spec, name) of what is registered now."""
+    if not tx.typed:
+        return []
     chosen = "TRUE" if name is None else "name = :name"
     return tx.query(
         "SELECT id, world, version, spec, name FROM ontology WHERE tenant = :t AND kind = :kind"

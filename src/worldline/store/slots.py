@@ -79,14 +79,18 @@ def value_of(object_: int, name: str | None, literal: str | None) -> str:
 # Open facts -----------------------------------------------------------------------------------------
 
 
-def open_facts(tx: SqlView, subject: int, scope: int) -> list[OpenFact]:
+def open_facts(tx: Tx, subject: int, scope: int) -> list[OpenFact]:
     """What is believed of a subject and not over, in this scope's owner."""
-    return [_open(row) for row in tx.open_facts(subject, scope)]
+    known = tx.gathering.open_facts(subject, scope) if tx.gathering else None
+    return [_open(row) for row in tx.open_facts(subject, scope)] if known is None else known
 
 
-def open_facts_among(tx: SqlView, nodes: Collection[int], scope: int) -> list[OpenFact]:
+def open_facts_among(tx: Tx, nodes: Collection[int], scope: int) -> list[OpenFact]:
     """Which of these nodes are facts that are believed and not over, with the names of their subjects."""
-    return [_open(row[1:], row[0]) for row in tx.open_facts_among(nodes, scope)] if nodes else []
+    found = [_open(row[1:], row[0]) for row in tx.open_facts_among(nodes, scope)] if nodes else []
+    if tx.gathering:
+        tx.gathering.note(found)
+    return found
 
 
 def _open(row: Sequence[Any], subject_name: str = "") -> OpenFact:
@@ -97,7 +101,9 @@ def _open(row: Sequence[Any], subject_name: str = "") -> OpenFact:
 
 
 def is_held(tx: Tx, belief: int) -> bool:
-    """Whether a belief is still held."""
+    """Whether a belief that this changeset has seen held is still held."""
+    if tx.gathering:
+        return belief not in tx._closes["beliefs"]
     return bool(tx.query("SELECT 1 FROM beliefs WHERE tenant = :t AND id = :id AND kt = :forever", id=belief))
 
 
@@ -146,26 +152,32 @@ def lately_told(tx: Tx, sender: str, said_at: Instant, own: int, scope: int, mos
 
 def kinds_of(tx: Tx, name: str, scope: int) -> frozenset[str]:
     """The type nouns that a folded name was worded with, not those of its roles."""
-    rows = tx.query(
+    known = tx.gathering.called([name], scope) if tx.gathering else None
+    rows = (tx if known is None else tx.peek()).query(
         "SELECT DISTINCT w.kind FROM aliases a CROSS JOIN wordings w ON w.tenant = :t AND w.object = a.line"
         " WHERE a.tenant = :t AND a.key = :name AND a.scope = :scope AND w.placed <> 0",
         name=name,
         scope=scope,
     )
-    return frozenset(row[0] for row in rows)
+    lines = {row.line for row in known or ()}
+    fresh = {kind for _, object_, _, kind, placed in tx._rows["wordings"] if placed and object_ in lines}
+    return frozenset({row[0] for row in rows} | fresh)
 
 
 def kinds_in(tx: Tx, key: str) -> frozenset[str]:
     """The type nouns with which a predicate key was ever worded."""
-    rows = tx.query(
+    rows = tx.peek().query(
         "SELECT DISTINCT kind FROM wordings WHERE tenant = :t AND key = :key AND placed <> 0", key=key
     )
-    return frozenset(row[0] for row in rows)
+    fresh = {kind for _, _, its, kind, placed in tx._rows["wordings"] if placed and its == key}
+    return frozenset({row[0] for row in rows} | fresh)
 
 
 def was_worded(tx: Tx, key: str) -> bool:
     """Whether any fact was ever worded with this predicate key."""
-    return bool(tx.query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key))
+    if any(row[7] == key for row in tx._rows["facts"]):
+        return True
+    return bool(tx.peek().query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key))
 
 
 def in_slot(tx: Tx, subject: int, slot: str) -> list[InSlot]:

@@ -11,6 +11,7 @@ import errno
 import os
 import struct
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
 """Locks of an open file (try, wait), where the system has them; elsewhere flock."""
 _COUNTER, _QUEUE = 0, 1
+STATEMENTS = 400
+"""So many prepared statements are kept; a night, a write and a question have some hundred each."""
 _PUT = {
     table: f"INSERT INTO {table} ({', '.join(map(quoted, columns))}) VALUES ({', '.join('?' * len(columns))})"
     + (" ON CONFLICT DO NOTHING" if table in UNNUMBERED else "")
@@ -49,7 +52,9 @@ class SqliteStore(Held):
         self.in_memory = self.path == ":memory:"
         self._local = threading.local()
         self._write_lock = threading.RLock()
-        self._open: list[apsw.Connection] = []
+        self._open: list[tuple[threading.Thread, apsw.Connection]] = []
+        """Each with the thread that it belongs to: what a thread leaves behind is closed for it."""
+        self._opening = threading.Lock()
         self._shared = self._connect() if self.in_memory else None
         try:
             with translated():
@@ -73,10 +78,16 @@ class SqliteStore(Held):
         with translated():
             connection = self._file()
             connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
+            # One plan a statement: else each new value that is bound has it prepared again (STAT4).
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
-            self._open.append(connection)
+            with self._opening:
+                for owner, left in [pair for pair in self._open if not pair[0].is_alive()]:
+                    left.close(True)
+                    self._open.remove((owner, left))
+                self._open.append((threading.current_thread(), connection))
             return connection
 
     def keep_shown(self) -> None:
@@ -96,14 +107,22 @@ class SqliteStore(Held):
                 connection.execute(f"PRAGMA synchronous = {self.config.durability}")
 
     def _file(self) -> apsw.Connection:
-        return apsw.Connection(self.path)
+        if not self.in_memory:
+            migrate.make_private(self.path)
+        return apsw.Connection(self.path, statementcachesize=STATEMENTS)
 
     def close(self) -> None:
         """Closes every connection that this store opened, in any thread."""
         if self._open:
             self.keep_shown()
-        for connection in self._open:
-            connection.close(True)
+        for _, connection in self._open:
+            while True:
+                try:
+                    connection.close(True)
+                    break
+                except apsw.ThreadingViolationError:  # another thread is in the midst of a statement
+                    connection.interrupt()
+                    time.sleep(0.001)
         self._open.clear()
         self._local = threading.local()
 
@@ -201,7 +220,9 @@ class SqliteStore(Held):
         with self._exclusive(), self._shared_access(), translated():
             if connection.in_transaction:
                 raise StoreError("a store is swept between transactions, not inside one")
-            held = connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'").fetchall()
+            held = connection.execute(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
+            ).fetchall()
             connection.execute("PRAGMA secure_delete = ON")
             try:
                 for (name,) in held:
@@ -331,7 +352,7 @@ def _locked(path: str, seconds: float | None) -> int:
     who wait, as it would with one lock.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreFull(FULL) from None

@@ -8,7 +8,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -21,6 +21,7 @@ from worldline.model import (
     Edge,
     EdgeDraft,
     EdgeType,
+    FactRow,
     Metadata,
     NodeDraft,
     Op,
@@ -30,17 +31,16 @@ from worldline.model import (
 )
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
-from worldline.store.held import Row
+from worldline.store.beginning import begun, last_row
+from worldline.store.held import Row, Tenant
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
 from worldline.store.sqlite import SqliteStore
-from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
+from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed, owner_token
 
-_NUMBERED = tuple(t for t in COLUMNS if t not in UNNUMBERED and t not in KEYED)
-_NEXT_ROWS = "SELECT " + ", ".join(
-    f"(SELECT coalesce(max(id), 0) FROM {t} WHERE tenant = :t)" for t in _NUMBERED
-)
-_LAST_ERASED = "SELECT of, max(last) FROM erased WHERE tenant = :t GROUP BY of"
+if TYPE_CHECKING:
+    from worldline.store.settling import Gathering
+
 ALWAYS = Interval(EARLIEST)
 MANY_WORDS = 400_000
 """So many words are gathered before they are put into the index all together."""
@@ -52,30 +52,33 @@ class Tx(Indexing):
     def __init__(
         self,
         store: SqliteStore,
-        tenant: Row,
+        tenant: Tenant,
         *,
         known: Instant,
         scope: Scope = Scope(),
         types: Mapping[str, EdgeType],
         language: str = "english",
         fresh: bool = False,
+        scope_key: str = "",
     ) -> None:
-        super().__init__(store, tenant[0], valid=known, scope=scope)
-        self.name, self.root, self.stamp = tenant[1], tenant[2], known
-        self.sequence, self.head = tenant[4], tenant[5]
+        super().__init__(store, tenant.id, valid=known, scope=scope)
+        found = begun(store, tenant.id, tenant.root, scope_key)
+        self.name, self.root, self.stamp = tenant.name, tenant.root, known
+        self.sequence, self.head = tenant.sequence, tenant.head
         self.types, self.language, self.fresh = types, language, fresh
-        self.scope_id = 0
+        self.scope_id = found.scope
         """The scope set that this handle writes to."""
         self.changes: list[str] = []
         self.proposed: list[str] = []
         self.ledger = ledger.Entries()
         self.worlds = digests.Touched()
-        self._next: dict[str, int] = dict(
-            zip(_NUMBERED, store.query(_NEXT_ROWS, {"t": self.tenant})[0], strict=True)
-        )
-        if self._next["erased"]:  # the number of what was erased is not given again
-            for of, last in store.query(_LAST_ERASED, {"t": self.tenant}):
-                self._next[of] = max(self._next.get(of, 0), last)
+        self.gathering: Gathering | None = None
+        """What settling an event has looked up, as long as nothing is written out."""
+        self.held_worlds = {self.root: found.world} if found.world else {}
+        self.typed = found.typed
+        """Whether any type or predicate is registered."""
+        self._merged = found.merged
+        self._next = dict(found.last)
         self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
@@ -91,7 +94,19 @@ class Tx(Indexing):
         """Lineages that began in this changeset, and their types."""
         self._begun: set[int] = set()
         """Those of them that are believed already."""
-        self._stored: dict[int, Row] = {}
+        self._stored: dict[int, Row] = {self.root: found.root} if found.root else {}
+        self.heard: set[bytes] = set()
+        """The keys of the events that this changeset has put."""
+        self._sat: set[int] = set()
+        """The sessions that they were said in."""
+        self.scope_keys: dict[int, str] = {}
+        """The canonical texts of scope sets."""
+        self._not_stored: set[bytes] = set()
+        """Ids that are known not to be stored."""
+        self._bare: set[tuple[int, str]] = set()
+        """(node, type) of ends that had no edge of a type when the changeset began."""
+        self._put_at: set[tuple[int, str, int, int, Instant]] = set()
+        """Edges that this changeset put and did not close, with scope and start."""
         self._parental: set[int] = set()
         self._linked: set[tuple[int, str, int]] = set()
         self._owners: dict[int, str] = {}
@@ -103,6 +118,37 @@ class Tx(Indexing):
         """A statement that sees all that this changeset has gathered."""
         self.flush()
         return super().query(sql, **args)
+
+    def peek(self) -> SqlView:
+        """The store without what this changeset has gathered: for whoever adds that by himself."""
+        return SqlView(self.store, self.tenant, valid=self.valid, known=self.known, scope=self.scope)
+
+    def recollect(self, key: int, payload: Row, parent: int | Literal[False] | None = False) -> None:
+        """What a look-up has brought of a stored node: (id, name, lineage), and the world that it lies in."""
+        self._stored[key], self._ids[key] = payload, payload[0]
+        self._keys[payload[0]] = (key, payload[2])
+        if parent is not False:
+            self._parents.setdefault(key, parent)
+
+    def absent(self, *ids: bytes) -> None:
+        """Ids that a look-up has not found."""
+        self._not_stored.update(ids)
+
+    def bare(self, key: int, *types: str) -> None:
+        """Types of edges that a look-up has not found at a node, neither out of it nor into it."""
+        self._bare.update((key, type_) for type_ in types)
+
+    def seated(self, world: int, state: tuple[int, bytes, bytes] | None, last: int | None = None) -> None:
+        """What a look-up has brought of a world: (newest version, hash, digest), and the last place in its talk."""
+        if state is not None:
+            self.held_worlds.setdefault(world, state)
+        if last is not None:
+            self._seats.setdefault(world, last)
+
+    def sitting_in(self, id_: bytes) -> int:
+        """The session of an id in which this changeset has put something already; 0 for none."""
+        key = self._keys.get(id_, (0, 0))[0]
+        return key if key in self._sat else 0
 
     def as_view(self, **changes: Any) -> SqlView:
         """A plain view of the store as this changeset has left it."""
@@ -140,6 +186,12 @@ class Tx(Indexing):
         """Whether a lineage that began in this changeset is believed already."""
         return line in self._begun
 
+    def belongs(self, scope: int, key: str, scopes: Sequence[Scope]) -> None:
+        """What a scope set is called and made of, for whoever indexes words or opens a session in it."""
+        self.scope_keys[scope] = key
+        bound = [pair for each in scopes for pair in each.bound().items()]
+        self._owners[scope] = " ".join([f"t{self.tenant}", *(owner_token(*pair) for pair in bound)])
+
     def born(self, type_: str) -> list[int]:
         """The lineages of a type that began in this changeset."""
         return [line for line, its in self._new.items() if its == type_]
@@ -158,7 +210,7 @@ class Tx(Indexing):
 
     def find(self, id_: bytes) -> tuple[int, int] | None:
         """(key, lineage) of a stored node."""
-        if id_ not in self._keys and not self.fresh:
+        if id_ not in self._keys and id_ not in self._not_stored and not self.fresh:
             rows = self.store.query(
                 "SELECT id, line FROM nodes WHERE tenant = :t AND hash = :id", {"t": self.tenant, "id": id_}
             )
@@ -172,9 +224,15 @@ class Tx(Indexing):
             return super().parent(line, since)
         try:
             return self._parents[line]
-        except KeyError:
-            found = self._parents[line] = super().parent(line)
+        except KeyError:  # what settling an event moves is there already
+            found = self.peek().parent(line) if self.gathering else super().parent(line)
+            self._parents[line] = found
             return found
+
+    def slot(self, subject: int, predicate: str, scope: int, beside: int) -> Sequence[FactRow]:
+        """As in the view; from the look-up where it has the answer."""
+        found = self.gathering.slot(subject, predicate, scope, beside) if self.gathering else None
+        return super().slot(subject, predicate, scope, beside) if found is None else found
 
     def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
         """As in the view; what is new and has no children encloses nothing."""
@@ -228,6 +286,7 @@ class Tx(Indexing):
              draft.scope, draft.made)
         )  # fmt: skip
         self._ids[key], self._keys[id_] = id_, (key, line)
+        self._stored[key] = (id_, draft.name, line)
         if stored:
             self._label(key, draft)
         self._index(key, draft)
@@ -296,6 +355,10 @@ class Tx(Indexing):
     def _next_begins(self, line: int, draft: NodeDraft) -> Instant:
         if line in self._new and line not in self._begun:
             return FOREVER
+        if self.gathering:
+            known = self.gathering.next_begins(line, draft.scope, draft.valid.start)
+            if known is not None:
+                return known
         later = self.query(
             "SELECT min(vf) FROM beliefs WHERE tenant = :t AND line = :line AND kt = :forever"
             " AND scope = :scope AND vf > :start",
@@ -325,7 +388,9 @@ class Tx(Indexing):
         ids = self._ids
         id_ = edge_id(ids.get(src) or self.id_of(src), type_, ids.get(dst) or self.id_of(dst))
         start, end, first = edge.valid.start, edge.valid.end, True
-        if (src, type_, dst) in self._linked or not (src in self._new or dst in self._new):
+        if (src, type_, dst, edge.scope, start) in self._put_at:
+            return id_, False
+        if (src, type_, dst) in self._linked or not self._is_first(src, type_, dst):
             rows = self._rows_of(edge)
             mine = [row for row in rows if row.known.end == FOREVER
                     and (row.scope == edge.scope or type_ == "contains")]  # fmt: skip
@@ -344,6 +409,11 @@ class Tx(Indexing):
         if ops:
             self.apply(ops, type_)
         return id_, True
+
+    def _is_first(self, src: int, type_: str, dst: int) -> bool:
+        """Whether no such edge can be stored: one of its ends is new, or was bare."""
+        ends = (src, type_), (dst, type_)
+        return src in self._new or dst in self._new or any(end in self._bare for end in ends)
 
     def _give_way(self, edge: EdgeDraft, rows: list[Edge]) -> list[Edge]:
         """What sleep had derived makes room for somebody who states the same edge."""
@@ -374,6 +444,8 @@ class Tx(Indexing):
              self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None, edge.made)
         )  # fmt: skip
         self._linked.add((src, type_, dst))
+        if end == FOREVER and not is_inferred(edge):
+            self._put_at.add((src, type_, dst, edge.scope, edge.valid.start))
         if type_ == "same_as":
             self._merged = True
         if type_ == "contains":
@@ -428,8 +500,7 @@ class Tx(Indexing):
         row = self._held(op.table, op.target.row)
         if row[COLUMNS[op.table].index("kt")] != FOREVER:
             raise Conflict("this belief was given up already; read again and repeat")
-        self._dirty = True
-        self._closes[op.table].append(op.target.row)
+        self.end_row(op.table, op.target.row)
         self.changes.append(_told(op, by))
         if op.valid_to is None and op.status is None:
             self._contained_no_more(op.table, row)
@@ -446,9 +517,14 @@ class Tx(Indexing):
     def end_row(self, table: str, row: int) -> None:
         """Closes a row on the known axis, with nothing in its place."""
         self._dirty = True
+        if table == "edges":
+            self._put_at.clear()
         self._closes[table].append(row)
 
     def _held(self, table: str, row: int) -> Row:
+        known = self.gathering.belief(row) if self.gathering and table == "beliefs" else None
+        if known is not None:
+            return known
         found = self.query(
             f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE tenant = :t AND id = :row", row=row
         )
@@ -514,6 +590,10 @@ class Tx(Indexing):
 
     def add(self, table: str, *values: Any) -> int:
         """A row of one of the side tables (events, facts, aliases, scopes, ontology, …)."""
+        if table == "events":
+            self.heard.add(values[1])
+            self._sat.add(values[6])
+        self.typed |= table == "ontology"
         if table in UNNUMBERED:
             self._add(table, (self.tenant, *values))
             return 0
@@ -530,11 +610,13 @@ class Tx(Indexing):
     # Rows --------------------------------------------------------------------------------------
 
     def _row(self, table: str) -> int:
-        self._next[table] += 1
-        return self._next[table]
+        row = self._next[table] = self.next_row(table)
+        return row
 
     def next_row(self, table: str) -> int:
         """The number that the next row of a table will get."""
+        if table not in self._next:
+            self._next[table] = last_row(self.store, self.tenant, table)
         return self._next[table] + 1
 
     def _add(self, table: str, row: Row) -> None:
@@ -544,7 +626,7 @@ class Tx(Indexing):
     def flush(self) -> None:
         """Writes what has been gathered, and notes it for the log."""
         if self._dirty:
-            self._dirty = False
+            self._dirty, self.gathering = False, None
             self._write()
 
     def _write(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.store import erasing, ledger
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
+from worldline.store.view import listed
 
 _NULLABLE = frozenset({"status", "confidence", "precision", "reason"})
 _APART = frozenset({"id", "tenant", "kf", "kt", "metadata", "world"})
@@ -51,6 +53,23 @@ def not_erased(tx: Tx, entries: list[Entry]) -> list[Entry]:
     """Those of these rows that are still there."""
     gone = erasing.tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant).rows
     return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
+
+
+def needed(tx: Tx, put: Sequence[Entry]) -> set[Entry]:
+    """The beliefs in entities, of those put, that a fact or a mention of another write stands on."""
+    going = {table: [e.number for e in put if e.table == table] for table in ("beliefs", "edges")}
+    rows = tx.query(
+        "SELECT b.id FROM beliefs b WHERE b.tenant = :t AND b.id IN (SELECT value FROM json_each(:beliefs))"
+        " AND b.type = 'Entity' AND (EXISTS (SELECT 1 FROM facts f CROSS JOIN beliefs o ON o.tenant = :t"
+        " AND o.line = f.node AND o.kt = :forever WHERE f.tenant = :t"
+        " AND (f.subject = b.line OR f.object = b.line)"
+        " AND o.id NOT IN (SELECT value FROM json_each(:beliefs)))"
+        " OR EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t AND e.dst = b.line AND e.type = 'refers_to'"
+        " AND e.kt = :forever AND e.id NOT IN (SELECT value FROM json_each(:edges))))",
+        beliefs=listed(going["beliefs"]),
+        edges=listed(going["edges"]),
+    )
+    return {Entry("beliefs", row[0], False) for row in rows}
 
 
 def kind_of(tx: Tx, known_at: Instant) -> str:

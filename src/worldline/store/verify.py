@@ -17,6 +17,7 @@ import orjson
 from blake3 import blake3
 
 from worldline.clock import FOREVER, show
+from worldline.errors import StoreError
 from worldline.hashing import (
     EMPTY_DIGEST,
     GENESIS,
@@ -368,7 +369,13 @@ def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[s
 
 def _check_words(check: Checker) -> None:
     """Every text that should be found by its words has its index rows, and no row is left over."""
-    hot, cold = (words.rows_of(check.store.query, check.tenant, cold=cold) for cold in (False, True))
+    try:
+        for where, what in words.damaged(check.store.query, check.tenant):
+            check.found(where, what)
+        hot, cold = (words.rows_of(check.store.query, check.tenant, cold=cold) for cold in (False, True))
+    except (StoreError, UnicodeDecodeError) as error:
+        check.found("words", str(error))
+        return
     indexed = hot | cold
     for row in sorted(hot & cold)[:1]:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are both hot and archived")

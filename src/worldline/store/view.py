@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction
 from worldline.rules.wording import label
-from worldline.store import words
+from worldline.store import filters, words
 from worldline.store.sqlite import SqliteStore
 
 NODE = (
@@ -77,6 +77,9 @@ class SqlView:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
+        """What was counted of some terms, for the search that follows."""
+        self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
         self.args: dict[str, Any] = {
             **{f"label{n}": label for n, label in enumerate(labels)},
@@ -90,6 +93,14 @@ class SqlView:
         }
         if only is not None:
             self.args["only"] = listed(only)
+
+    is_snapshot = True
+    """Whether nothing that it sees can change while it is looked at."""
+
+    @staticmethod
+    def owner_token(kind: str, value: str) -> str:
+        """The token by which the words index leaves out other scopes early."""
+        return owner_token(kind, value)
 
     def bind(self, **changes: Any) -> SqlView:
         """The same view with another moment, world, scope or openness."""
@@ -161,11 +172,32 @@ class SqlView:
 
     def _labelled(self) -> str:
         """Has all the metadata that was asked for."""
-        return "".join(
-            f" AND (b.node, b.scope) IN (SELECT node, scope FROM labels WHERE tenant = :t AND label = :label{number}"
-            f" AND value = :value{number})"
-            for number in range(len(self.labels))
+        return "".join(self._labelled_by(number, label) for number, label in enumerate(self.labels))
+
+    def _labelled_by(self, number: int, label: str) -> str:
+        """One condition; comparisons are settled over the label's values when they are first needed."""
+        among = f"values{number}"
+        if among not in self.args:
+            found = filters.wanted(label, self.labels[label], self._values_of)
+            self.args[among] = None if found is None else found.values
+            if found is not None:
+                self.args[f"label{number}"] = found.label
+                self._absent |= {number} if found.absent else set()
+        fits = f"= :value{number}"
+        if self.args[among] is not None:
+            fits = f"IN (SELECT value FROM json_each(:{among}))"
+        inside = "NOT IN" if number in self._absent else "IN"
+        return (
+            f" AND (b.node, b.scope) {inside} (SELECT l.node, l.scope FROM labels l WHERE l.tenant = :t"
+            f" AND l.label = :label{number} AND l.value {fits})"
         )
+
+    def _values_of(self, label: str) -> list[str]:
+        rows = self.store.query(
+            "SELECT DISTINCT l.value FROM labels l WHERE l.tenant = :t AND l.label = :label ORDER BY l.value",
+            {"t": self.tenant, "label": label},
+        )
+        return [row[0] for row in rows]
 
     def _end_seen(self, line: str, *, anywhere: bool) -> str:
         inside = "TRUE" if anywhere else self.inside("b.line")
@@ -488,6 +520,15 @@ class SqlView:
             among=listed(lines),
         )
         return [row[0] for row in rows]
+
+    def merged(self, lines: Sequence[int]) -> set[int]:
+        """Those that were accepted as the same as something, whether or not that is still there."""
+        rows = self.query(
+            "SELECT DISTINCT e.src FROM json_each(:among) CROSS JOIN edges e ON e.tenant = :t AND e.src = value"
+            f" AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k AND {self.scoped('e')}",
+            among=listed(lines),
+        )
+        return {row[0] for row in rows}
 
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""

@@ -14,11 +14,13 @@ import math
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import orjson
 from msgspec import Struct
 
+from worldline.errors import StoreError
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ Keep: TypeAlias = Callable[[Sequence[int]], Collection[int]]
 """Which of these nodes may be seen."""
 
 
-class Any_(Struct, frozen=True):
+class Either(Struct, frozen=True):
     """Texts that match any of these, scored by all that do."""
 
     parts: tuple[Match, ...]
@@ -76,13 +78,13 @@ class All(Struct, frozen=True):
     parts: tuple[Match, ...]
 
 
-Match: TypeAlias = str | Any_ | All
+Match: TypeAlias = str | Either | All
 """A term, or terms together."""
 
 
-def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Any_:
+def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Either:
     """Texts that hold any of these words or are of any of these kinds."""
-    return Any_((*dict.fromkeys(tokens), *dict.fromkeys(KIND + kind for kind in kinds)))
+    return Either((*dict.fromkeys(tokens), *dict.fromkeys(KIND + kind for kind in kinds)))
 
 
 class Counts(NamedTuple):
@@ -103,26 +105,22 @@ class Counts(NamedTuple):
         return worth if worth > 0 else 1e-6
 
     def most(self, term: str) -> float:
-        """A bound on what a term can add to a text's score."""
-        weight = WEIGHTS.get(term[:1], 1.0)
-        often = 255 * weight
-        shortest = K1 * (1 - B + B * 255 * self.texts / max(self.tokens, 1)) if weight == 1.0 else 0.0
-        if term[:1] == KIND:  # a text is of a kind once
-            often, shortest = weight, K1 * (1 - B)
-        return self.worth(term) * (K1 + 1) * max(often / (often + shortest), 1 / (1 + K1 * (1 - B)))
+        """A bound on what a term can add to a text's score: a text is no shorter than the word is often."""
+        often, length = (WEIGHTS[KIND], 1) if term[:1] == KIND else (255.0, 255)
+        norm = K1 * (1 - B + B * length * self.texts / max(self.tokens, 1))
+        return self.worth(term) * (K1 + 1) * often / (often + norm)
 
 
 # Reading ------------------------------------------------------------------------------------------
 
-_HELD = (
-    "SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
-    " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold"
-)
 _COUNTED = (
-    "SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds, CAST(NULL AS BLOB) AS rows"
-    f" FROM words_total WHERE tenant = :t UNION ALL SELECT 1, cold, found, 0, term, '', '', CAST(NULL AS BLOB) FROM ({_HELD}) h"
+    "WITH held AS (SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
+    " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold)"
+    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds,"
+    " CAST(NULL AS BLOB) AS rows FROM words_total WHERE tenant = :t"
+    " UNION ALL SELECT 1, cold, found, 0, term, '', '', CAST(NULL AS BLOB) FROM held"
     " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, CAST(NULL AS BLOB) FROM fresh_words WHERE tenant = :t"
-    f" UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM ({_HELD}) h CROSS JOIN words w"
+    " UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
     " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
 )
 """Totals, how many texts hold each term, the texts that wait, and the lists that are short."""
@@ -141,6 +139,10 @@ _AROUND = (
 def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
+    if view.is_snapshot:  # what is searched for next comes with it
+        owned = [OWNER + view.owner_token(kind, value) for kind, value in view.scope.bound().items()]
+        terms = frozenset([*wanted, *owned])
+        view.looked = (terms, _look(view, terms, _SHORT))
     found = _count(view, wanted, (0, 1)).found
     counted: dict[str, int] = {}
     for form, count in found.items():
@@ -157,16 +159,15 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
     fresh: list[tuple[int, str, str, str]] = []
     chunks: list[Row] = []
     long: set[str] = set()
-    rows = view.query(_COUNTED, terms=_listed(wanted), short=short)
-    for what, where, one, two, term, held, kinds, blob in rows:
+    for what, where, one, two, term, held, kinds, blob in _look(view, wanted, short):
         if what == 2:
             fresh.append((one, term, held, kinds))
-        elif where in cold:
+        elif where in cold and (what == 0 or term in found):
             if what == 0:
                 texts, tokens = texts + int(one), tokens + int(two)
             elif what == 1:
                 found[term] += int(one)
-                if one > short:
+                if one > _SHORT or not short:
                     long.add(term)
             else:
                 chunks.append((term, where, one, blob))
@@ -180,12 +181,21 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
     return Counts(texts, tokens, found, waiting, gathered)
 
 
+def _look(view: SqlView, terms: Collection[str], short: int) -> list[Row]:
+    """What `_COUNTED` tells of these terms; where it was looked at already, that is taken."""
+    held = view.looked
+    if held is not None and held[0].issuperset(terms):
+        return held[1]
+    return view.query(_COUNTED, terms=_listed(terms), short=short)
+
+
 def search(
     view: SqlView, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
 ) -> list[tuple[int, float]]:
     """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
 
-    Texts that do not belong to all `owners` are left out before anything is ranked.
+    Texts that do not belong to all `owners` are left out before anything is ranked; where those own
+    most of the texts, `keep` is relied on for it, if there is one.
     """
     terms = list(dict.fromkeys(_leaves(match)))
     owned = [OWNER + owner for owner in owners]
@@ -226,23 +236,24 @@ class _Search:
         self.mean = held.tokens / max(held.texts, 1)
         self.seen: dict[int, bool] = {}
         self.allowed: Numbers | None = None
-        rare = bool(owned) and 2 * min(held.found[term] for term in owned) < held.texts
-        if owned and (rare or keep is None):  # else whoever looks leaves the few others out
-            self._belong_to(owned)
+        self.owned = owned
+        """Owners of so much that it is cheaper to ask of each find whether it is theirs."""
+        if owned and 2 * min(held.found[term] for term in owned) < held.texts:
+            self.allowed, self.owned = self._theirs(owned), ()
 
-    def _belong_to(self, owned: Sequence[str]) -> None:
+    def _theirs(self, owned: Sequence[str], among: Numbers | None = None) -> Numbers:
         import numpy as np
 
-        for rows, _ in self.lists(owned).values():
-            self.allowed = rows if self.allowed is None else np.intersect1d(self.allowed, rows)
+        held = [rows for rows, _ in self.lists(owned, among).values()]
+        return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), held)
 
     def best(self, match: Match, depth: int | None) -> list[tuple[int, float]]:
         terms = list(dict.fromkeys(_leaves(match)))
-        if isinstance(match, Any_) and all(isinstance(part, str) for part in match.parts):
+        if isinstance(match, Either) and all(isinstance(part, str) for part in match.parts):
             terms.sort(key=lambda term: (self.held.found[term], term))
             if depth and len(terms) > 1 and sum(self.held.found[t] for t in terms) > _EVERYTHING_AT_ONCE:
                 return self._rare_first(terms, depth)
-            match = Any_(tuple(terms))
+            match = Either(tuple(terms))
         return self._kept(*_evaluate(match, self.lists(terms)), depth)
 
     def _rare_first(self, terms: Sequence[str], depth: int) -> list[tuple[int, float]]:
@@ -257,7 +268,7 @@ class _Search:
         lists: dict[str, tuple[Numbers, Floats]] = {}
         while True:
             lists |= self.lists([term for term in terms[:read] if term not in lists])
-            rows, scores = _evaluate(Any_(tuple(terms[:read])), lists)
+            rows, scores = _evaluate(Either(tuple(terms[:read])), lists)
             top = self._kept(rows, scores, depth)
             least = top[-1][1] - _CLOSE if len(top) == depth else -1.0
             enough = next(n for n in range(len(terms) + 1) if n == len(terms) or rest[n] < least)
@@ -337,6 +348,8 @@ class _Search:
             else:
                 least = np.partition(scores, len(scores) - reach)[len(scores) - reach]
                 near = np.flatnonzero(scores >= least)
+            if self.owned and self.keep is None:
+                near = near[_within(rows[near], self._theirs(self.owned, rows[near]))]
             near = near[np.lexsort((rows[near], -scores[near]))]
             found: dict[int, float] = {}
             nodes = (rows[near] // WORDS_PER_NODE).tolist()
@@ -344,7 +357,7 @@ class _Search:
                 found.setdefault(node, score)
             self._look(list(found))
             kept = [(node, score) for node, score in found.items() if self.seen.get(node, True)]
-            if depth is None or len(kept) >= depth or len(near) == len(rows):
+            if depth is None or len(kept) >= depth or reach >= len(rows):
                 return kept[:depth]
             reach *= 4
 
@@ -400,6 +413,8 @@ def _decoded(blob: bytes) -> tuple[Any, Numbers]:
     """(postings, their rows)."""
     import numpy as np
 
+    if len(blob) % _SIZE:
+        raise StoreError("the words index is damaged; `worldline verify` says where")
     held = np.frombuffer(blob, _FIELDS)
     return held, held["node"].astype(np.int64) * WORDS_PER_NODE + held["passage"]
 
@@ -439,10 +454,86 @@ def thin(view: SqlView, most: int) -> list[str]:
 
 def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[int]:
     """The rows of all passages that the index has, hot or cold."""
-    args = {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)}
-    chunks = [row[3] for row in query(_LISTS, args) if row[1] == cold]
-    found = set[int](_decoded(b"".join(chunks))[1].tolist())
-    return found if cold else found | {row[0] for row in query(_WAITING, args)}
+    found = set[int](_decoded(_every(query, tenant, cold))[1].tolist())
+    return found if cold else found | {row[0] for row in query(_WAITING, {"t": tenant})}
+
+
+def _every(query: Callable[..., list[Row]], tenant: int, cold: int) -> bytes:
+    """The list of all texts, hot or cold."""
+    blobs: dict[str, list[bytes]] = defaultdict(list)
+    rows = query(_LISTS, {"t": tenant, "terms": _listed([EVERY]), "cold": int(cold)})
+    _gather(blobs, [row for row in rows if row[1] == cold])
+    return b"".join(blobs[EVERY])
+
+
+_CHUNKS = (
+    "SELECT term, cold, chunk, n, rows FROM words WHERE tenant = :t AND (term, cold, chunk) > (:term, :cold, :chunk)"
+    " ORDER BY term, cold, chunk LIMIT :most"
+)
+
+
+def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str, str]]:
+    """(where, what) is wrong with the chunks in themselves, and with the totals."""
+    import numpy as np
+
+    args = {"t": tenant}
+    every = [_every(query, tenant, cold) for cold in (0, 1)]
+    if any(len(blob) % _SIZE for blob in every):
+        yield "words", "the list of all texts is cut"
+        return
+    texts = [_Tally(blob) for blob in every]
+    at: tuple[str, int, int] = ("", -1, -1)
+    while chunks := query(_CHUNKS, {"t": tenant, "term": at[0], "cold": at[1], "chunk": at[2], "most": 5000}):
+        at = chunks[-1][:3]
+        for term, cold, chunk, n, rows in chunks:
+            if not _is_whole(chunk, n, rows):
+                yield f"words {term!r}, chunk {chunk}", "it does not hold what it says"
+            elif term != EVERY and not texts[cold].add(rows):
+                yield f"words {term!r}, chunk {chunk}", "it names texts that are not in the list of all"
+    fresh = query(_WAITING, args)
+    totals = {row[0]: tuple(map(int, row[1:])) for row in query(_TOTALS, args)}
+    for cold, tally in enumerate(texts):
+        for row in tally.rows[tally.differs()][:1].tolist():
+            yield f"words of node row {row // WORDS_PER_NODE}", "they are not all in the index"
+        waiting = [] if cold else fresh
+        tokens = int(np.sum(tally.words)) + sum(map(_length, waiting))
+        if totals.get(cold, (0, 0, 0)) != (len(tally.rows) + len(waiting), tokens, len(waiting)):
+            yield "words_total", "it is not the sum of what is stored"
+
+
+class _Tally:
+    """What is found of each text in the lists of terms, against what the list of all texts says."""
+
+    def __init__(self, every: bytes) -> None:
+        import numpy as np
+
+        held, self.rows = _decoded(every)
+        self.words, self.terms = held["words"].astype(np.int64), held["often"].astype(np.int64)
+        self._terms, self._words = np.zeros_like(self.terms), np.zeros_like(self.words)
+
+    def add(self, rows: bytes) -> bool:
+        """Counts the postings of a term; False where one is of an unknown text or of another length."""
+        held, places = _decoded(rows)
+        chosen = _within(self.rows, places)
+        if len(chosen) != len(places) or (self.words[chosen] != held["words"]).any():
+            return False
+        self._terms[chosen] += 1
+        self._words[chosen] += held["often"]
+        return True
+
+    def differs(self) -> Any:
+        """Which texts have other words than they should; their tenant's token is counted and not listed."""
+        import numpy as np
+
+        full = (self.terms < 255) & (self.words < 255)
+        return (np.minimum(self._terms, 255) != self.terms) | (full & (self._words + 1 != self.words))
+
+
+def _is_whole(chunk: int, n: int, rows: bytes) -> bool:
+    if not rows or len(rows) != n * _SIZE or (chunk and _row_of(rows[-_SIZE:]) != chunk):
+        return False
+    places = _decoded(rows)[1]
+    return bool((places[1:] > places[:-1]).all())
 
 
 def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:
@@ -571,6 +662,7 @@ _OPEN = (
     "SELECT term, rows FROM words WHERE tenant = :t AND cold = :cold AND chunk = 0"
     " AND term IN (SELECT value FROM json_each(:terms))"
 )
+_TOTALS = "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t"
 _WAITING = "SELECT row, owner, text, kinds FROM fresh_words WHERE tenant = :t"
 
 

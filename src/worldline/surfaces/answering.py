@@ -6,9 +6,11 @@ answer can cite them, and says how sure it is and why it is not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from worldline.clock import EXACT, LATEST, Interval, calendar, to_datetime
 from worldline.errors import NotFound
@@ -52,6 +54,16 @@ def known(memory: Memory, found: Recall, digits: int = 64) -> Known:
     )
 
 
+def shortened(told: Known, room: int, size: Callable[[Any], int]) -> Known:
+    """The same within so many tokens: facts go first, then proof; the answer and how sure it is stay."""
+    while size(plain(told)) > room and (told.facts or told.proof):
+        if told.facts:
+            told = replace(told, facts=told.facts[:-1])
+        else:
+            told = replace(told, proof=told.proof[:-1])
+    return told
+
+
 def worth_showing(found: Recall, limit: int | None = None) -> tuple[Hit, ...]:
     """Best first: so many as were asked for, else as many as stand out."""
     return found.hits if limit else found.hits[: found.few]
@@ -90,7 +102,5 @@ def opening(known: Known) -> list[str]:
 
 def plain(value: Struct) -> dict[str, Any]:
     """As JSON values, without what is empty."""
-    from msgspec import to_builtins
-
     made: dict[str, Any] = to_builtins(value)
     return made

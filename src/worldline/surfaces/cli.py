@@ -62,7 +62,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
         "absorb": ("exchanging:absorb", "Unite another store with this one."),
         "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
-        "install": ("installing:install", "Set up a coding agent's hooks; shows, asks, can undo."),
+        "install": ("installing:install", "Set up an agent: hooks or the MCP server; shows, asks, can undo."),
         "hook": ("hooks:hook", "Answer a coding agent's hook (its JSON on standard input)."),
     },
     "Care": {
@@ -182,7 +182,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
 
 def _refused(kind: str, told: str) -> None:
     """An error as the one JSON document that a program reads."""
-    click.echo(json.dumps({"error": {"type": kind, "message": told}}, ensure_ascii=False))
+    click.echo(json.dumps({"error": {"type": kind, "message": told}}))
 
 
 @click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})

@@ -50,7 +50,11 @@ def _told(report: Report) -> Iterator[str]:
         f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "
         f"{len(report.skipped):,} skipped"
     )
+    if report.redacted:
+        yield f"redacted: {', '.join(sorted(set(report.redacted)))}"
     yield from _listed("skipped", report.skipped)
+    if report.left_out:
+        yield "  left out: " + ", ".join(f"{what} ({count:,})" for what, count in report.left_out.items())
 
 
 @click.command(cls=Verb)
@@ -95,7 +99,7 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
 
 
 @click.command(cls=Verb)
-@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--format", type=click.Choice(list(EXPORTS)), default="jsonl", show_default=True,
     help="jsonl is exact and can be imported again.",
@@ -105,14 +109,17 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
 def export(bound: Bound, path: Path, format: str, force: bool) -> None:
     """Write JSON Lines (exact), Markdown or GraphML.
 
-    JSON Lines hold the whole history, whatever the moment; the others show what is visible now.
+    JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
+    a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
     \b
     Example:
       worldline export memory.jsonl
       worldline export memory.md --format markdown --user ana
+      worldline export ~/vault --format markdown
     """
-    if path.exists() and not force:
+    vault = format == "markdown" and (path.is_dir() or not path.suffix)
+    if path.exists() and not force and not vault:
         raise Refused(f"{path} exists already; name another file, or use --force")
     with bound.memory() as memory:
         count = memory.export(path, format)

@@ -1,7 +1,8 @@
-"""`worldline install claude-code`: puts the hooks into a settings file, after showing what changes.
+"""`worldline install AGENT`: puts the hooks or the MCP server into an agent's settings, after showing what changes.
 
-Only entries that call `worldline hook` are ever added, replaced or removed; everything else stays
-as it is. The file before the change is kept beside it.
+Each agent has a file and a shape of its own; this module knows both, and nothing else about the agent. Only
+what calls `worldline` is ever added, replaced or removed; everything else stays as it is, comments of a TOML
+file included. The file before the change is kept beside it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import shlex
 import shutil
 import sys
 import time
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,34 +27,50 @@ from worldline.errors import InvalidInput
 _OURS = re.compile(r"\bworldline\b.*\bhook (?:session-start|prompt|session-end)\b")
 _TIMEOUT = 5
 HOOKS = {"SessionStart": "session-start", "UserPromptSubmit": "prompt", "SessionEnd": "session-end"}
+NAME = "worldline"
+Settings = dict[str, Any]
+
+
+class Agent(NamedTuple):
+    """Where an agent keeps its settings, and how ours go in and out."""
+
+    own: Callable[[], Path]
+    """The user's file."""
+    project: str | None
+    """The file of a project, below its folder."""
+    put: Callable[[str, str | None], str]
+    """(text before, store) → text after."""
+    take: Callable[[str], str]
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(["claude-code"]))
-@click.option("--project", is_flag=True, help="Into .claude/settings.json here instead of your own settings.")
+@click.argument("agent", type=click.Choice(["claude-code", "claude-desktop", "cursor", "vscode", "codex"]))
+@click.option("--project", is_flag=True, help="Into this folder's settings instead of your own.")
 @click.option("--settings", metavar="FILE", help="Into this settings file.")
-@click.option("--db", metavar="FILE", help="The store that the hooks use [the default one].")
-@click.option("--undo", is_flag=True, help="Take the hooks out again.")
+@click.option("--db", metavar="FILE", help="The store that the agent uses [the default one].")
+@click.option("--undo", is_flag=True, help="Take it out again.")
 @click.option("--dry-run", is_flag=True, help="Only show the change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document; does not ask.")
 def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
-    """Set up a coding agent's hooks; shows, asks, can undo.
+    """Set up an agent: hooks for Claude Code, the MCP server for the others; shows, asks, can undo.
 
-    With them, a session begins with the newest notes, each prompt brings what is remembered about
-    it, and what was said is stored when the session ends.
+    With hooks, a session begins with the context block, each prompt brings what is remembered about it, and
+    what was said is stored when the session ends. With the MCP server, the agent has the memory as tools.
 
     \b
     Example:
       worldline install claude-code
-      worldline install claude-code --undo
+      worldline install cursor --project
+      worldline install codex --undo
     """
-    path = _place(where["project"], where["settings"])
-    before = _read(path)
-    after = without_hooks(before) if undo else with_hooks(before, where["db"])
-    old, new = (_shown(before) if path.exists() else ""), _shown(after)
-    lines = old.splitlines(), new.splitlines()
-    diff = [] if after == before else list(difflib.unified_diff(*lines, str(path), str(path), lineterm=""))
+    outside = click.get_current_context().find_root().params
+    as_json, db = as_json or bool(outside.get("json")), where["db"] or outside.get("db")
+    chosen = AGENTS[agent]
+    path = _place(chosen, agent, where["project"], where["settings"])
+    old = _read(path)
+    new = chosen.take(old) if undo else chosen.put(old, db)
+    diff = list(difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm=""))
     for line in () if as_json else diff:
         click.echo(line)
     agreed = yes if as_json or dry_run or not diff else yes or click.confirm(f"Write this to {path}?")
@@ -69,35 +88,112 @@ def _told(done: dict[str, Any]) -> str:
     return f"{done['path']}: written{'; the file before is ' + done['backup'] if done['backup'] else ''}"
 
 
-def _place(project: bool, settings: str | None) -> Path:
+def _place(agent: Agent, name: str, project: bool, settings: str | None) -> Path:
     if settings:
         return Path(settings).expanduser()
-    base = Path.cwd() if project else Path.home()
-    return base / ".claude" / "settings.json"
+    if project and agent.project is None:
+        raise InvalidInput(f"{name} has no settings of a project; leave --project out")
+    return Path.cwd() / agent.project if project and agent.project else agent.own()
 
 
-def _read(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
+def _read(path: Path) -> str:
     try:
-        found = json.loads(path.read_text("utf-8") or "{}")
+        return path.read_text("utf-8") if path.exists() else ""
     except (ValueError, OSError) as error:
         raise InvalidInput(f"cannot read {path} ({error}); mend it first, it was not touched") from None
-    if not isinstance(found, dict) or not isinstance(found.get("hooks", {}), dict):
-        raise InvalidInput(f"{path} is not a settings file of Claude Code; it was not touched")
-    return found
+
+
+def _write(path: Path, text: str) -> Path | None:
+    """Whole or not at all; the path of the copy of what was there."""
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kept = None
+    if target.exists():
+        kept = target.with_name(f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup")
+        shutil.copy2(target, kept)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part.write_text(text, "utf-8")
+    if kept is not None:
+        shutil.copymode(kept, part)
+    os.replace(part, target)
+    return kept
+
+
+def words(verb: list[str], db: str | None) -> list[str]:
+    """The command line of this program, as another one can start it."""
+    program = shutil.which("worldline")
+    found = [program] if program else [sys.executable, "-m", "worldline"]
+    return [*found, *verb, *(["--db", str(Path(db).expanduser().resolve())] if db else [])]
 
 
 def command(event: str, db: str | None) -> str:
     """The command line of a hook."""
-    program = shutil.which("worldline")
-    words = [program] if program else [sys.executable, "-m", "worldline"]
-    words += ["hook", event]
-    words += ["--db", str(Path(db).expanduser().resolve())] if db else []
-    return shlex.join(words)
+    return shlex.join(words(["hook", event], db))
 
 
-def with_hooks(settings: dict[str, Any], db: str | None) -> dict[str, Any]:
+# JSON files ----------------------------------------------------------------------------------------------
+
+
+def _loaded(text: str) -> Settings:
+    try:
+        found = json.loads(text or "{}")
+    except ValueError as error:
+        raise InvalidInput(
+            f"the settings are not JSON ({error}); mend the file first, it was not touched"
+        ) from None
+    if not isinstance(found, dict):
+        raise InvalidInput("the settings are not a JSON object; the file was not touched")
+    return found
+
+
+def _shown(settings: Settings, before: str, same: bool) -> str:
+    """The file anew; untouched where nothing of it changes."""
+    return before if same else json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+
+
+def _server(key: str) -> tuple[Callable[[str, str | None], str], Callable[[str], str]]:
+    """Into and out of a file that lists MCP servers under a key."""
+
+    def put(text: str, db: str | None) -> str:
+        before = _loaded(text)
+        first, *rest = words(["mcp"], db)
+        entry = {"command": first, "args": rest}
+        servers = _listed(before, key)
+        after = {**before, key: {**servers, NAME: entry}}
+        return _shown(after, text, after == before)
+
+    def take(text: str) -> str:
+        before = _loaded(text)
+        left = {name: entry for name, entry in _listed(before, key).items() if name != NAME}
+        after = {**{k: v for k, v in before.items() if k != key}, **({key: left} if left else {})}
+        return _shown(after, text, NAME not in _listed(before, key))
+
+    return put, take
+
+
+def _listed(settings: Settings, key: str) -> Settings:
+    found = settings.get(key, {})
+    if not isinstance(found, dict):
+        raise InvalidInput(f"{key!r} of the settings is not an object; the file was not touched")
+    return found
+
+
+# Hooks of Claude Code ------------------------------------------------------------------------------------
+
+
+def _put_hooks(text: str, db: str | None) -> str:
+    before = _loaded(text)
+    after = with_hooks(before, db)
+    return _shown(after, text, after == before)
+
+
+def _take_hooks(text: str) -> str:
+    before = _loaded(text)
+    after = without_hooks(before)
+    return _shown(after, text, after == before)
+
+
+def with_hooks(settings: Settings, db: str | None) -> Settings:
     """The settings with our hooks, once each."""
     clean = without_hooks(settings)
     hooks = dict(clean.get("hooks", {}))
@@ -107,10 +203,10 @@ def with_hooks(settings: dict[str, Any], db: str | None) -> dict[str, Any]:
     return {**clean, "hooks": hooks}
 
 
-def without_hooks(settings: dict[str, Any]) -> dict[str, Any]:
+def without_hooks(settings: Settings) -> Settings:
     """The settings without our hooks, and without what only they filled."""
-    hooks: dict[str, Any] = {}
-    for name, groups in settings.get("hooks", {}).items():
+    hooks: Settings = {}
+    for name, groups in _listed(settings, "hooks").items():
         left = [_without(group) for group in groups] if isinstance(groups, list) else groups
         left = [group for group in left if group is not None] if isinstance(groups, list) else left
         if left or not groups:
@@ -129,21 +225,56 @@ def _without(group: Any) -> Any:
     return {**group, "hooks": left} if left else None
 
 
-def _shown(settings: dict[str, Any]) -> str:
-    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+# The TOML of Codex ---------------------------------------------------------------------------------------
+
+_TABLE = re.compile(r"(?ms)^\[mcp_servers\.worldline\][^\n]*\n.*?(?=^\[|\Z)")
 
 
-def _write(path: Path, text: str) -> Path | None:
-    """Whole or not at all; the path of the copy of what was there."""
-    target = path.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    kept = None
-    if target.exists():
-        kept = target.with_name(f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup")
-        shutil.copy2(target, kept)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    part.write_text(text, "utf-8")
-    if kept is not None:
-        shutil.copymode(kept, part)
-    os.replace(part, target)
-    return kept
+def _put_codex(text: str, db: str | None) -> str:
+    _parsed(text)
+    first, *rest = words(["mcp"], db)
+    table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}\n"
+    left = _TABLE.sub("", text).rstrip("\n")
+    return f"{left}\n\n{table}" if left else table
+
+
+def _take_codex(text: str) -> str:
+    _parsed(text)
+    left = _TABLE.sub("", text).rstrip("\n")
+    return f"{left}\n" if left else ""
+
+
+def _parsed(text: str) -> None:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(
+            f"the settings are not TOML ({error}); mend the file first, it was not touched"
+        ) from None
+
+
+def _settings_folder() -> Path:
+    """Where programs keep their settings on this system."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+AGENTS = {
+    "claude-code": Agent(
+        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json", _put_hooks, _take_hooks
+    ),
+    "claude-desktop": Agent(
+        lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, *_server("mcpServers"),
+    ),
+    "cursor": Agent(lambda: Path.home() / ".cursor" / "mcp.json", ".cursor/mcp.json", *_server("mcpServers")),
+    "vscode": Agent(
+        lambda: _settings_folder() / "Code" / "User" / "mcp.json", ".vscode/mcp.json", *_server("servers")
+    ),
+    "codex": Agent(
+        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml", None,
+        _put_codex, _take_codex,
+    ),
+}  # fmt: skip

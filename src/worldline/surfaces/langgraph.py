@@ -3,13 +3,17 @@
 A namespace is a world inside the world of the namespace above it, an item is a note in it. Putting
 over an existing key amends the note, so its history stays; deleting retires it. A search with a
 query is a recall inside the world of the prefix; what recall did not find follows without a score,
-as BaseStore's own stores do it. Items do not expire: a TTL is refused.
+as BaseStore's own stores do it. An item with a TTL is a note that ends by itself; reading it puts the end
+off. Writes of one store come one after the other, and closing waits for what is under way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
+import threading
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,18 +30,25 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
 )
+from langgraph.store.base.embed import get_text_at_path
 
-from worldline.clock import to_datetime
-from worldline.errors import InvalidInput
+from worldline.clock import FOREVER, LATEST, to_datetime
+from worldline.errors import Conflict, InvalidInput
 from worldline.memory import Memory
-from worldline.model import Hit, Node
+from worldline.model import Node
+from worldline.surfaces import answering
+from worldline.text import content_words
 
 ROOT = "LangGraph store"
 _ITEM = {"langgraph": "item"}
 _PAGE = 1000
 _PLAIN = "$value"
-"""Wraps a value that is not to be found by its words."""
+"""Wraps a value that has more to it: what of it may be found by its words, and how long it lives."""
+_MINUTE = 60_000_000
+_TRIES = 3
+"""So often a write is tried again that another process got ahead of."""
 
 Namespace = tuple[str, ...]
 
@@ -45,16 +56,20 @@ Namespace = tuple[str, ...]
 class WorldlineStore(BaseStore):
     """A memory as LangGraph's store. `store.memory` is the memory itself, with everything it can do."""
 
-    supports_ttl = False
-    __slots__ = ("_owned", "_worlds", "memory")
+    supports_ttl = True
+    __slots__ = ("_lock", "_owned", "_pool", "_worlds", "memory", "ttl_config")
 
-    def __init__(self, memory: Memory | str | Path) -> None:
+    def __init__(self, memory: Memory | str | Path, *, ttl: TTLConfig | None = None) -> None:
         self._owned = not isinstance(memory, Memory)
         self.memory = memory if isinstance(memory, Memory) else Memory.open(memory)
+        self.ttl_config = ttl
         self._worlds: dict[Namespace, str] = {}
+        self._lock = threading.RLock()
+        self._pool = ThreadPoolExecutor(4, "worldline-store")
 
     def close(self) -> None:
-        """Closes a memory that this store opened; one that was given stays open."""
+        """Waits for what is under way, then closes a memory that this store opened; one that was given stays open."""
+        self._pool.shutdown()
         if self._owned:
             self.memory.close()
 
@@ -71,16 +86,30 @@ class WorldlineStore(BaseStore):
         for op in ops:
             results.append(self._answer(op))
             if isinstance(op, PutOp):
-                if op.ttl is not None:
-                    raise NotImplementedError("TTL is not supported by WorldlineStore: nothing expires here")
                 puts[op.namespace, op.key] = op
         for op in puts.values():
-            self._put(op)
+            with self._lock:
+                self._put_at_last(op)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The same, in a thread, so that the event loop goes on."""
-        return await asyncio.to_thread(self.batch, list(ops))
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self.batch, list(ops))
+
+    def known(self, namespace_prefix: Namespace, question: str) -> dict[str, Any]:
+        """What is known of a question below a namespace: the answer, its proof, facts, and how sure that is."""
+        world = self._world(namespace_prefix)
+        inside = self.memory if world is None else self.memory.enter(world)
+        return answering.plain(answering.known(inside, inside.recall(question)))
+
+    def _put_at_last(self, op: PutOp) -> None:
+        for trial in range(_TRIES):
+            try:
+                self._put(op)
+                return
+            except Conflict:
+                if trial == _TRIES - 1:
+                    raise
 
     def history(self, namespace: Namespace, key: str) -> list[dict[str, Any]]:
         """Every value that a key has had, oldest first, deleted or not; beyond what BaseStore asks for."""
@@ -91,7 +120,7 @@ class WorldlineStore(BaseStore):
         lineages = {n.lineage: n for n in _pages(inside, _label(namespace, key), include_superseded=True)}
         versions = [v for node in lineages.values() for v in inside.history(node)]
         return [
-            {"change": v.change, "value": _value(v.node)[0], "valid": v.node.valid, "known": v.node.known}
+            {"change": v.change, "value": _parts(v.node)[0], "valid": v.node.valid, "known": v.node.known}
             for v in sorted(versions, key=lambda v: v.node.known)
         ]
 
@@ -100,7 +129,7 @@ class WorldlineStore(BaseStore):
     def _answer(self, op: Op) -> Result:
         if isinstance(op, GetOp):
             node = self._find(op.namespace, op.key)
-            return None if node is None else self._item(node)
+            return None if node is None else self._item(self._kept(node, op.refresh_ttl))
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
@@ -122,12 +151,28 @@ class WorldlineStore(BaseStore):
             if node is not None:
                 self.memory.retire(node, reason="deleted from the LangGraph store")
             return
-        content = _content(op.value, op.index)
+        content = _content(op.value, op.index, op.ttl)
+        end = FOREVER if op.ttl is None else self.memory._h.now() + int(op.ttl * _MINUTE)
         inside = self.memory.enter(self._make_world(op.namespace))
         if node is None:
-            inside.note("context", _name(op.key), content, metadata=_label(op.namespace, op.key))
-        else:
-            inside.amend(node, content)
+            label = _label(op.namespace, op.key)
+            inside.note("context", _name(op.key), content, metadata=label, valid_to=end)
+            return
+        if node.valid.end != end:
+            inside.correct(node, valid_to=end, reason="its time to live changed")
+        if node.content != content:
+            inside.amend(self._find(op.namespace, op.key) or node, content)
+
+    def _kept(self, node: Node, refresh: bool | None) -> Node:
+        """The item, with its end put off where reading does that."""
+        minutes = _parts(node)[2]
+        on_read = (self.ttl_config or {}).get("refresh_on_read", True) if refresh is None else refresh
+        if minutes is None or not on_read or node.valid.end >= LATEST or not self.memory._h.moment.is_now:
+            return node
+        with self._lock:
+            end = self.memory._h.now() + int(minutes * _MINUTE)
+            self.memory.correct(node, valid_to=end, reason="it was read")
+        return node
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         world = self._world(op.namespace_prefix)
@@ -141,16 +186,19 @@ class WorldlineStore(BaseStore):
             rest = [n for n in _pages(inside, _ITEM) if n.lineage not in seen and _passes(n, op.filter)]
             rest.sort(key=lambda node: node.key)
             scored += [(node, None) for node in rest]
-        return [self._item(node, score) for node, score in scored[op.offset : wanted]]
+        chosen = scored[op.offset : wanted]
+        return [self._item(self._kept(node, op.refresh_ttl), score) for node, score in chosen]
 
     def _scored(self, inside: Memory, op: SearchOp) -> list[tuple[Node, float | None]]:
         """What recall finds, best first; it may look further when a filter takes some away."""
         most = op.offset + op.limit if not op.filter else _PAGE
-        hits: tuple[Hit, ...] = inside.recall(op.query or "", limit=most, filters=_ITEM).hits
+        hits = inside.recall(op.query or "", limit=most, filters=_ITEM).hits
         return [
-            (hit.node, hit.score)
+            (hit.node, likeness(hit.score))
             for hit in hits
-            if "neighbour" not in hit.lanes and _value(hit.node)[1] and _passes(hit.node, op.filter)
+            if "neighbour" not in hit.lanes
+            and _is_indexed(hit.node, op.query or "")
+            and _passes(hit.node, op.filter)
         ]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -191,7 +239,7 @@ class WorldlineStore(BaseStore):
         return SearchItem(
             tuple(node.metadata["namespace"]),
             node.metadata["key"],
-            _value(node)[0],
+            _parts(node)[0],
             _moment(first),
             _moment(node),
             score,
@@ -217,20 +265,40 @@ def _name(text: str) -> str:
     return quote(text, safe="")[:4000] or "%"
 
 
-def _content(value: Mapping[str, Any], index: Any) -> str:
-    stored = {_PLAIN: dict(value), "$index": False} if index is False else dict(value)
+def likeness(score: float) -> float:
+    """A score between 0 and 1, in the same order.
+
+    >>> [round(likeness(score), 2) for score in (8.5, 3.0, -1.0)]
+    [0.98, 0.5, 0.06]
+    """
+    return 1 / (1 + math.exp(min(60.0, (3 - score) / 1.5)))
+
+
+def _content(value: Mapping[str, Any], index: Any, ttl: float | None) -> str:
+    stored = dict(value)
+    if index is not None or ttl is not None:
+        stored = {_PLAIN: stored, "$index": index, "$ttl": ttl}
     try:
         return orjson.dumps(stored, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
     except orjson.JSONEncodeError as error:
         raise InvalidInput(f"a value must be plain JSON: {error}") from None
 
 
-def _value(node: Node) -> tuple[dict[str, Any], bool]:
-    """The value, and whether it may be found by its words."""
+def _parts(node: Node) -> tuple[dict[str, Any], Any, float | None]:
+    """The value, the fields of it that may be found by their words (None: all), and the minutes it lives."""
     stored: dict[str, Any] = orjson.loads(node.content)
-    if stored.get("$index") is False and _PLAIN in stored:
-        return stored[_PLAIN], False
-    return stored, True
+    if isinstance(stored.get(_PLAIN), dict) and "$index" in stored:
+        return stored[_PLAIN], stored["$index"], stored.get("$ttl")
+    return stored, None, None
+
+
+def _is_indexed(node: Node, query: str) -> bool:
+    """Whether an item may be found so: all of it, none of it, or by the words of some fields."""
+    value, fields, _ = _parts(node)
+    if not isinstance(fields, list):
+        return fields is not False
+    text = " ".join(part for path in fields for part in get_text_at_path(value, path))
+    return not set(content_words(query, "english")).isdisjoint(content_words(text, "english"))
 
 
 def _pages(memory: Memory | None, metadata: dict[str, Any], **more: Any) -> Iterator[Node]:
@@ -249,8 +317,17 @@ def _pages(memory: Memory | None, metadata: dict[str, Any], **more: Any) -> Iter
 def _passes(node: Node, wanted: dict[str, Any] | None) -> bool:
     if not wanted:
         return True
-    value = _value(node)[0]
-    return all(_equal(value.get(name), condition) for name, condition in wanted.items())
+    value = _parts(node)[0]
+    return all(_equal(_at(value, name), condition) for name, condition in wanted.items())
+
+
+def _at(value: Any, name: str) -> Any:
+    """What a key names: itself, or with dots something further inside."""
+    if name in value or "." not in name:
+        return value.get(name)
+    for step in name.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _equal(value: Any, wanted: Any) -> bool:

@@ -18,8 +18,10 @@ from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
 from worldline.read.pack import speaker
+from worldline.rules.ontology import NODE_TYPES
+from worldline.rules.wording import told
+from worldline.surfaces import answering, render
 from worldline.surfaces import mcp_values as v
-from worldline.surfaces import render
 from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.text import inert
 
@@ -29,6 +31,8 @@ _PREVIEW = 240
 _NAME = 80
 _ALL = 1_000_000_000
 _SHOWN_IDS = 20
+_KNOWN = 0.4
+"""The part of a budget that the answer, its proof and the facts may take."""
 _EVERYTHING = (None, "Fact", "Turn")
 
 
@@ -60,7 +64,6 @@ class Tool(NamedTuple):
     """A tool: its name, what it takes and gives, and what a client may expect of it."""
 
     name: str
-    title: str
     takes: type[msgspec.Struct]
     gives: type[msgspec.Struct]
     run: Callable[[Desk, Any], Payload]
@@ -74,20 +77,24 @@ class Tool(NamedTuple):
         return " ".join((self.run.__doc__ or "").split())
 
 
-# The nine ----------------------------------------------------------------------------------------
+# The ten ----------------------------------------------------------------------------------------
 
 
 def write(desk: Desk, asked: v.Write) -> Payload:
-    """Remember something: a note of a type, or (type `said`) words that somebody said, verbatim. The same
-    note twice is stored once. If something changed, use memory_amend on the old memory instead. Give the
-    facts that it states: later questions are answered from them."""
+    """Remember a note, or (type `said`) words that somebody said. The same twice is one. If something changed,
+    amend the old memory instead. Give the facts that it states: later questions are answered from them."""
     memory = desk.shared(asked)
     facts = [msgspec.to_builtins(fact) for fact in asked.facts]
     if asked.type == "said":
-        if asked.valid_from or asked.valid_to or asked.name:
-            raise InvalidInput("words have no name and no validity; give said_at, speaker and session")
+        if asked.valid_from or asked.name:
+            raise InvalidInput("words have no name and no beginning; give said_at, speaker and session")
         done = memory.scoped(session=asked.session).remember(
-            asked.content, said_at=asked.said_at, speaker=asked.speaker, metadata=asked.metadata, facts=facts
+            asked.content,
+            said_at=asked.said_at,
+            speaker=asked.speaker,
+            metadata=asked.metadata,
+            facts=facts,
+            expires=asked.valid_to,
         )
         return _written(done, "remembered")
     if asked.said_at or asked.speaker:
@@ -105,37 +112,111 @@ def write(desk: Desk, asked: v.Write) -> Payload:
 
 
 def recall(desk: Desk, asked: v.Recall) -> Payload:
-    """Ask the memory a question in plain words. Returns verbatim, dated evidence, best first, or says why it
-    is not sure that this is known. Only what holds now, unless a time is given."""
+    """Ask in plain words. Returns the answer where it is known, its proof, and dated evidence, best first; or
+    why it is not known. Only what holds now, unless a time is given."""
     memory = desk.bound(asked).scoped(session=asked.session)
     answer = memory.recall(
         asked.question, max_tokens=_ALL, asked_at=asked.asked_at, limit=asked.limit, filters=asked.filters,
         explain=asked.explain, include_superseded=asked.include_superseded,
         include_quarantined=asked.include_quarantined,
     )  # fmt: skip
-    reason = answer.reason[:160] if answer.reason else None
-    trace = trimmed(answer.trace, asked.max_tokens // 4)
+    told = answering.known(memory, answer, _DIGITS)
+    told = answering.shortened(told, int(asked.max_tokens * _KNOWN), size)
+    hits = answering.worth_showing(answer, asked.limit)
 
-    def build(items: Sequence[v.Item]) -> Payload:
+    def build(items: Sequence[v.Item], trace: Sequence[str] = ()) -> Payload:
         value = v.Found(
-            items=list(items), found=len(answer.hits), abstained=answer.abstained, reason=reason,
-            trace=trace,
+            **{**answering.plain(told), "proof": _cites(told.proof), "facts": _cites(told.facts)},
+            items=list(items), found=len(answer.hits), trace=list(trace),
         )  # fmt: skip
-        opening = [f"Not sure that this is known: {reason}"] if reason else []
-        footer = f"(returned {len(items)}/{value.found}, at most {asked.max_tokens} tokens)"
-        return _payload([*opening, *trace, *map(_line, items), footer], value)
+        footer = f"({len(items)} of {value.found} found)"
+        return _payload([*answering.opening(told), *trace, *map(_line, items), footer], value)
 
-    return fitted([_hit(h, asked.explain) for h in answer.hits], build, _cut, asked.max_tokens)[0]
+    payload = fitted([_hit(hit) for hit in hits], build, _cut, asked.max_tokens)[0]
+    if not asked.explain:
+        return payload
+    cut = [v.Item(**item) for item in payload["structuredContent"].get("items", ())]
+    return _explained(cut, hits, answer.trace, build, asked.max_tokens)
+
+
+def _cites(given: Sequence[answering.Cited]) -> list[v.Cited]:
+    return [v.Cited(id=c.id, text=c.text, since=c.since, until=c.until) for c in given]
+
+
+def _explained(
+    items: Sequence[v.Item],
+    hits: Sequence[Hit],
+    trace: Sequence[str],
+    build: Callable[[Sequence[v.Item], Sequence[str]], Payload],
+    budget: int,
+) -> Payload:
+    """How each hit was found, within a budget of its own: as much again as the answer may take."""
+    told = trimmed(trace, budget // 4)
+    for place, hit in enumerate(hits[: len(items)]):
+        before = items[place]
+        items = [*items[:place], _weighed(before, hit), *items[place + 1 :]]
+        if size(build(items, told)) > 2 * budget:
+            return build([*items[:place], before, *items[place + 1 :]], told)
+    return build(items, told)
+
+
+def context(desk: Desk, asked: v.Context) -> Payload:
+    """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
+    memory, budget = desk.bound(asked), asked.max_tokens // 2
+    while True:
+        found = memory.context(asked.about, max_tokens=max(20, budget))
+        value = v.Briefing(
+            user=found.user,
+            sections=[
+                v.About(
+                    title=section.title,
+                    lines=[
+                        v.Cited(id=x.id[:_DIGITS], text=x.text, since=x.when or None) for x in section.lines
+                    ],
+                )
+                for section in found.sections
+            ],
+        )
+        payload = _payload([found.text or "nothing to know yet"], value)
+        if size(payload) <= asked.max_tokens or budget < 20:
+            return payload
+        budget = budget * 3 // 4
+
+
+def profile(desk: Desk, asked: v.Profile) -> Payload:
+    """Who somebody is: what is believed of them, whom they know, and what befell them."""
+    found = desk.bound(asked).profile(asked.who)
+    facts = [
+        v.Cited(id=one.fact[:_DIGITS], text=one.text, since=_iso(one.valid.start, one.precision))
+        for one in found.attributes
+    ]
+    marks = [
+        v.Cited(id=one.evidence[:_DIGITS], text=one.text, since=_iso(one.happened, "day"))
+        for one in found.landmarks
+    ]
+    known = [*facts, *marks]
+
+    def build(chosen: Sequence[v.Cited]) -> Payload:
+        value = v.Known(
+            name=found.name, turns=found.turns, attributes=[c for c in chosen if c in facts],
+            relations=[one.name for one in found.relations[:10]], landmarks=[c for c in chosen if c not in facts],
+            left_out=len(known) - len(chosen),
+        )  # fmt: skip
+        people = [f"knows {', '.join(value.relations)}"] if value.relations else []
+        return _payload([found.name, *people, *(f"[{c.id}] {c.since or ''} {c.text}" for c in chosen)], value)
+
+    return fitted(
+        known, build, lambda item, room: replace(item, text=item.text[: room // 2]), asked.max_tokens
+    )[0]
 
 
 def list_(desk: Desk, asked: v.List) -> Payload:
-    """List memories, newest first, a page at a time; long texts are shown by their beginning (memory_read
-    shows the whole). `retired` also shows what is over."""
+    """Memories, newest first, a page at a time; long texts by their beginning."""
     memory, limit = desk.bound(asked), asked.limit
     most = min(_PREVIEW, asked.max_tokens // 2)
     while True:
         page = memory.list(
-            asked.type, metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
+            _spelled(asked.type), metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
             page=asked.page,
         )  # fmt: skip
         value = v.Listed(
@@ -151,8 +232,7 @@ def list_(desk: Desk, asked: v.List) -> Payload:
 
 
 def read(desk: Desk, asked: v.Read) -> Payload:
-    """Read one memory whole; `history` adds every belief ever held in it, `explain` the verbatim words that
-    it rests on."""
+    """One memory whole; `history` adds every belief ever held in it, `explain` the words that it rests on."""
     memory = desk.bound(asked)
     first = _item(memory.get(asked.id, exact=asked.exact), known=True)
     beside = [
@@ -175,8 +255,8 @@ def read(desk: Desk, asked: v.Read) -> Payload:
 
 
 def amend(desk: Desk, asked: v.Amend) -> Payload:
-    """Change a memory. By default the old version was true until now (or valid_from); with `was_wrong` it was
-    never true. Nothing is lost: earlier moments still show the old one."""
+    """Change a memory or a fact. The old one was true until now (or valid_from); with `was_wrong` it never
+    was. Nothing is lost."""
     memory = desk.bound(asked)
     if asked.content is None and asked.name is None and not (asked.valid_from or asked.valid_to):
         raise InvalidInput("give new content, a name or a time; to end a memory use memory_retire")
@@ -189,14 +269,13 @@ def amend(desk: Desk, asked: v.Amend) -> Payload:
 
 
 def retire(desk: Desk, asked: v.Retire) -> Payload:
-    """End a memory: no longer true from now (or `when`) on. Nothing is erased."""
+    """End a memory or a fact: no longer true from now (or `when`) on. Nothing is erased."""
     done = desk.bound(asked).retire(asked.id, asked.when, reason=asked.reason)
     return _written(done, "retired")
 
 
 def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
-    """End every memory of a scope, or only those of a type or with certain labels. Needs a scope. Nothing is
-    erased; earlier moments still show them."""
+    """End every memory of a scope, or only those of a type or with labels. Nothing is erased."""
     memory = desk.bound(asked)
     if not memory._h.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
@@ -205,8 +284,7 @@ def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
 
 
 def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
-    """End everything in one scope, for example when a user leaves. `confirm` must repeat the scope's name.
-    It retires and never erases: earlier moments still show what was there."""
+    """End everything in one scope, as when a user leaves; `confirm` repeats its name. Nothing is erased."""
     if asked.confirm != asked.name:
         raise Refused(
             f"not confirmed: to end everything of {asked.kind} {asked.name!r}, `confirm` must be "
@@ -225,10 +303,18 @@ def forget(desk: Desk, asked: v.Forget) -> Payload:
     memory = desk.bound(asked)
     scope = memory._h.scope
     if not (asked.ids or scope.bound()):
-        raise Refused("name the memories, or whose: user, agent, app or run; a whole store is never erased at once")
-    chosen = {"scope": None if asked.ids else scope, "before": asked.before, "by": "agent"}
+        raise Refused(
+            "name the memories, or whose: user, agent, app or run; a whole store is never erased at once"
+        )
     wanted = asked.confirm == "erase"
-    done = memory.forget(asked.ids or None, **chosen, confirm=wanted, dry_run=not wanted)
+    done = memory.forget(
+        asked.ids or None,
+        scope=None if asked.ids else scope,
+        before=asked.before,
+        by="agent",
+        confirm=wanted,
+        dry_run=not wanted,
+    )
     value = v.Erased(
         memories=done.memories, facts=done.facts, derived=done.derived, entities=done.entities, erased=wanted
     )
@@ -343,16 +429,16 @@ def _written(done: Receipt, verb: str) -> Payload:
     value = v.Written(
         id=done.id[:_DIGITS] if done.id else None,
         changed=done.changed,
-        changes=list(done.changes[:_SHOWN_IDS]),
+        changes=[told(change) for change in done.changes[:_SHOWN_IDS] if ": " in change],
         proposals=[id_[:_DIGITS] for id_ in done.proposals],
         redacted=list(done.redacted),
         known_at=_iso(done.known_at) if done.changed else None,
     )
     state = verb if done.changed else "was so already; nothing changed"
-    told = [f"merge proposal {id_}: somebody should decide it" for id_ in value.proposals]
+    merges = [f"merge proposal {id_}: somebody should decide it" for id_ in value.proposals]
     hidden = [f"redacted: {', '.join(value.redacted)}"] if value.redacted else []
-    facts = [f"  {change}" for change in value.changes if ": " in change]
-    return _payload([f"{state}: {value.id}" if value.id else state, *facts, *told, *hidden], value)
+    facts = [f"  {change}" for change in value.changes]
+    return _payload([f"{state}: {value.id}" if value.id else state, *facts, *merges, *hidden], value)
 
 
 def _retired(
@@ -408,15 +494,16 @@ def _item(node: Node, *, known: bool = False) -> v.Item:
     )
 
 
-def _hit(hit: Hit, explain: bool) -> v.Item:
+def _hit(hit: Hit) -> v.Item:
     item = _item(hit.node)
     item.said_at = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
     item.speaker = hit.speaker or item.speaker
-    if explain:
-        item.score = round(hit.score, 3)
-        item.lanes = hit.lanes
-        item.factors = {name: round(given, 3) for name, given in hit.factors.items() if abs(given) >= 0.001}
     return item
+
+
+def _weighed(item: v.Item, hit: Hit) -> v.Item:
+    factors = {name: round(given, 3) for name, given in hit.factors.items() if abs(given) >= 0.001}
+    return replace(item, score=round(hit.score, 3), lanes=hit.lanes, factors=factors)
 
 
 def _version(version: Any) -> v.Item:
@@ -458,6 +545,11 @@ def _cut(item: v.Item, room: int) -> v.Item:
     return replace(item, text=item.text[: room // 2].rstrip() + " …", notes=[], metadata={})
 
 
+def _spelled(type_: str | None) -> str | None:
+    """A type as it is written, whatever the case: `fact` is Fact."""
+    return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
+
+
 def _title(content: str) -> str:
     first = content.strip().partition("\n")[0].strip() or "note"
     return first if len(first) <= _NAME else first[: _NAME - 2].rstrip() + " …"
@@ -470,22 +562,24 @@ def _iso(at: Instant, precision: str | None = None) -> str | None:
 
 
 CORE = (
-    Tool("memory_write", "Remember something", v.Write, v.Written, write),
-    Tool("memory_recall", "Ask the memory", v.Recall, v.Found, recall, read_only=True),
-    Tool("memory_list", "List memories", v.List, v.Listed, list_, read_only=True),
-    Tool("memory_read", "Read a memory", v.Read, v.Whole, read, read_only=True),
-    Tool("memory_amend", "Change a memory", v.Amend, v.Written, amend, destructive=True),
-    Tool("memory_retire", "End a memory", v.Retire, v.Written, retire, destructive=True),
-    Tool("memory_retire_all", "End many memories", v.RetireAll, v.Retired, retire_all, destructive=True),
-    Tool("memory_purge_scope", "End a whole scope", v.PurgeScope, v.Retired, purge_scope, destructive=True),
-    Tool("memory_list_scopes", "List scopes", v.ListScopes, v.Scopes, list_scopes, read_only=True),
+    Tool("memory_write", v.Write, v.Written, write),
+    Tool("memory_recall", v.Recall, v.Found, recall, read_only=True),
+    Tool("memory_context", v.Context, v.Briefing, context, read_only=True),
+    Tool("memory_list", v.List, v.Listed, list_, read_only=True),
+    Tool("memory_read", v.Read, v.Whole, read, read_only=True),
+    Tool("memory_amend", v.Amend, v.Written, amend, destructive=True),
+    Tool("memory_retire", v.Retire, v.Written, retire, destructive=True),
+    Tool("memory_retire_all", v.RetireAll, v.Retired, retire_all, destructive=True),
+    Tool("memory_purge_scope", v.PurgeScope, v.Retired, purge_scope, destructive=True),
+    Tool("memory_list_scopes", v.ListScopes, v.Scopes, list_scopes, read_only=True),
 )
 MORE = (
-    Tool("memory_forget", "Erase for good", v.Forget, v.Erased, forget, destructive=True),
-    Tool("memory_link", "Join two memories", v.Link, v.Written, link),
-    Tool("memory_walk", "Look around a memory", v.Walk, v.Around, walk, read_only=True),
-    Tool("memory_timeline", "What happened when", v.Timeline, v.Around, timeline, read_only=True),
-    Tool("memory_feedback", "Was it useful?", v.Feedback, v.Written, feedback),
-    Tool("memory_merges", "Merge proposals", v.Merges, v.Proposals, merges, idempotent=True),
+    Tool("memory_forget", v.Forget, v.Erased, forget, destructive=True),
+    Tool("memory_profile", v.Profile, v.Known, profile, read_only=True),
+    Tool("memory_link", v.Link, v.Written, link),
+    Tool("memory_walk", v.Walk, v.Around, walk, read_only=True),
+    Tool("memory_timeline", v.Timeline, v.Around, timeline, read_only=True),
+    Tool("memory_feedback", v.Feedback, v.Written, feedback),
+    Tool("memory_merges", v.Merges, v.Proposals, merges, idempotent=True),
 )
 SETS = {"core": CORE, "full": CORE + MORE}

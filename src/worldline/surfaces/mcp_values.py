@@ -10,28 +10,32 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from worldline.reading.given import HINT
+from worldline.rules.ontology import AGENT_TYPES
 
-Ref: TypeAlias = Annotated[str, Meta(description="Id of a memory (8 or more digits).")]
-Time: TypeAlias = Annotated[str, Meta(description="ISO time, e.g. 2026-03-05 or 2026-03-05T14:30+01:00.")]
-Tokens: TypeAlias = Annotated[int, Meta(ge=60, description="Budget for the whole result, all of it counted.")]
-Reason: TypeAlias = Annotated[str, Meta(description="Why; kept with the belief.")]
+NOTES = [*AGENT_TYPES, "said"]
+LISTED = [*AGENT_TYPES, "Turn", "Fact", "Entity", "Decision", "Topic", "Summary"]
+Ref: TypeAlias = str
+Tokens: TypeAlias = Annotated[int, Meta(ge=60)]
+Reason: TypeAlias = str
+Labels: TypeAlias = dict[str, Any]
+Kind: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": LISTED})]
 
 
 class Given(Struct, kw_only=True, forbid_unknown_fields=True):
     """Whose memory; what is left out falls back to the server's own scope."""
 
-    user: Annotated[str, Meta(description="Whose memory: a user's id.")] | None = None
-    agent: Annotated[str, Meta(description="An agent's id.")] | None = None
-    app: Annotated[str, Meta(description="An app's id.")] | None = None
-    run: Annotated[str, Meta(description="A run's id.")] | None = None
+    user: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    run: str | None = None
 
 
 class Looking(Given, kw_only=True):
     """And from which moment."""
 
-    valid_at: Annotated[str, Meta(description="What held then [now]; ISO time.")] | None = None
-    known_at: Annotated[str, Meta(description="What was believed then [now]; ISO time.")] | None = None
-    as_of: Annotated[str, Meta(description="Both axes at once; ISO time.")] | None = None
+    valid_at: str | None = None
+    known_at: str | None = None
+    as_of: str | None = None
 
 
 class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -48,8 +52,8 @@ class Understood(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults
 
     subject: Annotated[str, Meta(min_length=1, description="Who or what; `user` for the user.")]
     relation: Annotated[str, Meta(min_length=1, description=f"Such as: {HINT}. Or your own words.")]
-    object: Annotated[str | int | float | bool, Meta(description="One name or value.")] | None = None
-    since: Annotated[str, Meta(description="ISO date, month or year.")] | None = None
+    object: str | int | float | bool | None = None
+    since: str | None = None
     until: str | None = None
     ended: Annotated[bool, Meta(description="No longer so.")] = False
 
@@ -60,58 +64,62 @@ class Understood(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults
 class Write(Given, kw_only=True):
     """Remember something."""
 
-    content: Annotated[str, Meta(min_length=1, description="What to remember, in full.")]
+    content: Annotated[str, Meta(min_length=1)]
     type: Annotated[
-        str,
-        Meta(
-            description="project, reference, learning, feedback, context or user; or `said` for words "
-            "that somebody said, kept verbatim."
-        ),
+        str, Meta(description="`said`: words of somebody, verbatim.", extra_json_schema={"enum": NOTES})
     ] = "context"
-    name: Annotated[str, Meta(description="A short title [the first line].")] | None = None
-    speaker: Annotated[str, Meta(description="With `said`: who said it.")] = ""
-    said_at: Annotated[str, Meta(description="With `said`: when [now]; ISO time.")] | None = None
-    session: Annotated[str, Meta(description="With `said`: the conversation.")] | None = None
-    valid_from: Annotated[str, Meta(description="True from then on [now]; ISO time.")] | None = None
-    valid_to: Annotated[str, Meta(description="No longer true from then on; ISO time.")] | None = None
-    metadata: Annotated[dict[str, Any], Meta(description="Labels to filter by later.")] = field(
-        default_factory=dict
-    )
+    name: Annotated[str, Meta(description="A title.")] | None = None
+    speaker: Annotated[str, Meta(description="Of `said`.")] = ""
+    said_at: Annotated[str, Meta(description="Of `said` [now].")] | None = None
+    session: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    metadata: Labels = field(default_factory=dict)
     facts: Annotated[
         list[Understood],
-        Meta(description="What this says, as you understand it; a fact ends what it replaces."),
+        Meta(description="What this says; a fact ends what it replaces."),
     ] = field(default_factory=list)
-    scopes: Annotated[
-        list[ScopeOf], Meta(description="Instead of user/agent/app/run: the scopes that share this memory.")
-    ] = field(default_factory=list)
+    scopes: Annotated[list[ScopeOf], Meta(description="Who share it.")] = field(default_factory=list)
 
 
 class Recall(Looking, kw_only=True):
     """Ask the memory."""
 
-    question: Annotated[str, Meta(min_length=1, description="The question, in plain words.")]
+    question: Annotated[str, Meta(min_length=1)]
     max_tokens: Tokens = 4000
-    limit: Annotated[int, Meta(ge=1, le=200, description="Most hits [as the question needs].")] | None = None
-    asked_at: Annotated[str, Meta(description="What `yesterday` is relative to [now].")] | None = None
-    session: Annotated[str, Meta(description="Prefer what was said here.")] | None = None
-    filters: Annotated[dict[str, Any], Meta(description="Metadata that must be equal.")] = field(
-        default_factory=dict
-    )
-    include_superseded: Annotated[bool, Meta(description="Also what is over or was wrong.")] = False
-    include_quarantined: Annotated[bool, Meta(description="Also what is not trusted.")] = False
-    explain: Annotated[bool, Meta(description="Say how each hit was found.")] = False
+    limit: Annotated[int, Meta(ge=1, le=200, description="Hits [as the evidence needs].")] | None = None
+    asked_at: Annotated[str, Meta(description="When `yesterday` is said [now].")] | None = None
+    session: str | None = None
+    filters: Annotated[
+        Labels, Meta(description="By metadata: value, or {$gt|$gte|$lt|$lte|$in|$ne|$contains: x}.")
+    ] = field(default_factory=dict)
+    include_superseded: bool = False
+    include_quarantined: bool = False
+    explain: bool = False
+
+
+class Context(Looking, kw_only=True):
+    """What to know first."""
+
+    about: Annotated[str, Meta(description="A name [the user].")] | None = None
+    max_tokens: Tokens = 1200
+
+
+class Profile(Looking, kw_only=True):
+    """Who somebody is."""
+
+    who: Annotated[str, Meta(min_length=1, description="A name.")]
+    max_tokens: Tokens = 2000
 
 
 class List(Looking, kw_only=True):
     """List memories."""
 
-    type: Annotated[str, Meta(description="Only this type (`Turn`: what was said; `Fact`).")] | None = None
-    retired: Annotated[bool, Meta(description="Also what is over, replaced or withdrawn.")] = False
-    metadata: Annotated[dict[str, Any], Meta(description="Labels that must be equal.")] = field(
-        default_factory=dict
-    )
+    type: Kind | None = None
+    retired: Annotated[bool, Meta(description="Also what is over.")] = False
+    metadata: Labels = field(default_factory=dict)
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
-    page: Annotated[str, Meta(description="The `next` of the page before.")] | None = None
+    page: Annotated[str, Meta(description="`next` of the page before.")] | None = None
     max_tokens: Tokens = 4000
 
 
@@ -119,9 +127,9 @@ class Read(Looking, kw_only=True):
     """Read one memory."""
 
     id: Ref
-    exact: Annotated[bool, Meta(description="The very version that the id names.")] = False
-    history: Annotated[bool, Meta(description="Also every belief ever held in it.")] = False
-    explain: Annotated[bool, Meta(description="Also the words that it rests on.")] = False
+    exact: Annotated[bool, Meta(description="This very version.")] = False
+    history: bool = False
+    explain: bool = False
     max_tokens: Tokens = 8000
 
 
@@ -129,13 +137,11 @@ class Amend(Given, kw_only=True):
     """Change a memory."""
 
     id: Ref
-    content: Annotated[str, Meta(description="The new content.")] | None = None
-    name: Annotated[str, Meta(description="A new name.")] | None = None
-    valid_from: Annotated[str, Meta(description="Since when the new one holds [now].")] | None = None
-    valid_to: Annotated[str, Meta(description="Until when it holds.")] | None = None
-    was_wrong: Annotated[
-        bool, Meta(description="true: the old one was never true. false: it was, until now.")
-    ] = False
+    content: Annotated[str, Meta(description="The new content; of a fact: its new value.")] | None = None
+    name: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    was_wrong: Annotated[bool, Meta(description="It was never true.")] = False
     reason: Reason | None = None
 
 
@@ -143,38 +149,43 @@ class Retire(Given, kw_only=True):
     """End a memory."""
 
     id: Ref
-    when: Annotated[str, Meta(description="From when on it is not true any more [now].")] | None = None
+    when: str | None = None
     reason: Reason | None = None
 
 
 class RetireAll(Given, kw_only=True):
     """End many memories."""
 
-    type: Annotated[str, Meta(description="Only this type.")] | None = None
-    metadata: Annotated[dict[str, Any], Meta(description="Only with these labels.")] = field(
-        default_factory=dict
-    )
-    when: Annotated[str, Meta(description="From when on [now].")] | None = None
+    type: Kind | None = None
+    metadata: Labels = field(default_factory=dict)
+    when: str | None = None
     reason: Reason | None = None
-    dry_run: Annotated[bool, Meta(description="Only count.")] = False
+    dry_run: bool = False
 
 
 class PurgeScope(Struct, kw_only=True, forbid_unknown_fields=True):
     """End a whole scope."""
 
     kind: Literal["user", "agent", "app", "run"]
-    name: Annotated[str, Meta(min_length=1, description="The scope's name.")]
-    confirm: Annotated[str, Meta(description="The same name, typed again.")]
+    name: Annotated[str, Meta(min_length=1)]
+    confirm: Annotated[str, Meta(description="Its name.")]
     reason: Reason | None = None
 
 
 class Forget(Given, kw_only=True):
     """Erase for good."""
 
-    ids: Annotated[list[str], Meta(description="The memories; none: all of the scope.")] = field(default_factory=list)
-    before: Annotated[str, Meta(description="Only what was said or noted before then; ISO time.")] | None = None
+    ids: Annotated[list[str], Meta(description="The memories; none: all of the scope.")] = field(
+        default_factory=list
+    )
+    before: Annotated[str, Meta(description="Only what was said or noted before then; ISO time.")] | None = (
+        None
+    )
     confirm: (
-        Annotated[Literal["erase"], Meta(description="`erase`, once the user has agreed; without it, only count.")] | None
+        Annotated[
+            Literal["erase"], Meta(description="`erase`, once the user has agreed; without it, only count.")
+        ]
+        | None
     ) = None
 
 
@@ -183,7 +194,7 @@ class ListScopes(Struct, kw_only=True, forbid_unknown_fields=True):
 
     kind: Literal["user", "agent", "app", "run"] | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
-    page: Annotated[str, Meta(description="The `next` of the page before.")] | None = None
+    page: str | None = None
 
 
 class Link(Given, kw_only=True):
@@ -268,14 +279,52 @@ class Item(Struct, kw_only=True, omit_defaults=True):
     change: str = ""
 
 
+class Cited(Struct, kw_only=True, omit_defaults=True):
+    """A memory that says it."""
+
+    id: str
+    text: str
+    since: str | None = None
+    until: str | None = None
+
+
 class Found(Struct, kw_only=True, omit_defaults=True):
     """The answer to a question."""
 
-    items: list[Item] = []
-    found: int
+    answer: str | None = None
+    confidence: float
     abstained: bool = False
     reason: str | None = None
+    proof: list[Cited] = []
+    facts: list[Cited] = []
+    items: list[Item] = []
+    found: int
     trace: list[str] = []
+
+
+class About(Struct, kw_only=True, omit_defaults=True):
+    """One kind of knowledge."""
+
+    title: str
+    lines: list[Cited] = []
+
+
+class Briefing(Struct, kw_only=True, omit_defaults=True):
+    """What to know before a session."""
+
+    user: str = ""
+    sections: list[About] = []
+
+
+class Known(Struct, kw_only=True, omit_defaults=True):
+    """What is known of a person."""
+
+    name: str
+    turns: int = 0
+    attributes: list[Cited] = []
+    relations: list[str] = []
+    landmarks: list[Cited] = []
+    left_out: int = 0
 
 
 class Listed(Struct, kw_only=True, omit_defaults=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,7 +23,9 @@ from worldline.write.forget import Forgotten
     help="A copy of the store in which to erase it too; may be repeated.",
 )  # fmt: skip
 @thinks
-def forget(bound: Bound, ref: tuple[str, ...], before: str | None, yes: bool, backups: tuple[Path, ...]) -> None:
+def forget(
+    bound: Bound, ref: tuple[str, ...], before: str | None, yes: bool, backups: tuple[Path, ...]
+) -> None:
     """Erase for good: memories, all of a user, or what is older than a moment.
 
     With a memory go its words, its vectors and all that was derived from it alone. Nothing of it stays in the
@@ -37,12 +40,12 @@ def forget(bound: Bound, ref: tuple[str, ...], before: str | None, yes: bool, ba
     """
     with bound.memory() as memory:
         scope = memory._h.scope if not ref and memory._h.scope.bound() else None
-        what = {"ref": list(ref) or None, "scope": scope, "before": parse_time(before), "by": "operator"}
-        counted = memory.forget(**what, dry_run=True)
+        what = partial(memory.forget, list(ref) or None, scope=scope, before=parse_time(before), by="operator")
+        counted = what(dry_run=True)
         if not bound.dry_run:
             if not yes:
                 _ask(counted)
-            counted = memory.forget(**what, confirm=True, backups=backups)
+            counted = what(confirm=True, backups=backups)
     bound.answer(counted, _told(counted))
 
 

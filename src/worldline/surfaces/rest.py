@@ -16,14 +16,30 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.model import Dated, Density, Edge, Explanation, Node, Page, Receipt, Subgraph, Verification
+from worldline.model import (
+    Contradiction,
+    Dated,
+    Density,
+    Diff,
+    Edge,
+    Explanation,
+    Node,
+    Page,
+    Receipt,
+    Subgraph,
+    Verification,
+)
 from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
+from worldline.read.context import Context as Briefing
+from worldline.read.episodes import Episode
 from worldline.read.history import mark_after
+from worldline.read.profile import Profile
 from worldline.store.listing import span
+from worldline.surfaces import answering
 from worldline.surfaces import rest_nights as nights
-from worldline.surfaces.budget import fitted, trimmed
+from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.surfaces.rest_values import (
     Again,
@@ -32,17 +48,21 @@ from worldline.surfaces.rest_values import (
     Between,
     Change,
     ConnectedStep,
+    Context,
     Decide,
     Decided,
     Done,
     EdgeOf,
     EndEdge,
+    Feed,
     FollowStep,
     Forget,
+    Found,
     Get,
     GivenFact,
     Hash,
     HashOf,
+    Identity,
     Link,
     List,
     Load,
@@ -63,6 +83,7 @@ from worldline.surfaces.rest_values import (
     Undo,
     Walk,
     WalkAnswer,
+    Walked,
     World,
     Worlds,
 )
@@ -71,8 +92,10 @@ from worldline.write.load import Note as NoteToLoad
 from worldline.write.forget import Forgotten
 from worldline.write.reread import Reread
 
+KNOWN = 0.4
+"""The part of a budget that the answer, its proof and the facts may take."""
 ALL = 1_000_000_000
-_LOOKS = frozenset({"/v1/recall", "/v1/walk", "/v1/query", "/v1/explain"})
+_LOOKS = frozenset({"/v1/recall", "/v1/context", "/v1/walk", "/v1/query", "/v1/explain"})
 
 
 class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -131,32 +154,58 @@ def _when(text: str | None) -> Any:
 
 
 def recall(memory: Memory, asked: Recall) -> Any:
-    """Verbatim, dated evidence for a question, best first, or the reason why there is none. The whole body
-    stays within max_tokens."""
+    """The answer where it is known, with its proof, and verbatim, dated evidence, best first; or the reason why
+    there is none. The whole body stays within max_tokens; what `explain` adds has as much again."""
     found = memory.recall(
         asked.question, max_tokens=ALL, asked_at=_when(asked.asked_at), limit=asked.limit,
         filters=asked.filters, explain=asked.explain, include_superseded=asked.include_superseded,
         include_quarantined=asked.include_quarantined, without=asked.without,
     )  # fmt: skip
-    hits = plain(found.hits)
-    if not asked.explain:
-        hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in hits]
+    told = answering.known(memory, found)
+    told = answering.shortened(told, int(asked.max_tokens * KNOWN), size)
+    known = {
+        "answer": None,
+        "reason": None,
+        "abstained": False,
+        "proof": [],
+        "facts": [],
+        **answering.plain(told),
+    }
+    whole = plain(answering.worth_showing(found, asked.limit))
+    hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in whole]
 
-    trace = trimmed(found.trace, asked.max_tokens // 4)
-
-    def build(chosen: Any) -> Any:
+    def build(chosen: Any, trace: Any = None) -> Any:
         value = {
-            "hits": list(chosen), "returned": len(chosen), "found": len(hits), "abstained": found.abstained,
-            "reason": found.reason and found.reason[:200], "sure": round(found.sure, 4),
+            **known, "hits": list(chosen), "returned": len(chosen), "found": len(found.hits),
+            "sure": round(found.sure, 4),
         }  # fmt: skip
-        return {**value, "trace": trace} if asked.explain else value
+        return value if trace is None else {**value, "trace": trace}
 
-    return fitted(hits, build, _cut_hit, asked.max_tokens)[0]
+    body, count = fitted(hits, build, _cut_hit, asked.max_tokens)
+    if not asked.explain:
+        return body
+    chosen = list(body["hits"])
+    trace = trimmed(found.trace, asked.max_tokens // 4)
+    for place in range(count):
+        beside = {name: whole[place][name] for name in ("lanes", "factors")}
+        more = [*chosen[:place], {**chosen[place], **beside}, *chosen[place + 1 :]]
+        if size(build(more, trace)) > 2 * asked.max_tokens:
+            break
+        chosen = more
+    return build(chosen, trace)
+
+
+def context(memory: Memory, asked: Context) -> Any:
+    """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
+    changed; each line with the id of its memory."""
+    return memory.context(asked.about, max_tokens=asked.max_tokens)
 
 
 def _cut_hit(hit: Any, room: int) -> Any:
-    node = hit["node"]
-    return {**hit, "node": {**node, "content": node["content"][:room].rstrip() + " …"}}
+    """The beginning of a hit that does not fit, without what is not needed to read on from its id."""
+    node = {name: hit["node"][name] for name in ("id", "type", "name")}
+    said = hit["node"]["content"][:room].rstrip() + " …"
+    return {"node": {**node, "content": said}, "score": hit["score"], "said_at": hit["said_at"]}
 
 
 def walk_answer(memory: Memory, asked: WalkAnswer) -> Any:
@@ -186,7 +235,7 @@ def remember(memory: Memory, asked: Remember) -> Receipt:
     return memory.remember(
         asked.text, messages=asked.messages, said_at=_when(asked.said_at), speaker=asked.speaker,
         session=asked.session, metadata=asked.metadata, facts=_facts(asked.facts), external_id=asked.external_id,
-        dry_run=asked.dry_run,
+        expires=_when(asked.expires), dry_run=asked.dry_run,
     )  # fmt: skip
 
 
@@ -417,7 +466,11 @@ def forget(memory: Memory, asked: Forget) -> Forgotten:
     """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
     scope = memory._h.scope if not asked.ids and memory._h.scope.bound() else None
     return memory.forget(
-        asked.ids or None, scope=scope, before=_when(asked.before), confirm=asked.confirm, dry_run=asked.dry_run
+        asked.ids or None,
+        scope=scope,
+        before=_when(asked.before),
+        confirm=asked.confirm,
+        dry_run=asked.dry_run,
     )
 
 
@@ -468,8 +521,9 @@ def flush(memory: Memory, asked: Asked) -> Done:
 
 
 ROUTES = (
-    Route("POST", "/v1/recall", recall, Recall),
-    Route("POST", "/v1/walk", walk_answer, WalkAnswer),
+    Route("POST", "/v1/recall", recall, Recall, Found),
+    Route("POST", "/v1/context", context, Context, Briefing),
+    Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
     Route("POST", "/v1/remember", remember, Remember, Receipt),
     Route("POST", "/v1/resume", resume, gives=list[Receipt]),
     Route("POST", "/v1/facts", fact, OneFact, Receipt),
@@ -488,16 +542,16 @@ ROUTES = (
     Route("GET", "/v1/memories/{ref}/why", why, Of, WhyBelieved),
     Route("GET", "/v1/memories/{ref}/walk", walk, Walk, Subgraph),
     Route("GET", "/v1/memories/{ref}/same", same, Of, list[Node]),
-    Route("GET", "/v1/memories/{ref}/identity", identity, Of),
+    Route("GET", "/v1/memories/{ref}/identity", identity, Of, Identity),
     Route("POST", "/v1/memories/{ref}/amend", amend, Change, Receipt),
     Route("POST", "/v1/memories/{ref}/correct", correct, Change, Receipt),
     Route("POST", "/v1/memories/{ref}/retire", retire, Retire, Receipt),
     Route("POST", "/v1/memories/{ref}/confirm", confirm, Mark, Receipt),
     Route("POST", "/v1/memories/{ref}/quarantine", quarantine, Mark, Receipt),
     Route("POST", "/v1/memories/{ref}/split", split, Split, Receipt),
-    Route("POST", "/v1/query", query, Ask, Subgraph),
-    Route("GET", "/v1/diff", diff, Between),
-    Route("GET", "/v1/changes", changes, Since),
+    Route("POST", "/v1/query", query, Ask, (Subgraph, Plan)),
+    Route("GET", "/v1/diff", diff, Between, Diff),
+    Route("GET", "/v1/changes", changes, Since, Feed),
     Route("GET", "/v1/merges", merges, Decided, list[Named]),
     Route("POST", "/v1/merges/{proposal}/accept", accept_merge, Decide, Receipt),
     Route("POST", "/v1/merges/{proposal}/reject", reject_merge, Decide, Receipt),
@@ -517,9 +571,9 @@ ROUTES = (
     Route("POST", "/v1/memories/{ref}/feedback", nights.feedback, nights.Verdict, Receipt),
     Route("POST", "/v1/memories/{ref}/pin", nights.pin, nights.Pin, Receipt),
     Route("POST", "/v1/memories/{ref}/unpin", nights.unpin, nights.Unpin, Receipt),
-    Route("GET", "/v1/people/{who}", nights.profile, nights.Who),
-    Route("GET", "/v1/episodes", nights.episodes, nights.Stretch),
-    Route("GET", "/v1/conflicts", nights.conflicts),
+    Route("GET", "/v1/people/{who}", nights.profile, nights.Who, Profile),
+    Route("GET", "/v1/episodes", nights.episodes, nights.Stretch, list[Episode]),
+    Route("GET", "/v1/conflicts", nights.conflicts, gives=list[Contradiction]),
 )
 
 

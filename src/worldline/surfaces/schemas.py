@@ -35,6 +35,19 @@ def of(type_: Any, *, brief: bool = False) -> Schema:
     return found
 
 
+def outline(type_: Any) -> Schema:
+    """What a result has in it, without what its parts have in theirs: enough to know where to look."""
+    schema = of(type_, brief=True)
+    fields = {name: _outlined(part) for name, part in schema.get("properties", {}).items()}
+    return {"type": "object", "properties": fields}
+
+
+def _outlined(part: Schema) -> Schema:
+    if "type" not in part:
+        return {"type": "object"} if "$ref" in part else {}
+    return {"type": part["type"]}
+
+
 def _brief(schema: Any) -> Any:
     """Fewer tokens for the same meaning: an optional value may simply be left out."""
     if isinstance(schema, list):
@@ -42,6 +55,9 @@ def _brief(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     choices = schema.get("anyOf", ())
+    if choices and all(choice.keys() == {"type"} for choice in choices) and len(choices) > 2:
+        named = [choice["type"] for choice in choices if choice["type"] not in ("null", "integer")]
+        schema = {**{k: x for k, x in schema.items() if k != "anyOf"}, "type": named}
     kept = [choice for choice in choices if choice != {"type": "null"}]
     if len(choices) == 2 and len(kept) == 1:
         schema = {**{k: x for k, x in schema.items() if k != "anyOf"}, **kept[0]}
@@ -50,7 +66,9 @@ def _brief(schema: Any) -> Any:
         if key in ("properties", "$defs")
         else _brief(value)
         for key, value in schema.items()
-        if key != "title" and not (key == "default" and value is None)
+        if key != "title"
+        and not (key in ("default", "required") and not value)
+        and not (key == "description" and "properties" in schema)
     }
 
 

@@ -18,7 +18,7 @@ from worldline.surfaces.render import emit_json
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
-    help="The nine tools, or also link, walk, timeline, feedback and merges.",
+    help="The ten tools, or also profile, link, walk, timeline, feedback and merges.",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.reading.given import HINT
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
+from worldline.surfaces import answering
 from worldline.surfaces.render import plain
 
 _TEXT = {"type": "string"}
@@ -70,11 +71,16 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         facts=_FACTS,
     ),
     "recall": _tool(
-        "Find what is remembered about a question: dated, verbatim evidence, or why there is none.",
+        "Find what is remembered: the answer where it is known, its proof, dated evidence; or why there is none.",
         "question",
         question=_TEXT,
         max_tokens={"type": "integer", "minimum": 50, "description": "Budget of the evidence."},
         **_AT,
+    ),
+    "context": _tool(
+        "What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids.", "",
+        about={**_TEXT, "description": "A name; the user if left out."},
+        max_tokens={"type": "integer", "minimum": 50, "description": "Budget of the text."},
     ),
     "note": _tool(
         "Store something to know, as a note. The same note twice is one.", "type name content",
@@ -168,7 +174,7 @@ def _done(receipt: Receipt) -> dict[str, Any]:
 
 def _recall(memory: Memory, given: dict[str, Any]) -> Any:
     found = _at(memory, given).recall(**given)
-    return {"evidence": found.text, "abstained": found.abstained, "reason": found.reason}
+    return {**answering.plain(answering.known(memory, found, 12)), "evidence": found.text}
 
 
 def _link(memory: Memory, given: dict[str, Any]) -> Any:
@@ -183,6 +189,7 @@ def _list(memory: Memory, given: dict[str, Any]) -> Any:
 _VERBS: dict[str, Callable[[Memory, dict[str, Any]], Any]] = {
     "remember": lambda memory, given: _done(memory.remember(**given)),
     "recall": _recall,
+    "context": lambda memory, given: memory.context(given.pop("about", None), **given).text,
     "note": lambda memory, given: _done(memory.note(**given)),
     "amend": lambda memory, given: _done(memory.amend(**given)),
     "correct": lambda memory, given: _done(memory.correct(**given)),

@@ -39,6 +39,7 @@ def _tell(bound: Bound, receipt: Receipt) -> None:
 @click.argument("text", required=False, callback=piped)
 @click.option("--speaker", default="", metavar="NAME", help="Who said it.")
 @click.option("--when", "said_at", metavar="TIME", help="When it was said [now].")
+@click.option("--expires", metavar="TIME", help="Over from then on, with what rests on it alone.")
 @click.option("--external-id", metavar="ID", help="Your own id for it; sent twice, it is stored once.")
 @click.option(
     "--fact", "facts", nargs=3, multiple=True, metavar="SUBJECT PREDICATE OBJECT",
@@ -51,6 +52,7 @@ def add(
     text: str,
     speaker: str,
     said_at: str | None,
+    expires: str | None,
     external_id: str | None,
     facts: tuple[tuple[str, str, str], ...],
     metadata: dict[str, Any],
@@ -72,7 +74,7 @@ def add(
         with ticking(f"reading and embedding {len(text):,} characters"):
             done = memory.remember(
                 text, said_at=parse_time(said_at), speaker=speaker, metadata=metadata, facts=given,
-                external_id=external_id, dry_run=bound.dry_run,
+                external_id=external_id, expires=parse_time(expires), dry_run=bound.dry_run,
             )  # fmt: skip
         _tell(bound, done)
 

@@ -177,11 +177,15 @@ def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
 
 
 def retire(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
-    """No longer true from `when` on; what is over already stays as it is."""
+    """No longer true from `when` on; what is over already stays, what was to come after it is given up."""
     at, changed = tx.stamp if when is None else when, False
-    for _, belief in held(tx, line):
-        close = _ending(belief, at)
-        if close is not None:
+    beliefs = [belief for _, belief in held(tx, line)]
+    ends = any(belief.valid.start < at for belief in beliefs)
+    for belief in beliefs:
+        if ends and belief.valid.start >= at:
+            tx.close(Close(belief, reason=reason or "retired"), "retire")
+            changed = True
+        elif _ending(belief, at) is not None:
             tx.close(Close(belief, valid_to=at, reason=reason), "retire")
             changed = True
     if changed and at <= tx.stamp:

@@ -152,7 +152,9 @@ def _close(tx: Tx, gone: set[int], sets: Sets) -> set[int]:
 def _divided(tx: Tx, gone: set[int], sets: Sets, scopes: bool) -> Doomed:
     """What goes whole, and what stays because others believe it, or because something of theirs lies in it."""
     stay = erasing.shared(tx, gone, sets)
-    while held := erasing.holding_others(tx, gone, stay) - stay if stay or sets.numbers is not None else set():
+    while (
+        held := erasing.holding_others(tx, gone, stay) - stay if stay or sets.numbers is not None else set()
+    ):
         stay |= held
     return Doomed(gone - stay, stay, sets, scopes)
 
@@ -180,10 +182,17 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     stay = [one for one in erasing.written(tx, touched) if one.type in ("Fact", "Entity")]
     entities = [one for one in stay if one.type == "Entity"]
     lines = {one.line for one in entities}
-    names, wordings, reasons = (
-        look(tx, lines) for look in (erasing.names_of, erasing.wordings_of, erasing.reasons_of)
+    names = erasing.names_of(tx, lines)
+    wordings = erasing.wordings_of(tx, lines)
+    reasons = erasing.reasons_of(tx, lines)
+    held = _tokens(
+        [
+            *(one.name for one in stay),
+            *(one.content for one in stay),
+            *(name for _, _, name in names),
+            *(told for _, told in reasons),
+        ]
     )
-    held = _tokens([*(one.name for one in stay), *(one.content for one in stay), *(name for _, _, name in names), *(told for _, told in reasons)])
     only = _only_there(tx, (held & set(said)) | {kind for _, kind in wordings})
     if not only:
         return set()
@@ -202,9 +211,8 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     more = set()
     for fact in about:
         ends = called.get(fact.subject, fact.subject_name), called.get(fact.object, fact.value)
-        text = sentence(ends[0], fact.phrase, ends[1])
         if fact.node not in doomed.lines:
-            doomed.renamed[fact.node] = label(fact.phrase), text
+            doomed.renamed[fact.node] = label(fact.phrase), sentence(ends[0], fact.phrase, ends[1])
     for one in stay:
         text = doomed.renamed.get(one.node, (one.name, one.content))
         if one.type == "Fact" and _tokens(text) & only:
@@ -214,4 +222,3 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     erasing.unindex(tx, {node for node in doomed.renamed}, doomed.sets, share=False)
     erasing.index(tx, doomed.renamed)
     return more
-

@@ -11,7 +11,7 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
-from worldline.hashing import event_id, record_id
+from worldline.hashing import event_id, node_id, record_id
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
 from worldline.store import events, naming
 from worldline.store.tx import Tx
@@ -34,8 +34,10 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
         "Session", clean_name(name, "session"), events.scope_key(tx, place.scope),
         valid=Interval(EARLIEST), world=place.world, scope=place.scope,
     )  # fmt: skip
-    key, _ = tx.put(draft)
-    return key
+    draft.id = node_id(
+        draft.type, draft.name, draft.content, None, tx.id_of(place.world) if place.world else None
+    )
+    return events.session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
 
 
 def append_event(
@@ -56,17 +58,19 @@ def append_event(
     world = session_world(tx, session, place) if session else place.world
     dated = said_at if event.said_at is not None else None
     key = _event_key(event, place, world, sender, dated, text)
-    stored = events.same_event(tx, key)
+    world_id = tx.id_of(world) if world else None
+    id_ = event_id(sender, world_id, said_at, text, event.external_id)
+    stored = None if events.is_unheard(tx, key, id_) else events.same_event(tx, key)
     if stored is not None:
         _require_same(tx, stored, text)
         said_at = stored.said_at
+        id_ = event_id(sender, world_id, said_at, text, event.external_id)
         if tx.beliefs(stored.node):
             return stored.node, False  # otherwise it was taken back, and is said again
-    world_id = tx.id_of(world) if world else None
     node = NodeDraft(
         "Turn", sender, text, valid=Interval(said_at), world=world, scope=place.scope,
         metadata=clean_metadata(event.metadata),
-        id=event_id(sender, world_id, said_at, text, event.external_id), described=described,
+        id=id_, described=described,
     )  # fmt: skip
     row, new = tx.put(node)
     if tx.is_new(row) or not events.is_event(tx, row):
@@ -95,10 +99,15 @@ def _require_same(tx: Tx, stored: events.Same, text: str) -> None:
         )
 
 
+def name_keys(name: str) -> tuple[str, str]:
+    """The folded forms under which a name is found; old files have it without its signs (C++ as C)."""
+    return fold(name) or name, unsigned(fold(name))
+
+
 def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
     """The entity of exactly this name (case, accents, punctuation folded) in this scope; whether it is new."""
     clean = clean_name(name)
-    rows = naming.called(tx, [fold(clean) or clean, unsigned(fold(clean))], place.scope)
+    rows = naming.called(tx, name_keys(clean), place.scope)
     for row in rows:
         if fold(row.name) == fold(clean):  # C++ is not C, though old files key it so
             return row.line if row.believed else _believed(tx, row.line, place.scope), False

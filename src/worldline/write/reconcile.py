@@ -15,23 +15,26 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
+from worldline.hashing import fact_id, node_id
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
-from worldline.reading.read import Reading, read
+from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import NOT, Decision, Held, also_called, corrects, decide, oriented, slot_of
 from worldline.rules.wording import sentence
 from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
+from worldline.store.settling import Gathering
 from worldline.store.tx import Tx
+from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
-from worldline.write.put import Told, add_alias
-from worldline.write.resolve import mention
+from worldline.write.put import Told, add_alias, name_keys
+from worldline.write.resolve import LONGEST_NAME, mention
 
 DAY = 86_400_000_000
 NOBODY = "user"
@@ -72,7 +75,9 @@ def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], us
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(spoken(text), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when)
+    return read(
+        spoken(text[:MAX_TEXT]), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when
+    )
 
 
 def who_speaks(speaker: str, user: str | None) -> str:
@@ -97,14 +102,24 @@ def settle(
     handle: Handle,
     by: tuple[tuple[str, str], ...] = (),
     said: Reading = Reading(""),
+    near: Sequence[int] | None = None,
 ) -> bool:
-    """Believes every claim, in the order of the text; whether anything changed."""
+    """Believes every claim, in the order of the text; whether anything changed.
+
+    `near` is what shares words with the text, where somebody has looked for it already.
+    """
     told = Told(event.key, event.said_at, by)
     sound = [
         c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
     ]
+    _look_up(tx, sound, event, place)
     before = (
-        _lately_held(tx, said, place, who_speaks(event.speaker, handle.scope.user))
+        _lately_held(
+            tx,
+            sharing_words(tx, said) if near is None else near,
+            place,
+            who_speaks(event.speaker, handle.scope.user),
+        )
         if said.cues.change and not any(c.record for c in sound)
         else []
     )
@@ -113,6 +128,36 @@ def settle(
     if said.values and not any("it was wrong" in change for change in tx.changes):
         changed.append(_correct_value(tx, said, told, place, handle, event))
     return any(changed)
+
+
+def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> None:
+    """All that settling these claims is going to ask, in as few statements as there are kinds of things."""
+    if not claims:
+        return
+    names = {
+        part: clean_name(part)[:LONGEST_NAME].strip()
+        for claim in claims
+        for part in (claim.subject, claim.object if claim.kind == "entity" or claim.family == "name" else "")
+        if part.strip()
+    }
+    found = Gathering(tx, place.scope, event.speaker)
+    ids = {name: node_id("Entity", name, "", None, None) for name in names.values()}
+    world = tx.id_of(place.world) if place.world else None
+    facts = [
+        fact_id(ids[names[c.subject]], slot, ids[names[c.object]] if c.kind == "entity" else None,
+                None if c.kind == "entity" else orjson.dumps(c.object).decode(), world)
+        for c in claims if c.object.strip() for slot in (c.key, *c.others)
+    ]  # fmt: skip
+    found.look_up_names({key for name in names.values() for key in name_keys(name)}, [*ids.values(), *facts])
+    tx.gathering = found
+    subjects = [part for c in claims for part in (c.subject, c.object if c.active else "") if part in names]
+    found.look_up_facts([line for part in subjects if (line := _line_of(tx, names[part], place))])
+
+
+def _line_of(tx: Tx, name: str, place: Place) -> int:
+    """The entity of exactly this name; 0 for a new one."""
+    rows = naming.called(tx, name_keys(name), place.scope)
+    return next((row.line for row in rows if fold(row.name) == fold(name)), 0)
 
 
 def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
@@ -291,9 +336,13 @@ def _end(
 # What is overtaken without its slot being named ---------------------------------------------------------
 
 
-def _lately_held(tx: Tx, said: Reading, place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
-    """The open facts that share words with a message which speaks of a change; not those learned just now."""
-    nodes = [node for node, _ in tx.matching(list(said.cues.stems)[:24], NEAR)]
+def sharing_words(view: SqlView, said: Reading) -> list[int]:
+    """What shares words with a message which speaks of a change."""
+    return [node for node, _ in view.matching(list(said.cues.stems)[:24], NEAR)]
+
+
+def _lately_held(tx: Tx, nodes: Sequence[int], place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
+    """The open facts among what shares words with a message; not those learned just now."""
     return [
         (around(held, name, speaker), row)
         for held, row, name in _held_among(tx, nodes, place)

@@ -33,6 +33,7 @@ REFERENCES = frozenset(
     "dated said_at when".split()
 )
 """What names a memory, a type or a moment: nothing of it is stored as it stands."""
+DEEPEST = 100
 _OBJECT = ("object", "literal")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -136,16 +137,20 @@ def screened(value: T) -> tuple[T, tuple[str, ...]]:
     return _screened(value, found), tuple(found)
 
 
-def _screened(value: Any, found: list[str]) -> Any:
+def _screened(value: Any, found: list[str], depth: int = 0) -> Any:
+    if depth > DEEPEST:
+        raise InvalidInput(f"it is nested more than {DEEPEST} deep")
     if isinstance(value, str):
         text, names = redact(value)
         found += names
         return text
     if isinstance(value, dict):
         named = {key: value.get("relation", key) if key in _OBJECT else key for key in value}
-        return {_screened(key, found): _beside(named[key], item, found) for key, item in value.items()}
+        return {
+            _screened(key, found): _beside(named[key], item, found, depth + 1) for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
-        items = [_screened(item, found) for item in value]
+        items = [_screened(item, found, depth + 1) for item in value]
         return type(value)(items) if type(value) in (list, tuple) else value
     if isinstance(value, Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
@@ -157,10 +162,10 @@ def _screened(value: Any, found: list[str]) -> Any:
     return value
 
 
-def _beside(key: Any, value: Any, found: list[str]) -> Any:
+def _beside(key: Any, value: Any, found: list[str], depth: int = 0) -> Any:
     """What stands in an object under a telling name is read together with that name."""
     if not isinstance(key, str) or not key or not isinstance(value, str):
-        return _screened(value, found)
+        return _screened(value, found, depth)
     together, names = redact(f"{key}: {value}")
     if names and together.startswith(f"{key}: "):
         found += names

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import Interval, When, moment
+from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
-from worldline.reading.read import Reading
+from worldline.reading.read import MAX_TEXT, Reading
 from worldline.store import events
-from worldline.store.events import stored_event
+from worldline.store.events import stored_event, to_settle
 from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.store.tx import Tx
@@ -32,7 +32,7 @@ from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle
+from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
 from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
@@ -41,6 +41,7 @@ _NEAREST = 5
 _GATED = 8000
 _COMMON = 60
 """Above so many texts a word does not help to find the nearest ones."""
+MINUTE = 60_000_000
 ECHO = "it repeats what this memory has handed out"
 
 
@@ -66,13 +67,35 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
     made = _made(handle, event, left)
+    words = Words()
     stored = handle.write(
-        "remember", lambda tx, place: _append(tx, event, place, handle, left, made), dry_run=dry_run
-    )
+        "remember", lambda tx, place: words.kept(tx, event, made, _append(tx, event, place, handle, left, made)),
+        dry_run=dry_run,
+    )  # fmt: skip
     stored = replace(stored, redacted=secrets)
     if left is None or dry_run or stored.id is None or not (stored.changed or given):
         return stored
-    return understand(handle, stored, left)
+    return understand(handle, stored, left, words)
+
+
+class Words(Struct):
+    """What the first changeset has stored, so that the gate need not look it up."""
+
+    said: dict[str, tuple[str, str, int]] = field(default_factory=dict)
+    """Text, speaker and row by id."""
+    readings: dict[str, Reading] = field(default_factory=dict)
+    """Those of events that speak of a change."""
+    near: dict[str, list[int]] = field(default_factory=dict)
+    """What shares words with an event that speaks of a change, by its id."""
+
+    def kept(self, tx: Tx, event: Event, made: Made, done: Done) -> Done:
+        """Notes an event that was stored just now."""
+        found = tx.find(done[0]) if done[0] is not None else None
+        if done[0] is not None and found is not None:
+            self.said[done[0].hex()] = (event.text, tx.name_of(found[0]), found[0])
+            if made.said is not None and made.said.cues.change:
+                self.readings[done[0].hex()] = made.said
+        return done
 
 
 def _checked(event: Event, handle: Handle) -> Event:
@@ -98,19 +121,21 @@ class Made(Struct, frozen=True):
 
     reading: bytes | None = None
     described: bytes | None = None
+    said: Reading | None = None
+    said_at: Instant = 0
+    """The moment that all of it was worked out for."""
 
 
 def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     """What an event says, and how recall will see it."""
-    if event.said_at is None:
-        described = None  # its moment is known only when it is stored
-    else:
-        draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(moment(event.said_at)[0]))
-        draft.metadata = clean_metadata(event.metadata)
-        described = msgspec.msgpack.encode(described_draft(draft))
+    said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
+    draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
+    draft.metadata = clean_metadata(event.metadata)
+    described = msgspec.msgpack.encode(described_draft(draft))
     if left is None or not left.extract:
-        return Made(None, described)
-    return Made(ENCODER.encode(read_event(event, handle.scope.user, handle.clock())), described)
+        return Made(None, described, None, said_at)
+    said = read_event(event, handle.scope.user, said_at)
+    return Made(ENCODER.encode(said), described, said, said_at)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
@@ -120,12 +145,14 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
     made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
     fresh: list[str] = []
+    words = Words()
 
     def work(tx: Tx, place: Place) -> Done:
         last = None
         for number, (event, _) in enumerate(cleaned):
             undated = tx.stamp - (len(cleaned) - 1 - number)
-            last, new = _append(tx, event, place, handle, left, made[number], undated)
+            done = _append(tx, event, place, handle, left, made[number], undated)
+            last, new = words.kept(tx, event, made[number], done)
             ids.append(last.hex() if last else "")
             fresh.extend(ids[-1:] if new else [])
         return last, bool(fresh)
@@ -134,7 +161,7 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
     stored = replace(stored, ids=tuple(ids), redacted=tuple(name for _, found in cleaned for name in found))
     if left is None or dry_run or not fresh:
         return stored
-    return replace(_understand_all(handle, stored, fresh, left), ids=tuple(ids))
+    return replace(_understand_all(handle, stored, fresh, left, words), ids=tuple(ids))
 
 
 def _redacted(given: T, handle: Handle) -> tuple[T, tuple[str, ...]]:
@@ -157,32 +184,43 @@ def _append(
     undated: int | None = None,
 ) -> Done:  # fmt: skip
     draft = None if left is None else _drafted([left])
+    described = (
+        made.described if event.said_at is not None or _is_close(undated or tx.stamp, made.said_at) else None
+    )
     key, new = put.append_event(
-        tx, event, place, handle.config.max_text, undated, draft, made.reading, made.described
+        tx, event, place, handle.config.max_text, undated, draft, made.reading, described
     )
     if left is not None and not tx.is_new(key) and (new or left.facts):
         events.leave(tx, key, _drafted([*_others(events.draft_of(tx, key), left), left]))
     return tx.id_of(key), new
 
 
+def _is_close(one: Instant, other: Instant) -> bool:
+    """Whether two moments are the same as far as words that speak of time can tell."""
+    return one // MINUTE == other // MINUTE
+
+
 # Understanding ------------------------------------------------------------------------------------
 
 
-def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
+def understand(handle: Handle, stored: Receipt, left: Pending, words: Words = Words()) -> Receipt:
     """The second changeset: claims and facts through their handlers, and the event is settled."""
-    return _understand_all(handle, stored, [stored.id or ""], left)
+    return _understand_all(handle, stored, [stored.id or ""], left, words)
 
 
-def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending) -> Receipt:
-    born: list[int] = []
-    scope = 0
-    verdicts = _verdicts(handle, ids) if left.extract and handle.config.gate != "off" else {}
+def _understand_all(
+    handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending, words: Words = Words()
+) -> Receipt:
+    done_by: Tx | None = None
+    verdicts = _verdicts(handle, ids, words) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
-        nonlocal scope
-        changed = [_understand_one(tx, id_, place, handle, left, verdicts.get(id_)) for id_ in ids]
-        born.extend(tx.born("Entity"))
-        scope = place.scope
+        nonlocal done_by
+        done_by = tx
+        changed = [
+            _understand_one(tx, id_, place, handle, left, verdicts.get(id_), words.near.get(id_))
+            for id_ in ids
+        ]
         return bytes.fromhex(stored.id or ""), any(changed)
 
     try:
@@ -191,7 +229,7 @@ def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: P
         handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
     done = with_model.joined(stored, receipt)
-    done = with_model.joined(done, recluster(handle, born, scope))
+    done = with_model.joined(done, recluster(handle, done_by))
     if left.model:
         done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
@@ -202,29 +240,45 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
+def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
 
     def look(view: SqlView) -> dict[str, Heard]:
         handed = handed_out(view)
-        stored = {id_: stored_event(view, id_) for id_ in ids}
-        return {id_: _heard(view, e.text, e.speaker, e.key, handed) for id_, e in stored.items()}
+        said = {id_: words.said.get(id_) or _as_stored(view, id_) for id_ in ids}
+        words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
+        return {id_: _heard(view, *each, handed) for id_, each in said.items()}
 
     return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
 
 
+def _as_stored(view: SqlView, id_: str) -> tuple[str, str, int]:
+    event = stored_event(view, id_)
+    return event.text, event.speaker, event.key
+
+
 def _understand_one(
-    tx: Tx, id_: str, place: Place, handle: Handle, left: Pending, signals: Signals | None
+    tx: Tx,
+    id_: str,
+    place: Place,
+    handle: Handle,
+    left: Pending,
+    signals: Signals | None,
+    near: list[int] | None,
 ) -> bool:
-    event = stored_event(tx, id_)
+    event = to_settle(tx, id_)
     told = put.Told(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
     said = reading_of(event, handle.scope.user)
     if left.extract and (signals is None or _is_worth_reading(signals, said)):
         claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
-        changed.append(settle(tx, claims, event, place, handle, said=said))
+        changed.append(settle(tx, claims, event, place, handle, said=said, near=near))
     if signals is not None and signals.reason == ECHO:
         tx.changes.append(f"not read: {ECHO}")
+    if left.extract and len(event.text) > MAX_TEXT:
+        tx.changes.append(
+            f"read in part, its first {MAX_TEXT:,} of {len(event.text):,} characters; all are kept"
+        )
     kept = None if signals is None else msgspec.json.encode(signals).decode()
     rest = _others(event.draft, left)
     if left.model and left.extract and (signals is None or signals.admitted):
@@ -279,7 +333,7 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | No
 
 def _nearest(view: SqlView, text: str, own: int = 0) -> list[str]:
     found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST)]
-    contents = view.contents(found)
+    contents = view.contents(found) if found else {}
     return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
 
 

@@ -180,22 +180,20 @@ def _batch(handle: Handle, batch: Sequence[Old], *, dry_run: bool) -> Reread:
     before = bound.read(lambda view: [stored_event(view, old.id) for old in batch])
     fresh = [reading_of(replace(event, reading=None), bound.scope.user) for event in before]
     counts: list[tuple[int, int]] = []
-    born: list[int] = []
-    scope = 0
+    done: Tx | None = None
 
     def work(tx: Tx, place: Place) -> Done:
-        nonlocal scope
+        nonlocal done
+        done = tx
         hands = slots.decided_by_hand(tx, _BY_HAND)
         for old, event, said in zip(batch, before, fresh, strict=True):
             if stored_event(tx, old.id).reading == event.reading:  # else somebody was faster
                 counts.append(_again(tx, event, said, place, bound, hands))
-        born.extend(tx.born("Entity"))
-        scope = place.scope
         return None, any(map(any, counts))
 
     bound.write("reread", work, dry_run=dry_run)
     if not dry_run:
-        recluster(bound, born, scope)
+        recluster(bound, done)
     return Reread(
         "", len(batch), sum(map(any, counts)), sum(new for new, _ in counts), sum(gone for _, gone in counts)
     )

@@ -67,9 +67,9 @@ def mention(tx: Tx, name: str, told: Told, place: Place, slot: str = "") -> int:
 def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
     said = set(fold(name).split())
-    rows = naming.parts(tx, sorted(block_keys(name)), fold(name), slot, place.scope, POOL)
-    if any(row.exact for row in rows):
+    if naming.one_called(tx, fold(name), place.scope):
         return 0
+    rows = naming.parts(tx, sorted(block_keys(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
     fitting = {
         line
@@ -116,15 +116,16 @@ def _grouped(rows: Sequence[naming.Named]) -> list[Candidate]:
 # The second look ------------------------------------------------------------------------------------
 
 
-def recluster(handle: Handle, born: Sequence[int], scope: int) -> Receipt | None:
-    """Resolves what lies within two facts of new entities again, in a changeset of its own.
+def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
+    """Resolves what lies within two facts of a changeset's new entities again, in a changeset of its own.
 
     Here names are also compared by meaning, and a name that fits several is decided by whom they
     have in common. Like every resolution it proposes only. None when there is nothing to propose.
     """
-    if not born:
+    born = tx.born("Entity") if tx is not None else []
+    if tx is None or not born:
         return None
-    found = handle.read(lambda view: _second_look(view, born[:NEW], scope))
+    found = handle.read(lambda view: _second_look(view, born[:NEW], tx.scope_id))
     if not found:
         return None
     similarity = _similarity(handle, found)
@@ -149,9 +150,8 @@ Look = tuple[int, str, list[Candidate], frozenset[str]]
 
 def _second_look(view: SqlView, born: Sequence[int], scope: int) -> list[Look]:
     """Entities near the new ones that share a block with another near one, and are not yet decided."""
-    first = naming.beside(view, born, NEAR)
-    near = list(dict.fromkeys([*born, *first, *naming.beside(view, first, NEAR)]))[: NEW + NEAR]
-    named = {int(c.id): c for c in _grouped(naming.names_of(view, near, scope))}
+    near = naming.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
+    named = {one.line: Candidate(str(one.line), one.names) for one in near if one.names}
     pools = _undecided(view, _sharing(named))
     return [
         (line, named[line].names[0], [named[other] for other in sorted(others)], _common(view, line))

@@ -30,6 +30,8 @@ Act = Literal[
     "commitment",
 ]
 SHORT = 50
+HEARD = 800
+"""So many characters tell what a message does; the cues look ahead, so more would cost more than it tells."""
 BY_ACT: dict[Act, float] = {
     "noise": 0.02,
     "greeting": 0.05,
@@ -192,8 +194,8 @@ _DETAIL = re.compile(r"\d|(?<=[a-z,] )[A-Z][a-z]+|[$€£¥]")
 
 
 def speech_act(text: str) -> Act:
-    """The most telling thing a message does."""
-    line = text.strip().replace("’", "'")
+    """The most telling thing a message does; a long one shows it where it begins."""
+    line = text[:HEARD].strip().replace("’", "'")
     if _is_noise(line):
         return "noise"
     if len(line) <= SHORT:
@@ -257,7 +259,7 @@ def _weighty_act(line: str) -> Act:
 
 def salience(text: str, act: Act) -> float:
     """How much a message matters: its act when short, its features when long."""
-    line = text.strip()
+    line = text[:HEARD].strip()
     if len(line) <= SHORT or act == "noise":
         return BY_ACT[act]
     details = len(_DETAIL.findall(line))

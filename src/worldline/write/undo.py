@@ -28,7 +28,8 @@ def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
     mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
     marks = [e for e in mine if e.table == "marks"]
     rows = [(e, undoing.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
-    put = [(e, known) for e, known in rows if not e.closed]
+    needed = undoing.needed(tx, [e for e, _ in rows if not e.closed])
+    put = [(e, known) for e, known in rows if not e.closed and e not in needed]
     standing = [(e, known) for e, known in put if known.end == FOREVER]
     if len(standing) < len([known for _, known in put if known.end != known_at]):
         return _already_or_conflict(tx, {known.end for _, known in put} - {known_at})

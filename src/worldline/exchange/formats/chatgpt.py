@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Record, Said, each, text_of, when
+from worldline.clock import instant
+from worldline.exchange.records import Bad, Item, Left, Record, Said, each, text_of, when
 from worldline.model import Event
 
 _SPOKEN = ("text", "multimodal_text")
@@ -30,17 +31,26 @@ def _conversation(record: Record) -> Iterator[Item]:
     id_ = str(talk.get("conversation_id") or talk.get("id") or talk["create_time"])
     title = str(talk.get("title") or "ChatGPT").strip()
     session = f"{title} ({id_[:8]})"
-    events, positions = [], []
-    for node_id, message in _branch(talk):
+    events: list[Event] = []
+    positions = []
+    branch = _branch(talk)
+    others = sum(1 for node in talk["mapping"].values() if node.get("message")) - len(branch)
+    if others:
+        yield Left("messages of other branches", others)
+    last = instant(when(talk.get("create_time")) or 0)
+    for node_id, message in branch:
         position = f"{record.position}, message {node_id}"
         try:
-            event = _event(message, session, talk.get("create_time"))
+            event = _event(message, session, last + 1)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             yield Bad(position, f"it is not a message of ChatGPT ({error})")
             continue
-        if event is not None:
-            events.append(event)
-            positions.append(position)
+        if isinstance(event, Left):
+            yield event
+            continue
+        events.append(event)
+        positions.append(position)
+        last = max(last, instant(event.said_at))
     if events:
         yield Said(tuple(events), tuple(positions))
 
@@ -62,17 +72,20 @@ def _branch(talk: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return branch[::-1]
 
 
-def _event(message: dict[str, Any], session: str, began: Any) -> Event | None:
+def _event(message: dict[str, Any], session: str, next_: int) -> Event | Left:
+    """What was said; a message without a time follows the one before it."""
     role = message["author"]["role"]
     content, labels = message.get("content") or {}, message.get("metadata") or {}
-    if role not in ("user", "assistant") or content.get("content_type", "text") not in _SPOKEN:
-        return None
+    if role not in ("user", "assistant"):
+        return Left(f"{role} messages")
+    if content.get("content_type", "text") not in _SPOKEN:
+        return Left(f"{content.get('content_type')} messages")
     if labels.get("is_visually_hidden_from_conversation") or message.get("recipient", "all") != "all":
-        return None
+        return Left("hidden messages")
     text = text_of(content.get("parts") or content.get("text") or "")
     if not text.strip():
-        return None
-    said_at = when(message.get("create_time")) or when(began)
+        return Left("messages without words")
+    said_at = when(message.get("create_time")) or next_
     return Event(
         text, role, said_at, session=session, source="chatgpt", external_id=f"chatgpt:{message['id']}",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Record, Said, each, text_of, when
+from worldline.exchange.records import Bad, Item, Left, Record, Said, each, text_of, when
 from worldline.model import Event
 
 _SPEAKERS = {"human": "user", "assistant": "assistant"}
@@ -37,9 +37,11 @@ def _conversation(record: Record) -> Iterator[Item]:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             yield Bad(position, f"it is not a message of Claude ({error})")
             continue
-        if event is not None:
-            events.append(event)
-            positions.append(position)
+        if event is None:
+            yield Left("messages without words")
+            continue
+        events.append(event)
+        positions.append(position)
     if events:
         yield Said(tuple(events), tuple(positions))
 

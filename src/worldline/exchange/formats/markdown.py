@@ -1,7 +1,9 @@
 """A folder of Markdown: each file is a note, named by its first heading, dated by its front matter.
 
 Without a date there, the file's own date of change is when the note began to hold. A file that has
-changed since the last import is amended; hidden files and folders are left alone.
+changed since the last import is amended; hidden files and folders are left alone. `[[links]]` join notes.
+A folder that was written from here (a vault) comes back to the very notes it shows: the front matter has
+their ids, and the links below a mark tell the edges by their types.
 """
 
 from __future__ import annotations
@@ -11,12 +13,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from worldline.clock import When
-from worldline.exchange.records import Bad, Item, Known, told, when
+from worldline.exchange.records import Bad, Item, Joined, Known, Left, told, when
 from worldline.model import Metadata
+from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 
 _FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.S)
 _PAIR = re.compile(r"^([A-Za-z_][\w-]*):\s*(.*?)\s*$", re.M)
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.M)
+_ID = re.compile(r"[0-9a-f]{64}")
+_LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
+_TYPED = re.compile(r"^- (\w+) \[\[([^\[\]\n]{1,200})\]\]", re.M)
+LINKS = "<!-- links -->"
+"""Below this mark a vault tells the edges of a note by their types."""
 _DATES = ("date", "created", "created_at", "updated")
 
 
@@ -29,26 +37,59 @@ def files(folder: Path) -> list[Path]:
 
 
 def read_folder(folder: Path) -> Iterator[Item]:
-    """One note a file."""
+    """One note a file, then the links between them."""
+    read: dict[str, tuple[Known, str]] = {}
     for path in files(folder):
         name = path.name if folder.is_file() else path.relative_to(folder).as_posix()
         try:
-            yield _note(path, name)
+            text = path.read_text("utf-8")
+            note = _note(path, name, text)
         except (OSError, ValueError) as error:
             yield Bad(name, told(error) if isinstance(error, ValueError) else str(error))
+            continue
+        read[name] = (note, text)
+        yield note
+    called = {key: _known_as(note) for name, (note, _) in read.items() for key in _keys(name, note)}
+    for name, (note, text) in read.items():
+        yield from _links(name, note, text, called)
 
 
-def _note(path: Path, name: str) -> Known:
-    text = path.read_text("utf-8")
+def _known_as(note: Known) -> str:
+    return note.id or note.source_id
+
+
+def _keys(name: str, note: Known) -> tuple[str, ...]:
+    """What a link may call a note: its title, its file, its path."""
+    path = Path(name)
+    return tuple(key.casefold() for key in (note.name, path.stem, name, name.removesuffix(path.suffix)))
+
+
+def _links(name: str, note: Known, text: str, called: dict[str, str]) -> Iterator[Item]:
+    """The edges that a file tells of: by type below the mark, and as `relates_to` in its words."""
+    body, _, below = _front(text)[1].partition(LINKS)
+    typed = [(kind, target) for kind, target in _TYPED.findall(below) if kind in AGENT_EDGES]
+    plain = [("relates_to", target) for target in _LINK.findall(body)]
+    for kind, target in dict.fromkeys([*typed, *plain]):
+        wanted = called.get(target.partition("|")[0].partition("#")[0].strip().casefold())
+        if wanted is None:
+            yield Left("links to notes that are not there")
+        elif wanted != _known_as(note):
+            yield Joined(f"{name}, [[{target}]]", _known_as(note), kind, wanted)
+
+
+def _note(path: Path, name: str, text: str) -> Known:
     front, body = _front(text)
+    body = body.partition(LINKS)[0]
     heading = _HEADING.search(body)
     title = front.get("title") or (heading[1] if heading else "") or path.stem
     began = next((front[key] for key in _DATES if front.get(key)), None)
     changed = path.stat().st_mtime
     metadata: Metadata = {"path": name, **{key: front[key] for key in ("tags",) if front.get(key)}}
+    kind = front.get("type", "")
     return Known(
-        name, f"markdown:{name}", "reference", title, body.strip(), _date(began) or when(changed),
-        when(changed), metadata,
+        name, f"markdown:{name}", kind if kind in AGENT_TYPES else "reference", title, body.strip(),
+        _date(began) or when(changed), when(changed), metadata,
+        id=front.get("id", "") if _ID.fullmatch(front.get("id", "")) else "",
     )  # fmt: skip
 
 

@@ -1,0 +1,136 @@
+"""AsyncMemory, filters by comparison and what expires: the same memory for code that awaits."""
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from test_public_api import VERBS
+from worldline import AsyncMemory, Config, Memory
+from worldline.errors import InvalidInput
+from worldline.testing import FrozenClock
+
+PLAIN = Config(embedder="none")
+
+
+def test_every_public_verb_is_there() -> None:
+    """Whatever a Memory can do, an AsyncMemory can under the same name; nothing else becomes a verb."""
+
+    async def work() -> None:
+        async with await AsyncMemory.open(":memory:", PLAIN) as m:
+            for name in VERBS:
+                assert callable(getattr(m, name)), name
+                assert name in dir(m)
+            with pytest.raises(AttributeError, match="no 'eat'"):
+                m.eat()
+            with pytest.raises(AttributeError):
+                m._h  # noqa: B018
+            assert inspect.signature(m.recall).parameters.keys() >= {"question", "max_tokens"}
+
+    asyncio.run(work())
+
+
+def test_it_remembers_and_recalls() -> None:
+    """Binding is a plain call, verbs are awaited, many at once queue up; errors come through."""
+
+    async def work() -> None:
+        async with await AsyncMemory.open(":memory:", PLAIN) as m:
+            ana = m.scoped(user="ana")
+            await ana.remember("I live in Rome.", speaker="Ana")
+            await asyncio.gather(*(ana.note("learning", f"n{at}", "x") for at in range(12)))
+
+            assert (await ana.recall("Where does Ana live?")).answer == "Rome"
+            assert len((await ana.list("learning")).items) == 12
+            assert len((await ana.query().text("Rome").run()).nodes) >= 1
+            assert (await m.scoped(user="bo").list("Turn")).items == ()
+            assert (await m.at(as_of="2000-01-01").list("Turn")).items == ()
+            with pytest.raises(InvalidInput):
+                await m.get("zz")
+
+    asyncio.run(work())
+
+
+def test_closing_waits_for_what_is_under_way() -> None:
+    """A write that was begun before `close` is done when it returns."""
+
+    async def work() -> int:
+        m = await AsyncMemory.open(":memory:", PLAIN)
+        begun = [asyncio.ensure_future(m.note("learning", f"n{at}", "x")) for at in range(8)]
+        await asyncio.sleep(0)
+        await m.close()
+        return sum(receipt.changed for receipt in await asyncio.gather(*begun))
+
+    assert asyncio.run(work()) == 8
+
+
+@pytest.fixture
+def shelf() -> Iterator[Memory]:
+    """Five notes with labels."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        for name, pages, tags in (
+            ("a", 90, ["x"]),
+            ("b", 200, ["x", "y"]),
+            ("c", 310, []),
+            ("d", 450, ["y"]),
+        ):
+            labels = {"pages": pages, "tags": tags, "by": {"name": name.upper()}}
+            memory.note("reference", name, f"a book called {name}", metadata=labels)
+        memory.note("reference", "e", "a book called e")
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"pages": 200}, "b"),
+        ({"pages": {"$gt": 90, "$lt": 450}}, "bc"),
+        ({"pages": {"$gte": 90}}, "abcd"),
+        ({"pages": {"$lte": 90}}, "a"),
+        ({"pages": {"$in": [90, 310, 7]}}, "ac"),
+        ({"pages": {"$ne": 90}}, "bcde"),
+        ({"tags": {"$contains": "y"}}, "bd"),
+        ({"by.name": "C"}, "c"),
+        ({"by.name": {"$gt": "B"}}, "cd"),
+        ({"pages": {"$gt": 100}, "tags": {"$contains": "x"}}, "b"),
+        ({"pages": {"$gt": "100"}}, ""),
+    ],
+)
+def test_comparisons_work_everywhere(shelf: Memory, wanted: dict[str, Any], names: str) -> None:
+    """Lists, recalls and queries filter alike."""
+    listed = {node.name for node in shelf.list("reference", metadata=wanted).items}
+    recalled = {hit.node.name for hit in shelf.recall("Which book?", limit=10, filters=wanted).hits}
+    queried = {
+        node.name for node in shelf.query().text("book").where("reference", metadata=wanted).run().nodes
+    }
+
+    assert listed == recalled == queried == set(names)
+
+
+def test_an_unknown_comparison_is_refused(shelf: Memory) -> None:
+    """`$near` is no comparison, and `$in` takes a list."""
+    with pytest.raises(InvalidInput, match=r"\$near"):
+        shelf.list(metadata={"pages": {"$near": 3}})
+    with pytest.raises(InvalidInput, match="list"):
+        shelf.list(metadata={"pages": {"$in": 3}})
+
+
+def test_what_expires_is_over_by_itself() -> None:
+    """Words and notes with an end are there until then, and so is what rests on them alone; undo takes the end back."""
+    clock = FrozenClock("2026-03-01")
+    with Memory.open(":memory:", PLAIN, clock=clock) as memory:
+        said = memory.remember("I live in Rome.", speaker="Ana", expires="2026-04-01")
+        memory.note("context", "guest wifi", "sesame", expires="2026-03-10")
+
+        assert memory.recall("Where does Ana live?").answer == "Rome"
+        clock.set("2026-03-15")
+        assert memory.list("context").items == ()
+        assert len(memory.list("Turn").items) == 1
+        clock.set("2026-04-02")
+        assert memory.list(["Turn", "Fact"]).items == ()
+        assert len(memory.at(valid="2026-03-20").list(["Turn", "Fact"]).items) == 2
+        memory.undo(said)
+        assert len(memory.list(["Turn", "Fact"]).items) == 2
+        with pytest.raises(InvalidInput, match="the same"):
+            memory.note("context", "x", expires="2026-05-01", valid_to="2026-05-01")

@@ -1,0 +1,63 @@
+"""What one write costs: how many statements, how often rows are written out, and that nothing is missed by it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from worldline import Config, Event, Memory
+from worldline.store.sqlite import SqliteStore
+from worldline.store.tx import Tx
+
+TOLD = (
+    ("I bought a telescope.", 34),
+    ("My sister Hanna works at Tarn Labs.", 36),
+    ("My doctor is Petra Holm and I am allergic to walnuts.", 41),
+)
+
+
+@contextmanager
+def counted(counts: dict[str, int]) -> Iterator[None]:
+    """Statements of a store and writings out of its changesets, while it is open."""
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name, what in (
+            (SqliteStore, "query", "statements"), (SqliteStore, "insert", "statements"), (Tx, "_write", "flushes"),
+        ):  # fmt: skip
+            patch.setattr(owner, name, _counting(getattr(owner, name), counts, what))
+        yield
+
+
+def _counting(method, counts, what):
+    def call(*args, **kwargs):
+        counts[what] = counts.get(what, 0) + 1
+        return method(*args, **kwargs)
+
+    return call
+
+
+@pytest.mark.parametrize(("text", "most"), TOLD)
+def test_an_ordinary_turn_is_written_straight_through(tmp_path, text, most):
+    """Two changesets of a turn take so many statements together, and write their rows out twice each."""
+    with Memory.open(tmp_path / "m.db", Config(embedder="none")) as memory:
+        for known in ("My sister Hanna works at Blue Kite.", "I bought a kayak.", "Ina works at Tarn Labs."):
+            memory.remember(Event(known, "Vera"))
+        counts: dict[str, int] = {}
+        with counted(counts):
+            memory.remember(Event(text, "Vera"))
+    assert counts["statements"] <= most
+    assert counts["flushes"] <= 4
+
+
+def test_claims_of_one_message_see_each_other(tmp_path):
+    """What the first sentence of a message makes known, its later sentences find, as if it had been said before."""
+    apart = ("My boss is Clara Holm.", "Clara Holm lives in Graz.", "Clara Holm moved to Lyon.")
+    facts = []
+    for messages in (apart, (" ".join(apart),)):
+        with Memory.open(tmp_path / f"{len(messages)}.db", Config(embedder="none")) as memory:
+            for text in messages:
+                memory.remember(Event(text, "Vera", said_at="2026-01-01"))
+            open_ = [n.content for n in memory.list("Fact", limit=100).items]
+            facts.append((sorted(open_), sorted(n.name for n in memory.list("Entity", limit=100).items)))
+            assert memory.verify().ok
+    assert facts[0] == facts[1]
+    assert "Clara Holm lives in Lyon" in facts[0][0]

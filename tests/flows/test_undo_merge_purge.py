@@ -1,0 +1,94 @@
+"""What one write takes back or ends leaves what others wrote standing, and all of its own gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from worldline import Config, Memory, Scope
+from worldline.errors import Refused
+from worldline.surfaces import mcp_values as v
+from worldline.surfaces.mcp_tools import Desk, purge_scope
+
+
+@pytest.fixture
+def memory():
+    """An empty memory."""
+    with Memory.open(":memory:", Config(embedder="none")) as opened:
+        yield opened
+
+
+def _purge(memory: Memory, user: str) -> None:
+    purge_scope(Desk(memory.as_agent()), v.PurgeScope(kind="user", name=user, confirm=user))
+
+
+def test_undo_of_the_first_write_leaves_the_entity_of_the_second(memory):
+    """An entity that another write's facts stand on stays; what only the first one said goes."""
+    first = memory.fact({"subject": "Ana", "relation": "likes", "object": "Tea"})
+    second = memory.fact({"subject": "Ana", "relation": "lives in", "object": "Porto"})
+    assert memory.undo(first).changed
+
+    assert {node.name for node in memory.list("Entity").items} == {"Ana", "Porto"}
+    assert [node.content for node in memory.list("Fact").items] == ["Ana lives in Porto"]
+    assert not memory.undo(first).changed
+    memory.undo(second)
+    assert memory.list("Fact").items == ()
+
+
+def test_undo_of_the_only_write_takes_its_entities_along(memory):
+    """Where nothing else stands on them, the entities go as well."""
+    memory.undo(memory.fact({"subject": "Ana", "relation": "likes", "object": "Tea"}))
+
+    assert memory.list("Entity").items == ()
+
+
+@pytest.mark.parametrize("pairs", [((0, 1), (1, 2)), ((0, 1), (0, 2)), ((0, 2), (2, 1))])
+def test_a_class_without_its_first_is_listed_once(memory, pairs):
+    """After A = B = C and the end of A, the rest is still one, however they were joined."""
+    all_ = [memory.note("Entity", name, valid_from=0) for name in ("Ana", "Anna", "Anne")]
+    for a, b in pairs:
+        memory.link(all_[a], "same_as", all_[b])
+    for proposal in memory.merges():
+        memory.accept_merge(proposal)
+    assert [node.name for node in memory.list("Entity").items] == ["Ana"]
+    memory.retire(all_[0])
+
+    assert [node.name for node in memory.list("Entity").items] == ["Anna"]
+    assert [node.name for node in memory.query().seeds(*all_[1:]).run().nodes] == ["Anna"]
+
+
+def test_purging_a_scope_ends_what_is_to_come_as_well(memory):
+    """A memory with a version that begins later does not stop a purge, and comes back at no later time."""
+    ann, bob = memory.scoped(user="ann"), memory.scoped(user="bob")
+    tea = ann.note("context", "Tea", "green")
+    ann.amend(tea, "black", valid_from="2190-01-01")
+    ann.note("context", "Plan", "none")
+    bob.note("context", "Tea", "green")
+    ann.scoped(app="x").note("context", "Tea", "green")
+    _purge(memory, "ann")
+
+    assert ann.list().items == ()
+    assert ann.at(valid="2191-01-01").list().items == ()
+    assert [node.content for node in bob.list().items] == ["green"]
+    assert ann.history(tea)
+
+
+def test_what_only_begins_later_cannot_be_over(memory):
+    """Ending something before it begins is still a mistake that is told."""
+    later = memory.note("context", "Tea", "green", valid_from="2190-01-01")
+
+    with pytest.raises(Refused, match="cannot be over"):
+        memory.retire(later)
+
+
+def test_a_purge_of_one_owner_is_one_changeset(memory):
+    """Payloads that both users hold do not stop it half-way."""
+    for user in ("ann", "bob"):
+        mine = memory.scoped(user=user)
+        mine.note("context", "Tea", "green")
+        mine.remember("I live in Porto.", speaker="Ana", said_at="2024-01-01T10:00Z", session="s")
+    memory.scoped(user="ann").shared_with(Scope(app="x")).note("context", "Shared", "both")
+    _purge(memory, "ann")
+
+    for type_ in (None, "Turn", "Fact"):
+        assert memory.scoped(user="ann").list(type_).items == ()
+        assert memory.scoped(user="bob").list(type_).items
