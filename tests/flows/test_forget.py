@@ -4,6 +4,7 @@ import os
 import random
 from pathlib import Path
 
+import apsw
 import pytest
 
 from worldline import Memory
@@ -297,3 +298,22 @@ def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
                 assert left_in(memory, path, *gone) == [], (seed, step, text)
         sound(memory)
         assert left_in(memory, path, *gone) == []
+
+
+def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:
+    """While another connection reads an older state the log cannot be cut; the next sleep finishes it."""
+    path = tmp_path / "m.db"
+    config = Config(embedder="none", lock_seconds=0.2)
+    with Memory.open(path, config) as memory:
+        if not isinstance(memory._h.store, SqliteStore):
+            pytest.skip("a file's own log")
+        said = memory.remember("A text about gnomonics.", speaker="a")
+        other = apsw.Connection(str(path))
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM nodes").fetchall()
+        done = memory.forget(said, confirm=True)
+        assert done.memories == 1 and not done.swept
+        other.execute("COMMIT")
+        other.close()
+        memory.consolidate()
+        assert left_of(path, "gnomonic") == []

@@ -23,6 +23,7 @@ from worldline.store import ledger, words
 from worldline.store.held import Row
 from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
+from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, SqlView, listed, metadata_from
 from worldline.text import fold
@@ -106,6 +107,11 @@ def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Ma
             rows = [b"" if gone.is_gone(table, n, known) else held.get(n, b"") for n in numbers]
         content.update(b"\n".join(rows) + b"\n")
     return content.digest()
+
+
+def is_unswept(store: SqliteStore) -> bool:
+    """Whether pages may still hold what was erased: the process that did it was killed, or others were reading."""
+    return bool(store.query("SELECT 1 FROM meta WHERE key = 'unswept'"))
 
 
 # What is to go ----------------------------------------------------------------------------------------
@@ -460,6 +466,8 @@ def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
         cold = bool(words.archived(tx.store, tx.tenant, [texts[0][0]]))
         index.remove(texts, cold=cold)
         count += len(texts)
+        if not share:
+            _recount(tx, -len(texts), -sum(tokens.count(" ") + 1 for _, _, tokens, _ in texts))
         if share:
             owner = _owner_without(tx, one.node, sets)
             kept = [(row, owner, tokens, kinds) for row, _, tokens, kinds in texts]
@@ -475,7 +483,15 @@ def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
         if one.node in renamed:
             name, content = renamed[one.node]
             draft = NodeDraft(one.type, name, content, metadata=metadata_from(one.metadata))
-            tx.words().replace([], words_of(one.node, draft, tx.owner_of(one.node), tx.language))
+            texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+            tx.words().replace([], texts)
+            _recount(tx, len(texts), sum(tokens.count(" ") + 1 for _, _, tokens, _ in texts))
+
+
+def _recount(tx: Tx, texts: int, tokens: int) -> None:
+    tx.query(
+        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t", texts=texts, tokens=tokens
+    )
 
 
 def _made(stored: str | None) -> Any:
@@ -510,6 +526,7 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> Left:
     if seals:
         _leave(tx, "log", [at for at, _, _ in seals], seals, who)
     tx.query("UPDATE tenants SET moved = moved + 1 WHERE tenant = :t")
+    tx.query("INSERT INTO meta (key, value) VALUES ('unswept', 'yes') ON CONFLICT DO NOTHING")
     return Left(sum(map(len, rows.values())), vectors)
 
 

@@ -32,7 +32,7 @@ from worldline.hashing import (
 from worldline.model import Damage, Verification
 from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
-from worldline.store import erasing, ledger, words
+from worldline.store import erasing, ledger, reindexing, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.sqlite import SqliteStore
@@ -52,6 +52,7 @@ class Checker:
     def __init__(self, store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None) -> None:
         self.store, self.tenant, self.name, self.root = store, tenant[0], tenant[1], tenant[2]
         self.last_known, self.sequence, self.head = tenant[3], tenant[4], tenant[5]
+        self.language = store.config.language
         self.damage: list[Damage] = []
         self.progress = progress or (lambda stage, done: None)
         self.ids: dict[int, bytes] = {}
@@ -388,6 +389,9 @@ def _check_words(check: Checker) -> None:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are not in the index")
     for row in sorted(indexed - expected)[:1]:
         check.found(f"words row {row}", "it indexes nothing that is stored")
+    if not check.damage:  # what is derived from damaged rows is no news
+        for fault in reindexing.faults(lambda sql, args: check.rows(sql, **args), check.tenant, check.language):
+            check.found(*fault)
     for problem in check.store.problems():
         check.found("the file", problem)
 

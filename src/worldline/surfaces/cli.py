@@ -74,6 +74,8 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "backup": ("care:backup", "Copy the store while others go on writing."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
         "reread": ("care:reread", "Read everything again, with the reader of today."),
+        "reindex": ("mending:reindex", "Make words, descriptions and labels anew from the texts."),
+        "resume": ("mending:resume", "Finish what was stored but not understood when a process ended."),
         "flush": ("recalling:flush", "Embed what has no vector yet."),
         "reembed": ("recalling:reembed", "Make every vector anew, with the embedder that is configured now."),
         "bench": ("benching:bench", "Measure on public files, beside the baselines."),

@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 
 from worldline.errors import Refused
-from worldline.surfaces.options import Bound, Verb, parse_time, thinks
+from worldline.surfaces import render
+from worldline.surfaces.care import ticking
+from worldline.surfaces.options import Bound, Verb, parse_time, tends, thinks
 from worldline.write.forget import Forgotten
 
 
@@ -47,6 +49,42 @@ def forget(
                 _ask(counted)
             counted = what(confirm=True, backups=backups)
     bound.answer(counted, _told(counted))
+
+
+@click.command(cls=Verb)
+@tends
+def reindex(bound: Bound) -> None:
+    """Make words, descriptions and labels anew from the texts.
+
+    For a store of which `verify` or `doctor` says that something derived is damaged. Nothing that is believed
+    changes. Vectors that nobody can compare are dropped, and made again where an embedder is set.
+
+    \b
+    Example:
+      worldline reindex
+    """
+    with bound.memory() as memory, ticking("indexing"):
+        done = memory.reindex()
+    lines = [f"{done.words:,} passages, {done.texts:,} descriptions and {done.labels:,} labels made anew"]
+    dropped = [f"{done.vectors:,} vectors dropped"] if done.vectors else []
+    bound.answer(done._asdict(), [*lines, *dropped])
+
+
+@click.command(cls=Verb)
+@thinks
+def resume(bound: Bound) -> None:
+    """Finish what was stored but not understood when a process ended.
+
+    The words are safe already; their facts are settled now. `sleep` does this as well.
+
+    \b
+    Example:
+      worldline resume
+    """
+    with bound.memory() as memory, ticking("understanding"):
+        done = memory.resume()
+    told = [f"{len(done):,} events finished"] if done else ["nothing was left to finish"]
+    bound.answer([render.plain(receipt) for receipt in done], told)
 
 
 def _ask(counted: Forgotten) -> None:
