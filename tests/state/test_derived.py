@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import msgspec
 import numpy as np
 import pytest
 
@@ -43,7 +44,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         m.fact(Fact("Ann", "plays", "piano"))
         m.consolidate()
         m.recall("zebra")
-        m.remember("And one more thing about the winter.", speaker="Ann", said_at="2025-01-08", session="talk")
+        m.remember(
+            "And one more thing about the winter.", speaker="Ann", said_at="2025-01-08", session="talk"
+        )
         assert m.verify().ok
     return path
 
@@ -56,7 +59,8 @@ def answers(path: Path) -> Any:
         ]
         listed = [node.id for node in m.list(["Turn", "learning", "Fact", "Entity"]).items]
         labelled = [node.id for node in m.list("Turn", metadata={"day": 2}).items]
-        return recalled, listed, labelled
+        known = [msgspec.to_builtins(m.profile(name)) for name in ("Ann", "Bob")]
+        return recalled, listed, labelled, known, m.context(max_tokens=300).text
 
 
 def sql(path: Path, statement: str, args: tuple[Any, ...] = ()) -> None:
@@ -123,11 +127,15 @@ def changed(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("table", "column"), list(cells()), ids=[f"{t}.{c}" for t, c in cells()])
-def test_no_changed_value_changes_an_answer_silently(filled: Path, tmp_path: Path, table: str, column: str) -> None:
+def test_no_changed_value_changes_an_answer_silently(
+    filled: Path, tmp_path: Path, table: str, column: str
+) -> None:
     """A changed value is seen by verify (or keeps the store from opening), or no answer differs."""
     source = apsw.Connection(str(filled))
     name = f'"{column}"'
-    values = source.execute(f"SELECT DISTINCT {name} FROM {table} ORDER BY {name} IS NULL, 1 DESC LIMIT 2").fetchall()
+    values = source.execute(
+        f"SELECT DISTINCT {name} FROM {table} ORDER BY {name} IS NULL, 1 DESC LIMIT 2"
+    ).fetchall()
     source.close()
     before = answers(filled)
     for number, (value,) in enumerate(values):

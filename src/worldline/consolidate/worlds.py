@@ -673,5 +673,7 @@ def _vectors(view: SqlView, worlds: Sequence[_World], inner: Mapping[int, bytes]
 
 def _sound(rows: Sequence[bytes], width: int) -> Any:
     """The vectors that can be compared with others."""
-    block = np.frombuffer(b"".join(row for row in rows if len(row) == width), np.float16).reshape(-1, width // 2)
+    block = np.frombuffer(b"".join(row for row in rows if len(row) == width), np.float16).reshape(
+        -1, width // 2
+    )
     return block[np.isfinite(block).all(axis=1)]

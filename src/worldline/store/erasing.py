@@ -490,7 +490,9 @@ def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
 
 def _recount(tx: Tx, texts: int, tokens: int) -> None:
     tx.query(
-        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t", texts=texts, tokens=tokens
+        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t",
+        texts=texts,
+        tokens=tokens,
     )
 
 

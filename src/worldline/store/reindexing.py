@@ -16,7 +16,7 @@ import msgspec
 from worldline.clock import Interval
 from worldline.model import NodeDraft
 from worldline.reading.voices import role_of
-from worldline.store import whole, words
+from worldline.store import nights, whole, words
 from worldline.store.held import Row
 from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, words_of
 from worldline.store.schema import WORDS_PER_NODE
@@ -113,7 +113,9 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
         chosen = [row for row in expected if row[0] not in waiting and (row[0] in cold) == is_cold]
         held = words.held(query, tenant, cold=is_cold)
         if held != words.lists_of(chosen):
-            yield Fault("the words index", f"its {'archived ' if is_cold else ''}lists are not those of the texts")
+            yield Fault(
+                "the words index", f"its {'archived ' if is_cold else ''}lists are not those of the texts"
+            )
     totals = {row[0]: tuple(row[1:]) for row in query(
         "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t", {"t": tenant})}  # fmt: skip
     for is_cold in (False, True):
@@ -239,7 +241,20 @@ def reindex(tx: Tx) -> Remade:
     bad = unusable(query, tx.tenant, set(indexed))
     for table, row in bad:
         tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t AND id = :row", {"t": tx.tenant, "row": row})
+    _drop_unsound(tx)
     return remade._replace(vectors=len(bad))
+
+
+_PASSES = {"scores": "surprise", "composed": "compose", "profiles": "profiles", "strengths": "uses"}
+
+
+def _drop_unsound(tx: Tx) -> None:
+    """What nights left and somebody changed; the next one counts it anew."""
+    for table, key in list(nights.unsound(tx.store.query, tx.tenant)):
+        nights.derive(tx.store, table, (), [key])
+        tx.store.execute(
+            "DELETE FROM sleep WHERE tenant = :t AND pass = :name", {"t": tx.tenant, "name": _PASSES[table]}
+        )
 
 
 def _redescribe(tx: Tx, everything: list[Text]) -> int:
@@ -255,7 +270,9 @@ def _redescribe(tx: Tx, everything: list[Text]) -> int:
         ):
             text = wanted.get(node)
             if text is None or text.draft.type in UNDESCRIBED or is_silent(text.draft.type, text.draft.made):
-                tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t AND node = :node", {**whose, "node": node})
+                tx.store.execute(
+                    f"DELETE FROM {table} WHERE tenant = :t AND node = :node", {**whose, "node": node}
+                )
                 continue
             count += 1
             alone = text.draft.type != "Turn" or not text.world

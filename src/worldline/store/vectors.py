@@ -129,7 +129,9 @@ class VectorIndex:
         )
         self._last = newest.vector if self.cold is not None else rows[-1][2] if rows else self._last
         if rows:
-            rows = [row for row in rows if len(row[1]) == 2 * width]  # others cannot be compared with anything
+            rows = [
+                row for row in rows if len(row[1]) == 2 * width
+            ]  # others cannot be compared with anything
             block = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), width)
             sound = np.isfinite(block).all(axis=1)
             self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))

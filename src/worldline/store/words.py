@@ -545,7 +545,9 @@ def waiting(query: Callable[..., list[Row]], tenant: int) -> list[Row]:
 def held(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> dict[str, bytes]:
     """Every list of the index, hot or cold, its chunks joined."""
     found: dict[str, list[tuple[int, bytes]]] = {}
-    everything = "SELECT term, chunk, n, rows FROM words WHERE tenant = :t AND cold = :cold ORDER BY term, chunk"
+    everything = (
+        "SELECT term, chunk, n, rows FROM words WHERE tenant = :t AND cold = :cold ORDER BY term, chunk"
+    )
     for term, chunk, count, rows in query(everything, {"t": tenant, "cold": int(cold)}):
         sound = count * _SIZE == len(rows) and (not chunk or _row_of(rows[-_SIZE:]) == chunk)
         found.setdefault(term, []).append((chunk or _MOST_ROW, bytes(rows) if sound else b""))

@@ -42,7 +42,9 @@ def forget(
     """
     with bound.memory() as memory:
         scope = memory._h.scope if not ref and memory._h.scope.bound() else None
-        what = partial(memory.forget, list(ref) or None, scope=scope, before=parse_time(before), by="operator")
+        what = partial(
+            memory.forget, list(ref) or None, scope=scope, before=parse_time(before), by="operator"
+        )
         counted = what(dry_run=True)
         if not bound.dry_run:
             if not yes:
