@@ -19,6 +19,7 @@ from hypothesis import settings
 from conformance.server import Server
 from worldline import Memory
 from worldline.config import load
+from worldline.hashing import tenant_number
 from worldline.store import dialect
 from worldline.store.postgres import PostgresStore
 
@@ -87,14 +88,33 @@ def on_postgres(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> Memory:
         own = uuid.uuid4().hex if str(path) == ":memory:" else hashlib.sha1(str(path).encode()).hexdigest()
         whose = f"{own[:12]}/{tenant}" if isinstance(tenant, str) else tenant
-        return original(cls, url, load() if config is None else config, whose, **more)
+        memory = original(cls, url, load() if config is None else config, whose, **more)
+        memory._h.store.recent = tenant_number(memory._h.tenant)
+        return memory
 
     monkeypatch.setattr(Memory, "open", classmethod(opened))
     monkeypatch.setattr(dialect, "_server", _shared)
 
 
 class _Lasting(PostgresStore):
-    """A store that many tests share: opening one costs more than most tests do."""
+    """A store that many tests share: opening one costs more than most tests do.
+
+    A statement of a test's own that names no tenant is about the one that was opened last.
+    """
+
+    recent = 0
+
+    def query(self, sql: str, args: Any = ()) -> list[Any]:
+        """As in the store."""
+        if not self._stack() and not (isinstance(args, dict) and "t" in args):
+            with self._reading(self.recent):
+                return super().query(sql, args)
+        return super().query(sql, args)
+
+    def tenants(self) -> list[str]:
+        """As in the store, which is asked as nobody."""
+        with self._reading(0):
+            return super().tenants()
 
     def close(self) -> None:
         self.keep_shown()

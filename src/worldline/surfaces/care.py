@@ -26,7 +26,14 @@ from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, tends, thinks
 
 _PATIENCE = 2.0
-_EXTRAS = {"semantic": "onnxruntime", "english": "spacy", "progress": "rich", "mcp": "mcp", "web": "uvicorn"}
+_EXTRAS = {
+    "semantic": "onnxruntime",
+    "english": "spacy",
+    "progress": "rich",
+    "mcp": "mcp",
+    "web": "uvicorn",
+    "postgres": "psycopg",
+}
 
 
 @click.command(cls=Verb)

@@ -32,6 +32,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "pin": ("warming:pin", "Keep a memory from ever going cold."),
         "merges": ("writing:merges", "List, accept, reject or undo merge proposals."),
         "undo": ("writing:undo", "Take a whole write back."),
+        "forget": ("mending:forget", "Erase for good: memories, a user, or what is older than a moment."),
     },
     "Read": {
         "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
@@ -76,6 +77,8 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "backup": ("care:backup", "Copy the store while others go on writing."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
         "reread": ("care:reread", "Read everything again, with the reader of today."),
+        "reindex": ("mending:reindex", "Make words, descriptions and labels anew from the texts."),
+        "resume": ("mending:resume", "Finish what was stored but not understood when a process ended."),
         "flush": ("recalling:flush", "Embed what has no vector yet."),
         "reembed": ("recalling:reembed", "Make every vector anew, with the embedder that is configured now."),
         "bench": ("benching:bench", "Measure on public files, beside the baselines."),

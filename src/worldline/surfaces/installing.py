@@ -125,7 +125,8 @@ def words(verb: list[str], db: str | None) -> list[str]:
     """The command line of this program, as another one can start it."""
     program = shutil.which("worldline")
     found = [program] if program else [sys.executable, "-m", "worldline"]
-    return [*found, *verb, *(["--db", str(Path(db).expanduser().resolve())] if db else [])]
+    where = db if db and "://" in db else str(Path(db).expanduser().resolve()) if db else ""
+    return [*found, *verb, *(["--db", where] if where else [])]
 
 
 def command(event: str, db: str | None) -> str:

@@ -335,6 +335,15 @@ class Again(Asked):
     dry_run: bool = False
 
 
+class Forget(Asked):
+    """What to erase: memories, or what a scope holds, or what is older than a moment."""
+
+    ids: list[Ref] = field(default_factory=list)
+    before: Given | None = None
+    confirm: Annotated[bool, Meta(description="Without it nothing is erased.")] = False
+    dry_run: bool = False
+
+
 class Undo(Asked):
     """The known times of a receipt."""
 
