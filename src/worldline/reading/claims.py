@@ -65,7 +65,12 @@ class _Reader(Nouns):
             kept = {i for c in self.clauses if c not in out for i in c.own}
         else:
             kept = set(range(len(self.tree.tokens))) - {i for c in out for i in c.own}
-        return [self.tree.tokens[i] for i in sorted(kept)]
+        kept -= {
+            c.at
+            for c in self.clauses
+            if c.lemma == "leave" and self.tree.kid(c.at, "oprd", "acomp") is not None
+        }
+        return [self.tree.tokens[i] for i in sorted(kept)]  # "left Slack open" leaves nothing behind
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = npt.NDArray[np.float64]
 
 K1, B = 1.2, 0.75
-KIND, OWNER, EVERY = "#", "@", ""
+KIND, OWNER, APART, EVERY = "#", "@", "=", ""
 """What a term begins with that is no word of a text: a kind, an owner; and the list of all texts."""
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
 SEALED = 104
@@ -80,6 +80,11 @@ class All(Struct, frozen=True):
 
 Match: TypeAlias = str | Either | All
 """A term, or terms together."""
+
+
+def apart(tokens: str) -> str:
+    """Words of a fact or a name, as terms that are no text's."""
+    return " ".join(APART + token for token in tokens.split())
 
 
 def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Either:
