@@ -69,6 +69,16 @@ def test_shell_examples_use_real_verbs(path: Path) -> None:
     assert set(re.findall(r"\bworldline ([a-z]+)", examples)) <= verbs
 
 
+def test_the_readme_is_short_and_has_a_picture() -> None:
+    """At most 150 lines, one picture of the explorer, below 300 kB."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+
+    assert len(text.splitlines()) <= 150
+    assert (ROOT / picture).stat().st_size < 300_000
+    assert (ROOT / picture).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
 def test_generated_pages_are_up_to_date() -> None:
     """The reference, the coverage table and the test vectors are what the program says today."""
     assert generator().stale() == [], "run: python docs/generate.py"

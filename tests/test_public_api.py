@@ -15,7 +15,7 @@ VERBS = {
     "consolidate", "context", "correct", "density", "diff", "drop_scorer", "edge", "enter", "episodes",
     "equivalence_class",
     "explain", "export",
-    "export_identity", "fact", "feedback", "flush", "get", "hash", "history", "import_", "link", "list",
+    "export_identity", "fact", "feedback", "flush", "forget", "get", "hash", "history", "import_", "link", "list",
     "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "readers", "recall", "reembed",
     "register", "reject_merge", "remember", "reread", "resume", "retire", "scoped", "score_with",
     "confined",

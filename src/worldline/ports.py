@@ -87,6 +87,12 @@ class Store(Protocol):
     def problems(self) -> list[str]:
         """What the engine itself finds wrong."""
 
+    def sweep(self) -> bool:
+        """Leaves nothing of deleted rows in free space or logs; False where a reader still holds an older state."""
+
+    def forget_caches(self) -> None:
+        """Drops what is held in memory beside the rows."""
+
     def bulk(self) -> AbstractContextManager[None]:
         """Around a load of very many rows."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from conftest import NASTY, opened, ready, shot
 from serving import rest, running
+from worldline import Config, Memory
+from worldline.write.load import Link, Note
 
 
 def ask(page: Page, question: str) -> None:
@@ -323,3 +326,181 @@ def test_nothing_comes_from_elsewhere(name: str) -> None:
 
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text) == []
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
+
+
+# What a person does here --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lively(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server on a store that may be written to: a few words of Ana's, and a hub with 200 neighbours."""
+    path = str(tmp_path_factory.mktemp("lively") / "me.db")
+    with Memory.open(path, Config(embedder="none")) as memory:
+        memory.remember("I live in Rome and I am vegetarian.", speaker="Ana", said_at="2026-05-02")
+        memory.remember("My sister Rosa works at Siemens.", speaker="Ana", said_at="2026-05-03")
+        memory.remember("We moved to Porto.", speaker="Ana", said_at="2026-06-20")
+        memory.note("context", "Gate code", "4711", valid_from="2026-05-01")
+        notes = [Note("project", "Hub", "the middle", "2026-01-01")]
+        notes += [Note("reference", f"spoke {at}", f"number {at}", "2026-01-02") for at in range(200)]
+        memory.load(notes, [Link(0, "relates_to", at) for at in range(1, 201)])
+    with running(path, WORLDLINE_EMBEDDER="none") as address:
+        yield address
+
+
+@pytest.fixture
+def desk(browser: Browser, lively: str) -> Iterator[Page]:
+    """The explorer on that store."""
+    yield from opened(browser, lively, viewport={"width": 1360, "height": 900})
+
+
+def test_the_answer_stands_on_top_with_its_proof(desk: Page) -> None:
+    """A known answer comes first, its proof leads to the fact, and each hit says why in words."""
+    ask(desk, "Where does Ana live?")
+    first = desk.locator("#panel > *").first
+
+    expect(first).to_have_id("answer")
+    expect(first.locator(".said")).to_have_text("Porto")
+    expect(first.locator(".proof .name").first).to_have_text("Ana lives in Porto")
+    expect(desk.locator(".hit .because").first).to_contain_text("said by Ana")
+    expect(desk.locator(".hit .factors").first).to_be_hidden()
+    shot(desk, "answer")
+    first.locator(".proof .name").first.click()
+    expect(desk.locator("#detail .head b").first).to_have_text("Ana lives in Porto")
+    expect(desk.locator("#detail blockquote").first).to_contain_text("We moved to Porto.")
+
+
+def test_links_lead_back_to_what_was_seen(desk: Page, lively: str) -> None:
+    """Question, view, chosen memory and both moments stand in the address; back, forward and a reload keep them."""
+    ask(desk, "Where does Ana live?")
+    searched = desk.url
+    tab(desk, "timeline")
+    slide(desk, "valid", 500)
+    assert all(part in desk.url for part in ("q=Where", "tab=timeline", "ref=", "valid=20"))
+    there, told = desk.url, desk.locator("#valid-told").text_content()
+    desk.go_back()
+    desk.go_back()
+    desk.wait_for_function("url => location.href === url", arg=searched)
+    expect(desk.locator("#answer .said")).to_have_text("Porto")
+    desk.go_forward()
+    expect(desk.locator("#tab-timeline")).to_have_attribute("aria-selected", "true")
+    desk.goto(there)
+    ready(desk)
+    expect(desk.locator("#valid-told")).to_have_text(told or "")
+    expect(desk.locator("#q")).to_have_value("Where does Ana live?")
+    expect(desk.locator("#graph .node.centre")).to_have_count(1)
+    assert desk.url == there
+
+
+def test_the_graph_shows_what_is_said_of_people(desk: Page) -> None:
+    """Around a person stand people, places and facts with what joins them; no raw edge types; two steps show more."""
+    tab(desk, "list")
+    desk.select_option("#panel select", "Entity")
+    ready(desk)
+    desk.locator("#panel .name", has_text=re.compile("^Ana$")).click()
+    expect(desk.locator("#graph .node.Entity", has_text="Porto")).to_have_count(1)
+    labels = desk.locator("#graph .edge-name").all_text_contents()
+
+    assert {"lives in", "sister"} <= set(labels)
+    assert not {"refers_to", "derived_from", "fact"} & set(labels)
+    expect(desk.locator("#graph .node.Fact", has_text="vegetarian")).to_have_count(1)
+    before = desk.locator("#graph .node").count()
+    shot(desk, "graph-person")
+    desk.click("#deeper")
+    expect(desk.locator("#graph .node.Entity", has_text="Siemens")).to_have_count(1)
+    assert desk.locator("#graph .node.far").count() >= 1
+    assert desk.locator("#graph .node").count() > before
+    expect(desk.locator("#deeper")).to_contain_text("2 steps (+")
+    shot(desk, "graph-two-steps")
+
+
+def test_two_hundred_neighbours_stay_readable(desk: Page) -> None:
+    """Many neighbours of one relation are one bundle that opens; then labels come on demand, the hub's stays clear."""
+    ask(desk, "the middle Hub")
+    desk.locator("#panel .hit .name", has_text="Hub").first.click()
+    expect(desk.locator("#graph .node.more")).to_have_count(1)
+    expect(desk.locator("#graph .node.more text")).to_contain_text("+ 19")
+    assert desk.locator("#graph .node").count() < 15
+    shot(desk, "graph-bundled")
+    desk.locator("#graph .node.more").click()
+    expect(desk.locator("#graph .node")).to_have_count(201)
+    hidden = "[...document.querySelectorAll('#graph .node:not(.centre) text')].every(t => getComputedStyle(t).display === 'none')"
+    assert desk.evaluate(hidden)
+    expect(desk.locator("#graph .node.centre text")).to_be_visible()
+    legend, box = desk.locator(".legend").bounding_box(), desk.locator("#graph").bounding_box()
+    assert legend is not None
+    assert box is not None
+    assert legend["y"] >= box["y"] + box["height"] - 1
+    shot(desk, "graph-200")
+
+
+def test_the_timeline_has_ticks_and_zooms(desk: Page) -> None:
+    """Round dates stand over the lines, zooming shows a part of the time, All brings everything back."""
+    tab(desk, "timeline")
+    ticks = desk.locator(".tl-tick").all_text_contents()
+    rows = desk.locator(".tl-row:not(.tl-axis)").count()
+    shot(desk, "timeline-ticks")
+
+    assert 2 <= len(ticks) <= 12
+    assert all(re.fullmatch(r"\d{4}(-\d\d)?|\d\d-\d\d( \d\d:\d\d)?", tick) for tick in ticks)
+    for _ in range(4):
+        desk.click("button[aria-label='Zoom in']")
+        ready(desk)
+    assert desk.locator(".tl-tick").all_text_contents() != ticks
+    shot(desk, "timeline-zoomed")
+    desk.click("button[aria-label='Show all']")
+    ready(desk)
+    assert desk.locator(".tl-row:not(.tl-axis)").count() == rows
+    assert desk.locator(".tl-tick").all_text_contents() == ticks
+
+
+def test_the_sliders_have_dates_at_their_ends(desk: Page) -> None:
+    """Each slider says where it begins and ends."""
+    for end in ("valid-from", "valid-to", "known-from", "known-to"):
+        expect(desk.locator(f"#{end}")).to_have_text(re.compile(r"\d{4}-\d\d-\d\d"))
+
+
+def test_a_person_adds_corrects_ends_and_pins(desk: Page) -> None:
+    """Each write shows its receipt, is seen at once, and can be undone."""
+    tab(desk, "list")
+    desk.click("#adding summary")
+    desk.fill("#adding textarea", "Bo keeps bees in Oslo.")
+    desk.fill("#adding input", "Bo")
+    desk.click("#adding button")
+    expect(desk.locator("#receipt")).to_contain_text("Remembered.")
+    shot(desk, "receipt")
+    ask(desk, "What does Bo keep?")
+    expect(desk.locator(".hit blockquote").first).to_have_text("Bo keeps bees in Oslo.")
+
+    ask(desk, "Gate code")
+    desk.locator("#panel .hit .name", has_text="Gate code").first.click()
+    desk.click("[data-verb=amend]")
+    desk.fill("#detail textarea", "9000")
+    desk.click("#detail form .strong")
+    expect(desk.locator("#detail blockquote").first).to_have_text("9000")
+    desk.click("#receipt button")
+    expect(desk.locator("#receipt")).to_have_text("Undone.")
+    expect(desk.locator("#detail blockquote").first).to_have_text("4711")
+    desk.click("[data-verb=pin]")
+    expect(desk.locator("#receipt")).to_contain_text("Pinned")
+    desk.click("[data-verb=retire]")
+    expect(desk.locator("#detail")).to_contain_text("not there")
+    desk.click("#receipt button")
+    expect(desk.locator("#detail blockquote").first).to_have_text("4711")
+    tab(desk, "timeline")
+    expect(desk.locator("#receipt")).to_be_empty()
+
+
+def test_on_a_phone_the_chosen_memory_comes_first(browser: Browser, lively: str) -> None:
+    """What was chosen opens above the list, and the page goes there."""
+    for page in opened(browser, lively, viewport={"width": 390, "height": 844}, has_touch=True):
+        tab(page, "list")
+        page.locator("#panel .card .name").first.click()
+        page.wait_for_selector("#detail[aria-busy=false] .card")
+        page.wait_for_timeout(400)
+        detail, panel = page.locator("#focus").bounding_box(), page.locator("#side").bounding_box()
+        assert detail is not None
+        assert panel is not None
+        assert detail["y"] < panel["y"]
+        assert detail["y"] < 844
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        shot(page, "phone-chosen")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import sqlglot
-from conformance.test_copy import filled
 from sqlglot import exp
 
+from conformance.test_copy import filled
 from worldline import Memory
 from worldline.config import Config
 from worldline.store.postgres import PostgresStore

@@ -300,6 +300,48 @@ def test_openapi_describes_every_answer(url: str, api: Any) -> None:
     )
 
 
+def test_openapi_is_true_of_lists_plans_times_and_scopes(url: str, api: Any) -> None:
+    """Arrays are said to be arrays, a plan may come instead of a graph, and times and scopes say what they take."""
+    document = httpx2.get(f"{url}/openapi.json").json()
+    id_ = api.note("Acme", "tier: silver")
+    api.post("remember", {"text": "I live in Rome.", "speaker": "Ana"})
+
+    def check(value: Any, method: str, template: str) -> None:
+        answer = document["paths"][template][method]["responses"]["200"]["content"]["application/json"]
+        jsonschema.validate(value, {**answer["schema"], "components": document["components"]})
+
+    for path in ("conflicts", "episodes", "worlds", "changes", "span", "stats"):
+        check(api.get(path), "get", f"/v1/{path}")
+    check(api.get("people/Ana"), "get", "/v1/people/{who}")
+    check(api.get("diff", a="2026-01-01"), "get", "/v1/diff")
+    check(api.get(f"memories/{id_}/identity"), "get", "/v1/memories/{ref}/identity")
+    check(api.post("query", {"seeds": [id_]}), "post", "/v1/query")
+    check(api.post("query", {"seeds": [id_], "explain": True}), "post", "/v1/query")
+    for explain in (False, True):
+        check(
+            api.post("recall", {"question": "Where does Ana live?", "explain": explain}), "post", "/v1/recall"
+        )
+    check(api.post("walk", {"question": "Where does Ana live?"}), "post", "/v1/walk")
+    check(api.post("context", {}), "post", "/v1/context")
+    parameters = {p["name"]: p["schema"] for p in document["paths"]["/v1/stats"]["get"]["parameters"]}
+    assert parameters["user"] == {"type": "string", "minLength": 1}
+    assert {"format": "date-time"} in parameters["valid_at"]["anyOf"]
+    assert (
+        document["paths"]["/v1/conflicts"]["get"]["responses"]["200"]["content"]["application/json"][
+            "schema"
+        ]["type"]
+        == "array"
+    )
+
+
+def test_allow_names_every_method(url: str) -> None:
+    """A method that a path does not know is answered with all that it does."""
+    answer = httpx2.delete(f"{url}/v1/links")
+
+    assert answer.status_code == 405
+    assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
+
+
 def test_every_error_has_a_status() -> None:
     """Each class of error maps to a status, the nearest class first."""
 

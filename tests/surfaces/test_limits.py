@@ -19,7 +19,7 @@ import pytest
 
 from serving import rest, running
 from worldline import Config, Memory, Scope
-from worldline.errors import InvalidInput, Refused, StoreBusy
+from worldline.errors import InvalidInput, NotFound, Refused, StoreBusy
 from worldline.surfaces import auth, limits, mcp_tools
 from worldline.surfaces import mcp_values as v
 from worldline.surfaces.limits import Connections, Rates, require_shallow
@@ -80,6 +80,8 @@ def test_no_tool_of_a_bound_server_reaches_another_user(two, tool):
         "memory_link": {"src": bobs, "type": "relates_to", "dst": bobs},
         "memory_walk": {"id": bobs},
         "memory_timeline": {"topic": "tea"},
+        "memory_profile": {"who": "Bob"},
+        "memory_context": {"about": "bob"},
         "memory_feedback": {"id": bobs, "verdict": "wrong"},
     }
     chosen = next(t for t in mcp_tools.SETS["full"] if t.name == tool)
@@ -88,7 +90,7 @@ def test_no_tool_of_a_bound_server_reaches_another_user(two, tool):
         asked.user = "bob"
     try:
         told = json.dumps(chosen.run(desk, asked))
-    except Refused as error:
+    except (Refused, NotFound) as error:
         told = str(error)
 
     assert "black" not in told

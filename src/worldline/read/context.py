@@ -24,7 +24,7 @@ from worldline.store.asking import only_speaker
 from worldline.store.briefing import Held
 from worldline.store.shown import verbatim
 from worldline.store.view import SqlView
-from worldline.text import estimate_tokens
+from worldline.text import estimate_tokens, visible
 
 DAY = 86_400_000_000
 AHEAD, BACK = 21 * DAY, 14 * DAY
@@ -90,7 +90,7 @@ def context(view: SqlView, user: str | None, max_tokens: int) -> Context:
     rules = [*briefing.pinned(view, MOST), *briefing.notes_of(view, RULES, MOST), *_asked_for(view)]
     called = who.name if who else name
     sections = (
-        Section(f"About {called}" if called else "About the user", _some(map(_fact, person_now))),
+        Section(f"About {one_line(called)}" if called else "About the user", _some(map(_fact, person_now))),
         Section("Asked for, and preferred", _some((*map(_note, rules), *map(_fact, preferred)))),
         Section("Coming up", _some((*map(_day, coming), *map(_fact, tasks)))),
         Section(
@@ -173,7 +173,7 @@ def when(at: Instant, precision: str | None) -> str:
 
 def one_line(text: str) -> str:
     """The beginning of a text, flat."""
-    flat = " ".join(text.split())
+    flat = visible(" ".join(text.split()))
     return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
 
 

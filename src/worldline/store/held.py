@@ -50,6 +50,13 @@ class Held:
         self.shown: dict[int, dict[int, int]] = {}
         """tenant → lineage → moment: what recalls have shown since the tenant's last write; never much."""
 
+    def forget_caches(self) -> None:
+        """Drops whatever was learned from texts."""
+        self.matcher = None
+        self.meanings.clear()
+        self.common.clear()
+        self.shown.clear()
+
     def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
         """Lineages that a recall has shown; written down with the tenant's next write, not by the read."""
         held = self.shown.setdefault(tenant, {})

@@ -64,6 +64,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "world_hashes": ("id", "tenant", "line", "hash", "kf"),
     "marks": ("id", "tenant", "line", "scope", "kind", "value", "reason", "kf", "kt"),
     "origins": ("id", "tenant", "of", "row", "store", "vf", "vt", "kf", "kt", "noted"),
+    "erased": ("id", "tenant", "of", "last", "rows", "kept", "who", "kf"),
 }
 
 COVERED: dict[str, tuple[str, ...]] = {
@@ -89,6 +90,7 @@ COVERED: dict[str, tuple[str, ...]] = {
     "world_hashes": ("id", "line", "hash", "kf"),
     "marks": ("id", "line", "scope", "kind", "value", "reason", "kf"),
     "origins": ("id", "of", "row", "store", "vf", "vt", "kf", "kt", "noted"),
+    "erased": ("id", "of", "last", "rows", "kept", "who", "kf"),
 }
 """Tables whose rows a changeset vouches for; `labels`, `texts`, `wordings`, `blocks`, the words and
 vectors follow from these."""
@@ -172,6 +174,8 @@ TABLES: dict[str, str] = {
     "origins": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, of TEXT NOT NULL, row INTEGER NOT NULL,"
     " store BLOB NOT NULL, vf INTEGER NOT NULL, vt INTEGER NOT NULL, kf INTEGER NOT NULL,"
     " kt INTEGER NOT NULL, noted INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
+    "erased": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, of TEXT NOT NULL, last INTEGER NOT NULL,"
+    " rows BLOB NOT NULL, kept BLOB NOT NULL, who TEXT NOT NULL, kf INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
     "scores": "tenant INTEGER NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,"
     " PRIMARY KEY (tenant, node, name)",
     "scorers": "tenant INTEGER NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, weight REAL NOT NULL,"
@@ -192,7 +196,8 @@ TABLES: dict[str, str] = {
     " vector BLOB NOT NULL, PRIMARY KEY (tenant, id)",
 }
 """Every table with its columns and key. `words` holds postings in chunks, `fresh_words` new texts that wait to
-be folded into them, `words_total` their totals. `sleep` and what follows is what consolidation keeps: where each
+be folded into them, `words_total` their totals. `erased` is what is left of what was forgotten: which rows of
+which table (the highest is `last`), when and by whom, and the hashes without which the rest could not be proved. `sleep` and what follows is what consolidation keeps: where each
 pass stands, marks, signals, strengths, world vectors, cold rows; and which beliefs and edges (`of`, `row`)
 were held by another store before, and when."""
 
@@ -246,6 +251,7 @@ INDEXES: dict[str, str] = {
     "words_thin": "INDEX words_thin ON words (tenant, term) WHERE chunk > 0 AND n < 26",
     "marks_line": "INDEX marks_line ON marks (tenant, line, kind, kt)",
     "edges_contradicts": "INDEX edges_contradicts ON edges (tenant, src) WHERE type = 'contradicts'",
+    "erased_of": "INDEX erased_of ON erased (tenant, of, last)",
     "origins_row": "INDEX origins_row ON origins (tenant, of, row)",
     "uses_scope": "INDEX uses_scope ON uses (tenant, scope)",
     "strengths_cold": "INDEX strengths_cold ON strengths (tenant, scope, cold_at)",

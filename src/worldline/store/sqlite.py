@@ -234,6 +234,31 @@ class SqliteStore(Held):
         found = self.connection().execute("PRAGMA quick_check(1)").fetchall()
         return [str(row[0]) for row in found if row[0] != "ok"]
 
+    def sweep(self) -> bool:
+        """Leaves nothing of what was deleted in free pages, the planner's samples or the write-ahead log.
+
+        False where another process still reads an older state, so that its log cannot be cut yet.
+        """
+        connection = self.connection()
+        with self._exclusive(), self._shared_access(), translated():
+            if connection.in_transaction:
+                raise StoreError("a store is swept between transactions, not inside one")
+            held = connection.execute(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
+            ).fetchall()
+            connection.execute("PRAGMA secure_delete = ON")
+            try:
+                for (name,) in held:
+                    connection.execute(f"DELETE FROM {name}")
+                connection.execute("VACUUM")
+            finally:
+                connection.execute("PRAGMA secure_delete = OFF")
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except (apsw.BusyError, apsw.LockedError):
+                return False
+            return True
+
     # Writing -----------------------------------------------------------------------------------
 
     @contextlib.contextmanager

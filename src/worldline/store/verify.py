@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import chain as chain_
 from typing import Any
 from zlib import crc32
 
@@ -32,10 +33,10 @@ from worldline.model import Damage, Verification
 from worldline.ports import Store
 from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
-from worldline.store import ledger, words
+from worldline.store import erasing, ledger, words
 from worldline.store.indexing import is_silent
-from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE, quoted
-from worldline.store.view import LISTED, label_value, listed
+from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
+from worldline.store.view import label_value
 from worldline.text import passages
 
 Progress = Callable[[str, int], None]
@@ -55,6 +56,11 @@ class Checker:
         self.progress = progress or (lambda stage, done: None)
         self.ids: dict[int, bytes] = {}
         self.lines: dict[int, int] = {}
+        try:
+            self.tombs = erasing.tombs(store.query, self.tenant)
+        except (ValueError, TypeError):
+            self.tombs = erasing.Tombs()
+            self.found("what was erased", "its tombstones cannot be read")
 
     def found(self, where: str, what: str) -> None:
         self.damage.append(Damage(where, what))
@@ -82,6 +88,7 @@ def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = No
     """Everything about one tenant, and what is wrong with it."""
     check = Checker(store, tenant, progress)
     nodes = _check_nodes(check)
+    _exhume(check)
     edges = _check_edges(check)
     worlds = _check_worlds(check)
     changesets = _check_log(check)
@@ -92,6 +99,8 @@ def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = No
 
 def _check_nodes(check: Checker) -> int:
     check.ids = dict(check.rows("SELECT id, hash FROM nodes WHERE tenant = :t"))
+    here = set(check.ids)
+    check.ids = {key: hash_ for key, (hash_, _) in check.tombs.nodes.items()} | check.ids
     events = {row[0]: row for row in check.scan("events", "sender, session, said_at, external_id")}
     facts = {row[0]: row for row in check.scan("facts", "subject, predicate, object, literal, phrase")}
     told = {key: (row[1], None) for key, row in events.items()} | _fact_texts(check, facts)
@@ -103,14 +112,20 @@ def _check_nodes(check: Checker) -> int:
             check.found(where, "its payload does not hash to its id")
         if line not in check.ids:
             check.found(where, "its lineage does not exist")
-    for key in sorted(check.ids.keys() - check.lines.keys()):
+    for key in sorted(here - check.lines.keys()):
         check.found(f"node {check.ids[key].hex()[:12]} (row {key})", "its text cannot be read any more")
-    return len(check.ids)
+    return len(check.lines)
+
+
+def _exhume(check: Checker) -> None:
+    """What was erased is still counted in the hashes of the worlds that it lay in."""
+    for key, (_, line) in check.tombs.nodes.items():
+        check.lines.setdefault(key, line)
 
 
 def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any) -> bool:
     """Whether a node's columns hash to its id, and say what its event or fact says."""
-    _, stored, _, type_, name, content, dated, world = row
+    key, stored, _, type_, name, content, dated, world = row
     within = check.ids.get(world) if world else None
     try:
         if type_ == "Turn" and event:
@@ -120,6 +135,8 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
             _, subject, predicate, object_, literal, _ = fact
             ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
             expected = fact_id(*ends, literal, within)
+        elif key in check.tombs.payloads:
+            return erasing.payload_of(type_, name, content) == check.tombs.payloads[key]
         else:
             expected, told = node_id(type_, name, content, dated, within), None
     except (AttributeError, TypeError, ValueError):  # a value of another kind than was ever stored
@@ -196,15 +213,17 @@ def _members(
         return kept[-1] if kept else world_hash(check.ids[line])
 
     members: dict[int, list[bytes]] = defaultdict(list)
-    seen: set[bytes] = set()
+    seen: set[tuple[int, str, int]] = set()
     episodes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     columns = "hash, src, type, dst, world, vt, kf, kt"
-    for _, hash_, src, type_, dst, world, valid_to, since, until in check.scan("edges", columns):
+    for hash_, src, type_, dst, world, valid_to, since, until in chain_(
+        check.tombs.edges, (row[1:] for row in check.scan("edges", columns))
+    ):
         if type_ == "contains":
             if valid_to == FOREVER and since < until:
                 episodes[dst].append((since, until, src))
-        elif hash_ not in seen:
-            seen.add(hash_)
+        elif (src, type_, dst) not in seen:
+            seen.add((src, type_, dst))
             members[world].append(hash_)
     for line, key in sorted((line, key) for key, line in check.lines.items()):
         if line != key and key != stored.get(line, (line,))[0]:
@@ -212,6 +231,8 @@ def _members(
         if line == key and line != stored.get(line, (line,))[0]:
             members[line].append(check.ids[key])
     born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = :t GROUP BY line"))
+    for line, first in check.tombs.born.items():
+        born[line] = min(first, born.get(line, FOREVER))
     for line in (key for key, line in check.lines.items() if key == line and key != check.root):
         for until, world in _places(check.root, episodes.get(line, []), born.get(line, 0)):
             members[world].append(hash_of(line, until))
@@ -246,6 +267,11 @@ def _check_log(check: Checker) -> int:
         if sequence != count or before != previous or known <= last:
             check.found(where, "the chain of changesets is broken here")
         content = _check_changeset(check, where, known, body, covered, ended)
+        if sequence in check.tombs.seals:
+            was, rest = check.tombs.seals[sequence]
+            if content != rest:
+                check.found(where, "what is left of it is not what was left when a part was erased")
+            content = was
         if chain(before, check.name, known, kind, body, content) != hash_:
             check.found(where, "the log row does not hash to what it says")
         if kind.startswith("sleep"):
@@ -294,8 +320,8 @@ def _check_changeset(
                 ended.get(table, {}).update(dict.fromkeys(numbers, known))
                 rows = [ledger.close_bytes(table, number, known) for number in numbers]
             else:
-                covered[table].update(numbers)
-                rows = _stored_rows(check, where, table, numbers)
+                covered[table].update(n for n in numbers if not check.tombs.is_gone(table, n, known))
+                rows = _stored_rows(check, where, known, table, numbers)
             content.update(b"\n".join(rows) + b"\n")
             for number, row, expected in zip(numbers, rows, sums, strict=True):
                 if row and crc32(row) != expected:
@@ -305,17 +331,15 @@ def _check_changeset(
     return content.digest()
 
 
-def _stored_rows(check: Checker, where: str, table: str, numbers: list[int]) -> list[bytes]:
-    key, columns = ledger.key_column(table), ", ".join(map(quoted, COVERED[table]))
-    stored: dict[int, bytes] = {}
-    for start in range(0, len(numbers), 500):
-        sql = f"SELECT {columns} FROM {table} WHERE tenant = :t AND {key} IN {LISTED}"
-        for row in check.rows(sql, among=listed(numbers[start : start + 500])):
-            stored[row[0]] = ledger.row_bytes(row)
+def _stored_rows(check: Checker, where: str, known: int, table: str, numbers: list[int]) -> list[bytes]:
+    stored = erasing.covered_rows(lambda sql, args: check.rows(sql, **args), check.tenant, table, numbers)
+    found = []
     for number in numbers:
-        if number not in stored:
+        gone = check.tombs.is_gone(table, number, known)
+        if number not in stored and not gone:
             check.found(f"{table} row {number}", f"it is gone; {where} wrote it")
-    return [stored.get(number, b"") for number in numbers]
+        found.append(b"" if gone else stored.get(number, b""))
+    return found
 
 
 def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[str, dict[int, int]]) -> None:

@@ -41,7 +41,7 @@ _HASHES = {
 """Columns of bytes that are told as hex digits, as ids are."""
 _PACKED = {
     "events": ("reading",), "texts": ("described",), "worlds": ("digest",), "log": ("body",),
-    "profiles": ("style",),
+    "profiles": ("style",), "erased": ("rows", "kept"),
 }  # fmt: skip
 """Columns of bytes that are told in base 64."""
 _KEYS = {"labels": "label, value, node, scope", "wordings": "object, key, kind", "blocks": "key, line",

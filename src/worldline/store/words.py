@@ -535,6 +535,15 @@ def _is_whole(chunk: int, n: int, rows: bytes) -> bool:
     return bool((places[1:] > places[:-1]).all())
 
 
+def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:
+    """The nodes of all texts, archived ones too, that hold any of these terms."""
+    args = {"t": tenant, "terms": _listed(terms), "cold": 1}
+    chunks = [row[3] for row in query(_LISTS, args)] if terms else []
+    rows = _decoded(b"".join(chunks))[1].tolist()
+    rows += [row[0] for row in query(_WAITING, {"t": tenant}) if not set(terms).isdisjoint(_terms(row))]
+    return {row // WORDS_PER_NODE for row in rows}
+
+
 def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
     """Which of these passages lie in cold storage."""
     args = {"t": tenant, "terms": _listed([EVERY]), "among": _listed(rows), "cold": 1}

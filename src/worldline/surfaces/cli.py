@@ -184,7 +184,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
 
 def _refused(kind: str, told: str) -> None:
     """An error as the one JSON document that a program reads."""
-    click.echo(json.dumps({"error": {"type": kind, "message": told}}, ensure_ascii=False))
+    click.echo(json.dumps({"error": {"type": kind, "message": told}}))
 
 
 @click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})

@@ -247,7 +247,21 @@ def _on_error(request: Request, error: Exception) -> Response:
 
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, "http", "Not served.", error.detail, **dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return problem(error.status_code, "http", "Not served.", error.detail, **headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Every method that the path knows, whichever route has it."""
+    found = {
+        method
+        for route in request.app.routes
+        if isinstance(route, Route) and route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }
+    return sorted(found)
 
 
 def _on_failure(request: Request, error: Exception) -> Response:

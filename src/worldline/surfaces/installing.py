@@ -53,7 +53,7 @@ class Agent(NamedTuple):
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document; does not ask.")
 def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
-    """Set up an agent: hooks for Claude Code, the MCP server for the others; shows, asks, can undo.
+    """Set up an agent: hooks or the MCP server; shows, asks, can undo.
 
     With hooks, a session begins with the context block, each prompt brings what is remembered about it, and
     what was said is stored when the session ends. With the MCP server, the agent has the memory as tools.

@@ -10,6 +10,7 @@ import msgspec
 from worldline import __version__
 from worldline.surfaces import schemas
 from worldline.surfaces.rest import ROUTES, Binding, Route
+from worldline.surfaces.rest_values import TIMED
 
 _PROBLEM = {
     "description": "What went wrong, and what to do about it (RFC 9457).",
@@ -28,13 +29,14 @@ class Problem(msgspec.Struct):
 
 def document() -> dict[str, Any]:
     """The whole document."""
-    types = [route.gives for route in ROUTES if route.gives is not None]
+    types = [given for route in ROUTES for given in _answers(route)]
     roots, parts = schemas.shown([*types, Problem])
     given = iter(roots)
     paths: dict[str, Any] = {}
     taken: dict[str, Any] = {}
     for route in ROUTES:
-        answer = {"type": "object"} if route.gives is None else next(given)
+        answers = [next(given) for _ in _answers(route)]
+        answer = {"anyOf": answers} if len(answers) > 1 else answers[0] if answers else {"type": "object"}
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, answer, taken)
     return {
         "openapi": "3.1.0",
@@ -53,6 +55,18 @@ def document() -> dict[str, Any]:
     }
 
 
+def _answers(route: Route) -> tuple[Any, ...]:
+    """What a route may answer with: one kind of thing, or one of several."""
+    return route.gives if isinstance(route.gives, tuple) else () if route.gives is None else (route.gives,)
+
+
+def _bound(field: str) -> dict[str, Any]:
+    """Whose memory it is, or from which moment it is looked at."""
+    if field in ("valid_at", "known_at", "as_of"):
+        return {"type": "string", **TIMED}
+    return {"type": "string", "minLength": 8 if field == "world" else 1}
+
+
 def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, Any]:
     name, part = _component(route, taken)
     in_path = re.findall(r"{(\w+)}", route.path)
@@ -63,7 +77,7 @@ def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, An
     if route.method == "GET":
         rest = {field: schema for field, schema in fields.items() if field not in in_path}
         parameters += [_in_query(field, schema, part.get("required", ())) for field, schema in rest.items()]
-    parameters += [_in_query(field, {"type": "string"}, ()) for field in Binding.__struct_fields__]
+    parameters += [_in_query(field, _bound(field), ()) for field in Binding.__struct_fields__]
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,

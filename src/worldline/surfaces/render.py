@@ -197,6 +197,8 @@ def receipt(done: Receipt) -> Iterable[str]:
     yield from (f"  {line_}" for line_ in list(dict.fromkeys(lines))[:SHOWN])
     if len(lines) > SHOWN:
         yield f"  … and {len(lines) - SHOWN} more (--json lists all)"
+    if done.redacted:
+        yield f"  redacted: {', '.join(dict.fromkeys(done.redacted))}"
     if done.changed and not done.dry_run:
         stamps = " ".join(show(at) for at in (done.known_at, *done.also))
         yield click.style(f"  undo with: worldline undo {stamps}", dim=True)

@@ -16,12 +16,26 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.model import Dated, Density, Edge, Explanation, Node, Page, Receipt, Subgraph, Verification
+from worldline.model import (
+    Contradiction,
+    Dated,
+    Density,
+    Diff,
+    Edge,
+    Explanation,
+    Node,
+    Page,
+    Receipt,
+    Subgraph,
+    Verification,
+)
 from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.context import Context as Briefing
+from worldline.read.episodes import Episode
 from worldline.read.history import mark_after
+from worldline.read.profile import Profile
 from worldline.store.listing import span
 from worldline.surfaces import answering
 from worldline.surfaces import rest_nights as nights
@@ -40,11 +54,14 @@ from worldline.surfaces.rest_values import (
     Done,
     EdgeOf,
     EndEdge,
+    Feed,
     FollowStep,
+    Found,
     Get,
     GivenFact,
     Hash,
     HashOf,
+    Identity,
     Link,
     List,
     Load,
@@ -65,6 +82,7 @@ from worldline.surfaces.rest_values import (
     Undo,
     Walk,
     WalkAnswer,
+    Walked,
     World,
     Worlds,
 )
@@ -75,7 +93,7 @@ from worldline.write.reread import Reread
 KNOWN = 0.4
 """The part of a budget that the answer, its proof and the facts may take."""
 ALL = 1_000_000_000
-_LOOKS = frozenset({"/v1/recall", "/v1/walk", "/v1/query", "/v1/explain"})
+_LOOKS = frozenset({"/v1/recall", "/v1/context", "/v1/walk", "/v1/query", "/v1/explain"})
 
 
 class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -489,9 +507,9 @@ def flush(memory: Memory, asked: Asked) -> Done:
 
 
 ROUTES = (
-    Route("POST", "/v1/recall", recall, Recall),
+    Route("POST", "/v1/recall", recall, Recall, Found),
     Route("POST", "/v1/context", context, Context, Briefing),
-    Route("POST", "/v1/walk", walk_answer, WalkAnswer),
+    Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
     Route("POST", "/v1/remember", remember, Remember, Receipt),
     Route("POST", "/v1/resume", resume, gives=list[Receipt]),
     Route("POST", "/v1/facts", fact, OneFact, Receipt),
@@ -509,16 +527,16 @@ ROUTES = (
     Route("GET", "/v1/memories/{ref}/why", why, Of, WhyBelieved),
     Route("GET", "/v1/memories/{ref}/walk", walk, Walk, Subgraph),
     Route("GET", "/v1/memories/{ref}/same", same, Of, list[Node]),
-    Route("GET", "/v1/memories/{ref}/identity", identity, Of),
+    Route("GET", "/v1/memories/{ref}/identity", identity, Of, Identity),
     Route("POST", "/v1/memories/{ref}/amend", amend, Change, Receipt),
     Route("POST", "/v1/memories/{ref}/correct", correct, Change, Receipt),
     Route("POST", "/v1/memories/{ref}/retire", retire, Retire, Receipt),
     Route("POST", "/v1/memories/{ref}/confirm", confirm, Mark, Receipt),
     Route("POST", "/v1/memories/{ref}/quarantine", quarantine, Mark, Receipt),
     Route("POST", "/v1/memories/{ref}/split", split, Split, Receipt),
-    Route("POST", "/v1/query", query, Ask, Subgraph),
-    Route("GET", "/v1/diff", diff, Between),
-    Route("GET", "/v1/changes", changes, Since),
+    Route("POST", "/v1/query", query, Ask, (Subgraph, Plan)),
+    Route("GET", "/v1/diff", diff, Between, Diff),
+    Route("GET", "/v1/changes", changes, Since, Feed),
     Route("GET", "/v1/merges", merges, Decided, list[Named]),
     Route("POST", "/v1/merges/{proposal}/accept", accept_merge, Decide, Receipt),
     Route("POST", "/v1/merges/{proposal}/reject", reject_merge, Decide, Receipt),
@@ -538,9 +556,9 @@ ROUTES = (
     Route("POST", "/v1/memories/{ref}/feedback", nights.feedback, nights.Verdict, Receipt),
     Route("POST", "/v1/memories/{ref}/pin", nights.pin, nights.Pin, Receipt),
     Route("POST", "/v1/memories/{ref}/unpin", nights.unpin, nights.Unpin, Receipt),
-    Route("GET", "/v1/people/{who}", nights.profile, nights.Who),
-    Route("GET", "/v1/episodes", nights.episodes, nights.Stretch),
-    Route("GET", "/v1/conflicts", nights.conflicts),
+    Route("GET", "/v1/people/{who}", nights.profile, nights.Who, Profile),
+    Route("GET", "/v1/episodes", nights.episodes, nights.Stretch, list[Episode]),
+    Route("GET", "/v1/conflicts", nights.conflicts, gives=list[Contradiction]),
 )
 
 

@@ -8,12 +8,20 @@ from msgspec import Meta, Struct, field
 
 from worldline.model import Evidence, Metadata, Node, Proposal
 from worldline.reading.given import HINT
+from worldline.surfaces.answering import Cited
 
 Way = Literal["out", "in", "both"]
+TIMED = {"anyOf": [{"format": "date-time"}, {"format": "date"}, {"const": "forever"}]}
 Given = Annotated[
-    str, Meta(description="ISO time such as 2026-03-05 or 2026-03-05T14:30+01:00, or `forever`.")
+    str,
+    Meta(
+        description="ISO time such as 2026-03-05 or 2026-03-05T14:30+01:00, or `forever`.",
+        extra_json_schema=TIMED,
+    ),
 ]
-Ref = Annotated[str, Meta(description="An id, its first 8 or more digits, or a hash that a world has had.")]
+Ref = Annotated[
+    str, Meta(min_length=8, description="An id, its first 8 or more digits, or a hash that a world has had.")
+]
 
 
 class Asked(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -332,6 +340,46 @@ class Undo(Asked):
 
 
 # What some of them give --------------------------------------------------------------------------
+
+
+class Found(Struct, omit_defaults=True):
+    """The answer to a question; `hits` are best first, a hit that did not fit whole has only the beginning."""
+
+    confidence: float
+    abstained: bool
+    reason: str | None
+    answer: str | None
+    proof: list[Cited]
+    facts: list[Cited]
+    hits: list[dict[str, Any]]
+    returned: int
+    found: int
+    sure: float
+    trace: list[str] = []
+
+
+class Walked(Struct):
+    """Answers of several hops, best first, each with the facts that it walks."""
+
+    confidence: float
+    chains: list[dict[str, Any]]
+
+
+class Feed(Struct):
+    """A page of what was believed and given up."""
+
+    items: list[dict[str, Any]]
+    next: str | None
+
+
+class Identity(Struct):
+    """One identity with all its names."""
+
+    representative: str
+    members: list[dict[str, str]]
+    names: list[str]
+    provenance: list[dict[str, Any]]
+    merges: list[dict[str, Any]]
 
 
 class Plan(Struct):

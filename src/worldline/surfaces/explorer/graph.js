@@ -6,10 +6,10 @@ const KINDS = ["supersedes", "contradicts"];
 /** Positions that depend on the input only: the same graph looks the same each time. */
 export function layout(nodes, edges, centre) {
   const at = new Map(nodes.map((node, i) => {
-    const turn = i * 2.399963, far = node.id === centre ? 0 : 60 + 14 * Math.sqrt(i);
+    const turn = i * 2.399963, far = node.id === centre ? 0 : (node.far ? 190 : 60) + 14 * Math.sqrt(i);
     return [node.id, { x: far * Math.cos(turn), y: far * Math.sin(turn), dx: 0, dy: 0 }];
   }));
-  const all = [...at.values()], steps = 260;
+  const all = [...at.values()], steps = all.length > 150 ? 90 : 260, outer = new Set(nodes.filter((node) => node.far).map((node) => node.id));
   for (let step = 0; step < steps; step++) {
     const heat = 14 * (1 - step / steps) + 0.2;
     for (const p of all) { p.dx = -p.x * 0.012; p.dy = -p.y * 0.014; }
@@ -21,7 +21,7 @@ export function layout(nodes, edges, centre) {
     for (const edge of edges) {
       const a = at.get(edge.src), b = at.get(edge.dst);
       if (!a || !b || a === b) continue;
-      const x = b.x - a.x, y = b.y - a.y, d = Math.hypot(x, y) || 0.01, pull = (d - 135) * 0.06;
+      const x = b.x - a.x, y = b.y - a.y, d = Math.hypot(x, y) || 0.01, pull = (d - (outer.has(edge.src) || outer.has(edge.dst) ? 95 : 145)) * 0.06;
       a.dx += pull * x / d; a.dy += pull * y / d; b.dx -= pull * x / d; b.dy -= pull * y / d;
     }
     for (const p of all) {
@@ -59,9 +59,11 @@ export class Graph {
     this.clear();
     this.centre = centre;
     this.points = layout(nodes, edges, centre);
+    this.svg.classList.toggle("dense", nodes.length > 40);
     const pairs = new Map();
     for (const edge of edges) if (this.points.has(edge.src) && this.points.has(edge.dst)) this.stage.append(...this.line(edge, pairs));
     for (const node of nodes) this.stage.append(this.dot(node, node.id === centre));
+    this.stage.append(...this.stage.querySelectorAll(".node.centre"));
     this.fit();
   }
 
@@ -72,8 +74,8 @@ export class Graph {
     const mx = (a.x + b.x) / 2 - uy * bend, my = (a.y + b.y) / 2 + ux * bend, ex = b.x - ux * 15, ey = b.y - uy * 15;
     const off = edge.dst === this.centre ? -16 : 16;
     const tip = `M${ex} ${ey}l${-8 * ux + 4 * uy} ${-8 * uy - 4 * ux}l${-8 * uy} ${8 * ux}z`;
-    const label = made("text", { class: `edge-name ${kind}`, x: (mx + (a.x + b.x) / 2) / 2 + ux * off, y: (my + (a.y + b.y) / 2) / 2 + uy * off + 3 });
-    label.textContent = short(edge.label || edge.type, 26);
+    const named = edge.label ?? edge.type, label = made("text", { class: `edge-name ${kind}`, x: (mx + (a.x + b.x) / 2) / 2 + ux * off, y: (my + (a.y + b.y) / 2) / 2 + uy * off + 3 });
+    label.textContent = short(named, 26);
     return [
       made("path", { class: `edge ${kind}`, "data-type": edge.type, d: `M${a.x} ${a.y}Q${mx} ${my} ${ex} ${ey}` }),
       made("path", { class: `tip ${kind}`, d: tip }), label,
@@ -81,13 +83,13 @@ export class Graph {
   }
 
   dot(node, centre) {
-    const { x, y } = this.points.get(node.id), text = made("text", { y: 26 }), title = made("title");
+    const { x, y } = this.points.get(node.id), text = made("text", { y: centre ? -20 : node.far ? 19 : 26 }), title = made("title");
     text.textContent = short(node.title); title.textContent = `${node.type}: ${node.title}`;
-    const type = ["Turn", "Fact"].includes(node.type) ? node.type : "";
+    const type = ["Turn", "Fact", "Entity", "more"].includes(node.type) ? node.type : "";
     const group = made("g", {
-      class: `node ${type} ${centre ? "centre" : ""} ${node.ghost ? "ghost" : ""}`, transform: `translate(${x} ${y})`,
+      class: `node ${type} ${centre ? "centre" : ""} ${node.ghost ? "ghost" : ""} ${node.far ? "far" : ""}`, transform: `translate(${x} ${y})`,
       tabindex: "0", role: "button", "data-id": node.id, "aria-label": `${node.type} ${node.title}${node.ghost ? ", over" : ""}`,
-    }, title, made("circle", { r: centre ? 14 : 11 }), text);
+    }, title, made("circle", { r: centre ? 14 : node.far ? 7 : 11 }), text);
     group.addEventListener("click", () => { if (!this.moved) this.walk(node); });
     group.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); this.walk(node); } });
     return group;

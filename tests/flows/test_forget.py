@@ -1,0 +1,267 @@
+"""forget erases a text and all that was derived from it alone, down to the bytes; what is left still proves itself."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from worldline import Memory
+from worldline.clock import instant
+from worldline.config import Config
+from worldline.errors import InvalidInput, NotFound, Refused
+from worldline.model import Event, Fact, Scope
+from worldline.testing import HashEmbedder
+
+CONFIG = Config(embedder="none")
+DAY = 86_400_000_000
+
+
+def opened(path: Path, **more: object) -> Memory:
+    """A store in a file, with vectors."""
+    return Memory.open(path, CONFIG, embedder=HashEmbedder(32), **more)
+
+
+def files_of(path: Path) -> dict[str, bytes]:
+    """Every file of a store."""
+    return {
+        found.name: found.read_bytes() for found in path.parent.iterdir() if found.name.startswith(path.name)
+    }
+
+
+def left_of(path: Path, *needles: str | bytes) -> list[tuple[str, str | bytes]]:
+    """Where any of these is in a store's files, whatever the case of letters."""
+    found = []
+    for name, held in files_of(path).items():
+        for needle in needles:
+            raw = needle.encode() if isinstance(needle, str) else needle
+            if (raw.lower() in held.lower()) if isinstance(needle, str) else raw in held:
+                found.append((name, needle))
+    return found
+
+
+def sound(memory: Memory) -> None:
+    """The store proves itself."""
+    verified = memory.verify()
+    assert verified.ok, verified.damage[:3]
+
+
+def vectors_of(memory: Memory) -> set[bytes]:
+    """All vectors, hot and archived."""
+    query = memory._h.store.query
+    return {
+        bytes(row[0])
+        for table in ("embeddings", "cold_embeddings", "composed")
+        for row in query(f"SELECT vector FROM {table}")
+    }
+
+
+def test_a_text_leaves_nothing(tmp_path: Path) -> None:
+    """After forget, no byte of the text, its words or its vector is in any file, and verify holds."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        memory.remember("Ann: I have lived in Oslo since 2019.", speaker="Ann", said_at="2024-01-01")
+        before = vectors_of(memory)
+        said = memory.remember(
+            "I moved to Zanzibarium with my friend Quorlo Vextrum.", speaker="Ann", said_at="2024-02-01",
+            metadata={"secretlabel": "xylophagous"}, facts=[Fact("Ann", "lives_in", "Zanzibarium")],
+        )  # fmt: skip
+        new = vectors_of(memory) - before
+        memory.consolidate()
+        head = memory.hash()
+        with pytest.raises(Refused):
+            memory.forget(said)
+        assert memory.forget(said, dry_run=True).memories == 1
+        done = memory.forget(said, confirm=True)
+        assert done.swept and done.memories == 1 and done.facts >= 1 and done.entities >= 1
+        assert memory.hash() == head
+        sound(memory)
+        assert not [hit for hit in memory.recall("Zanzibarium").hits if "Zanzibarium" in hit.node.content]
+        with pytest.raises(NotFound):
+            memory.get(said.id)
+        needles = ("zanzibarium", "zanzibar", "quorlo", "vextrum", "secretlabel", "xylophag")
+        assert left_of(path, *needles, *new) == []
+        assert any("Oslo" in hit.node.content for hit in memory.recall("Where does Ann live?").hits)
+    assert left_of(path, *needles, *new) == []
+
+
+def test_what_rests_on_other_words_stays(tmp_path: Path) -> None:
+    """A fact that two texts state survives the erasure of one of them, without its share."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        fact = Fact("Ann", "lives_in", "Oslo")
+        one = memory.remember(
+            "Ann lives in Oslo, flumbergast!", speaker="Bob", said_at="2024-01-01", facts=[fact]
+        )
+        two = memory.remember("Yes, Ann lives in Oslo.", speaker="Cid", said_at="2024-01-02", facts=[fact])
+        (node,) = [n for n in memory.list("Fact").items if "Oslo" in n.content]
+        memory.forget(one, confirm=True)
+        sound(memory)
+        why = memory.why(node.id)
+        assert two.id in str(why) and str(one.id) not in str(why)
+        assert left_of(path, "flumbergast") == []
+
+
+def test_the_same_text_again_is_a_new_memory(tmp_path: Path) -> None:
+    """What was forgotten can be said again; earlier moments do not show it."""
+    path = tmp_path / "m.db"
+    event = Event("The vault code word is brimblewick.", "Ann", "2024-01-01", session="s1")
+    with opened(path) as memory:
+        first = memory.remember(event)
+        then = first.known_at
+        memory.forget(first, confirm=True)
+        assert not memory.at(known=then).recall("brimblewick").hits
+        again = memory.remember(event)
+        assert again.changed and again.id == first.id
+        assert memory.get(again.id).content == event.text
+        assert len(memory.history(again.id)) == 1
+        sound(memory)
+        memory.forget(again, confirm=True)
+        sound(memory)
+        assert left_of(path, "brimblewick") == []
+
+
+def test_a_user_is_forgotten_and_others_are_not(tmp_path: Path) -> None:
+    """forget(user=) erases all of a user and their name; what another user has said too stays theirs."""
+    path = tmp_path / "m.db"
+    both = Event("We meet at noon under the clock.", "guide", "2024-01-01", session="tour")
+    with opened(path) as memory:
+        ann, bob = memory.scoped(user="annabelle77"), memory.scoped(user="bob")
+        for handle in (ann, bob):
+            handle.remember(both)
+        ann.remember("My allergy is to krelnuts.", speaker="Annabelle77", metadata={"m": "gorp"})
+        ann.note("learning", "pelf", "I hide the wumpus", metadata={"k": "glimmering"})
+        bob.remember("My allergy is to peanuts.", speaker="Bob")
+        memory.consolidate()
+        before = memory.hash()
+        memory.export(tmp_path / "before.jsonl")
+        done = memory.forget(user="annabelle77", confirm=True)
+        assert done.memories >= 2 and done.shared >= 1
+        assert memory.hash() == before
+        sound(memory)
+        assert left_of(path, "annabelle77", "krelnut", "wumpus", "glimmering", "gorp", "pelf") == []
+        assert any("noon" in hit.node.content for hit in bob.recall("When do we meet?").hits)
+        memory.consolidate()
+        sound(memory)
+        out = tmp_path / "copy.jsonl"
+        memory.export(out)
+        assert b"krelnut" not in out.read_bytes() and b"annabelle77" not in out.read_bytes()
+        with Memory.open(tmp_path / "other.db", CONFIG) as other:
+            other.import_(out)
+            assert other.hash() == memory.hash()
+            sound(other)
+
+
+def test_what_is_older_than_a_moment(tmp_path: Path) -> None:
+    """forget(before=) takes what was said before, within the handle's scope, and leaves the rest."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        for year in (2019, 2020, 2024):
+            memory.scoped(user="u").remember(
+                f"In that year I read book{year}.", speaker="u", said_at=f"{year}-05-01"
+            )
+        memory.scoped(user="v").remember("In that year I read bookold.", speaker="v", said_at="2018-05-01")
+        memory.forget(user="u", before="2022-01-01", confirm=True)
+        sound(memory)
+        assert left_of(path, "book2019", "book2020") == []
+        assert left_of(path, "book2024", "bookold")
+
+
+def test_tombstones_cannot_hide_more(tmp_path: Path) -> None:
+    """A row that was not erased cannot be taken for one, nor an erased one come back."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        gone = memory.remember("The first text is about grebes.", speaker="a", said_at="2024-01-01")
+        memory.remember("The second text is about herons.", speaker="a", said_at="2024-01-02")
+        memory.forget(gone, confirm=True)
+        query = memory._h.store.connection().execute
+        query("BEGIN")
+        query("DELETE FROM beliefs WHERE id = (SELECT max(id) FROM beliefs)")
+        assert not memory.verify().ok
+        query("ROLLBACK")
+        for column, value in (
+            ("kept", b"\x90"),
+            ("rows", b""),
+            ("kf", 5),
+            ("who", "x"),
+            ("of", "edges"),
+            ("last", 1),
+        ):
+            query("BEGIN")
+            query(f"UPDATE erased SET {column} = ? WHERE id = (SELECT min(id) FROM erased)", (value,))
+            assert not memory.verify().ok, column
+            query("ROLLBACK")
+        sound(memory)
+
+
+def test_copies_are_erased_on_request(tmp_path: Path) -> None:
+    """Backups that are named lose the text as well."""
+    path, copy = tmp_path / "m.db", tmp_path / "copy.db"
+    with opened(path) as memory:
+        said = memory.remember("Remember the vermiculite shipment.", speaker="a")
+        memory.remember("Something else entirely.", speaker="a")
+        memory.backup(copy)
+        done = memory.forget(said, confirm=True, backups=[copy])
+        assert done.backups == (str(copy),)
+    assert left_of(copy, "vermiculite") == [] and left_of(copy, "entirely")
+
+
+def test_what_cannot_be_forgotten(tmp_path: Path) -> None:
+    """Nothing named, nothing found, and a scope that a handle is confined out of are refused."""
+    with opened(tmp_path / "m.db") as memory:
+        memory.remember("x y z", speaker="a")
+        with pytest.raises(InvalidInput):
+            memory.forget(confirm=True)
+        with pytest.raises(NotFound):
+            memory.forget(user="nobody", confirm=True)
+        with pytest.raises(Refused):
+            memory.confined(Scope(user="ann")).forget(user="bob", confirm=True)
+        with pytest.raises(NotFound):
+            memory.scoped(user="ann").forget(before=instant("2090-01-01"), confirm=True)
+
+
+WORDS = (
+    "tea rain Oslo Rome garden piano cello winter bread river mountain train sister brother doctor".split()
+)
+SAID = (
+    "I live in {0}.", "My sister {0} plays the {1}.", "{0} works at {1}.", "I moved from {0} to {1} last week.",
+    "We talked about {0} and {1} because of the {0}.", "No, it was {0}, not {1}.", "My name is {0}.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
+    """Whatever was said, consolidated, archived and forgotten in whatever order, no unique word of it is left."""
+    rng = random.Random(seed)
+    path = tmp_path / "m.db"
+    said: dict[str, tuple[str, set[str]]] = {}
+    gone: set[str] = set()
+    now = [instant("2024-01-01")]
+    with opened(path, clock=lambda: now[0]) as memory:
+        for step in range(14):
+            now[0] += rng.choice([1, 3600 * 1_000_000, DAY, 30 * DAY])
+            what = rng.random()
+            handle = memory.scoped(user=rng.choice(["ulf", "una"])) if rng.random() < 0.5 else memory
+            if what < 0.6 or not said:
+                own = {f"q{seed}x{step}{letter}zv".replace("0", "o").replace("1", "l") for letter in "ab"}
+                pool = [*(word.capitalize() for word in sorted(own)), *WORDS]
+                text = rng.choice(SAID).format(pool[0], pool[1] if rng.random() < 0.5 else rng.choice(WORDS))
+                own = {token for token in own if token in text.lower()}
+                receipt = handle.remember(text, speaker=rng.choice(["Ann", "Bob", pool[0]]), said_at=now[0],
+                                          session=rng.choice([None, "s1", "s2"]))  # fmt: skip
+                said[str(receipt.id)] = (
+                    text,
+                    {*own, pool[0].lower()} if pool[0].lower() in text.lower() else own,
+                )
+            elif what < 0.75:
+                memory.consolidate()
+            else:
+                id_ = rng.choice(sorted(said))
+                text, own = said.pop(id_)
+                memory.forget(id_, confirm=True)
+                others = " ".join(other for other, _ in said.values()).lower()
+                gone |= {token for token in own if token not in others}
+                gone = {token for token in gone if token not in others}
+                sound(memory)
+                assert left_of(path, *gone) == [], (seed, step, text)
+        sound(memory)
+        assert left_of(path, *gone) == []
