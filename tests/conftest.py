@@ -33,10 +33,12 @@ ON_BOTH = (
     "flows/test_decay.py",
     "flows/test_exact_sets.py",
     "flows/test_profiles.py",
+    "flows/test_recall.py",
     "flows/test_sleep.py",
+    "flows/test_sleep_graph.py",
 )
 """Tests that every store must pass, whichever engine it lies in."""
-OF_FILES = ("shell", "does_not_wait_for_a_writer", "new_file", "scorer")
+OF_FILES = ("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing")
 """What the names of those have in common that are about a file, or take long and are not about the store."""
 
 
