@@ -32,6 +32,7 @@ ON_BOTH = (
     "flows/test_contract_story.py",
     "flows/test_decay.py",
     "flows/test_exact_sets.py",
+    "flows/test_forget.py",
     "flows/test_profiles.py",
     "flows/test_recall.py",
     "flows/test_sleep.py",

@@ -15,6 +15,7 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Believed, Hit, Receipt, Scorer
+from worldline.store.erasing import is_unswept
 from worldline.store.shown import note_use
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
@@ -55,6 +56,8 @@ class Sleeping:
             from worldline.consolidate.warmth import catch_up
 
             catch_up(self._whole("scored"), self._h.scorers.values())
+        if not dry_run and is_unswept(self._h.store):
+            self._h.store.sweep()
         return consolidate(self._h, passes, dry_run=dry_run, progress=progress)
 
     # What is used stays warm -------------------------------------------------------------------

@@ -14,9 +14,11 @@ from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Handle
 from worldline.model import Scope, Verification
 from worldline.read import listing
-from worldline.store import verify
+from worldline.store import reindexing, verify
+from worldline.store.reindexing import Remade
 from worldline.write import forget as forgetting
 from worldline.write import reread as rereading
+from worldline.write.embed import embed_pending
 from worldline.write.forget import Forgotten
 
 
@@ -98,6 +100,21 @@ class Tending:
                 with suppress(NotFound):
                     copy.scoped(**whose).forget(one if one is None else _id_of(one), **asked)
         return str(target)
+
+    def reindex(self) -> Remade:
+        """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare.
+
+        Nothing that is believed changes; with an embedder at hand, missing vectors are made as well.
+        """
+        self._h.require_free("indexed")
+        with self._h.changeset("reindex") as (tx, _):
+            done = reindexing.reindex(tx)
+        self._h.store.vectors.pop(self._h.tenant, None)
+        self._h.store.forget_caches()
+        embedder = self._h.embedder()
+        if embedder is not None:
+            embed_pending(self._h, embedder)
+        return done
 
     def stats(self) -> dict[str, Any]:
         """How much is stored, and where."""

@@ -407,6 +407,7 @@ def test_full_set_links_walks_and_merges(db: str) -> None:
     async def work(call: Tools) -> None:
         names = [tool.name for tool in (await call.client.list_tools()).tools]
         more = {
+            "memory_forget",
             "memory_profile",
             "memory_link",
             "memory_walk",

@@ -665,7 +665,15 @@ def _vectors(view: SqlView, worlds: Sequence[_World], inner: Mapping[int, bytes]
     leaves = (child for world in worlds for child in world.children if not inner.get(child.line))
     nodes = {child.node for child in leaves if not child.silent}
     nodes |= {world.node for world in worlds if not world.silent}
-    return {
-        node: composition.mean(np.frombuffer(b"".join(rows), np.float16).reshape(len(rows), -1))
-        for node, rows in passages(view, nodes).items()
-    }
+    stored = passages(view, nodes)
+    width = max((len(row) for rows in stored.values() for row in rows), default=0)
+    found = {node: _sound(rows, width) for node, rows in stored.items()}
+    return {node: composition.mean(block) for node, block in found.items() if len(block)}
+
+
+def _sound(rows: Sequence[bytes], width: int) -> Any:
+    """The vectors that can be compared with others."""
+    block = np.frombuffer(b"".join(row for row in rows if len(row) == width), np.float16).reshape(
+        -1, width // 2
+    )
+    return block[np.isfinite(block).all(axis=1)]

@@ -9,12 +9,17 @@ from worldline.ports import Row, Store
 
 NUMBERED = ("nodes", "beliefs", "edges", "aliases", "world_hashes")
 """Tables that almost every changeset writes to."""
-_LAST_OF = (
-    "(SELECT coalesce(max(q.last), 0) FROM (SELECT max(x.id) AS last FROM {0} x WHERE x.tenant = :t"
-    " UNION ALL SELECT max(e.last) FROM erased e WHERE e.tenant = :t AND e.of = '{0}') q)"
-)
-"""The last number that a table has given: what was erased does not free its own."""
-_LAST = ", ".join(map(_LAST_OF.format, NUMBERED))
+
+
+def _last(table: str) -> str:
+    """The last row number of a table; the number of what was erased is not given again."""
+    return (
+        f"(SELECT coalesce(max(y.last), 0) FROM (SELECT max(x.id) AS last FROM {table} x WHERE x.tenant = :t"
+        f" UNION ALL SELECT max(e.last) FROM erased e WHERE e.tenant = :t AND e.of = '{table}') y)"
+    )
+
+
+_LAST = ", ".join(map(_last, NUMBERED))
 
 
 class Begun(NamedTuple):
@@ -58,5 +63,5 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
 
 def last_row(store: Store, tenant: int, table: str) -> int:
     """The last row number of one table."""
-    rows = store.query(f"SELECT {_LAST_OF.format(table)}", {"t": tenant})
+    rows = store.query(f"SELECT {_last(table)}", {"t": tenant})
     return int(rows[0][0])

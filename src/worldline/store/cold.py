@@ -35,7 +35,7 @@ def thaw(tx: Tx, line: int) -> None:
     _move(tx, line, "cold_", "")
     tx.query(
         "UPDATE strengths SET reinforced_at = CASE WHEN reinforced_at < :now THEN :now ELSE reinforced_at END,"
-        " cold_at = :now WHERE tenant = :t AND line = :line",
+        " cold_at = :now, seal = 0 WHERE tenant = :t AND line = :line",
         now=tx.stamp,
         line=line,
     )

@@ -43,7 +43,7 @@ class WorldIndex:
         import numpy as np
 
         with self._lock:
-            self._catch_up(view, newest)
+            self._catch_up(view, newest, len(query))
             if self._matrix is None:
                 return {}
             size = len(self._places)
@@ -55,7 +55,7 @@ class WorldIndex:
             rising = np.argsort(near, kind="stable")  # of several rows, the best is written last
             return dict(zip(lines[rising].tolist(), near[rising].tolist(), strict=True))
 
-    def _catch_up(self, view: SqlView, newest: int) -> None:
+    def _catch_up(self, view: SqlView, newest: int, width: int) -> None:
         """Loads the rows that were written since the last look; where all were dropped, begins anew."""
         import numpy as np
 
@@ -70,13 +70,13 @@ class WorldIndex:
         self._last = newest
         if not rows:
             return
-        width = max(len(row[2]) // 2 for row in rows) if self._matrix is None else self._matrix.shape[1]
         for line, scope, vector in rows:
             at = self._places.setdefault((line, scope), len(self._places))
             self._make_room(len(self._places), width)
             assert self._matrix is not None
             self._keys[at] = line, scope
-            self._matrix[at] = np.frombuffer(vector, np.float16) if vector else 0.0
+            held = np.frombuffer(vector, np.float16) if len(vector) == 2 * width else np.zeros(width)
+            self._matrix[at] = held if np.isfinite(held).all() else 0.0
 
     def _make_room(self, size: int, width: int) -> None:
         """Grows by doubling, so that one more world does not copy all others."""

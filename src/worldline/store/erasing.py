@@ -19,12 +19,13 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
+from worldline.ports import Row, Store
 from worldline.store import ledger, words
-from worldline.ports import Row
-from worldline.store.indexing import is_silent, words_of
+from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, SqlView, listed, metadata_from
+from worldline.text import fold
 
 _BATCH = 500
 _SPLIT = 50_000
@@ -71,13 +72,13 @@ def tombs(query: Query, tenant: int) -> Tombs:
         "SELECT of, rows, kept, kf FROM erased WHERE tenant = :t AND last >= 0 ORDER BY id", {"t": tenant}
     )
     for of, numbers, kept, at in rows:
-        gone = array("q", bytes(numbers)).tolist()
-        found.rows.setdefault(of, {}).update(dict.fromkeys(gone, at))
+        for row in array("q", bytes(numbers)):
+            found.rows.setdefault(of, {})[row] = at
         if of == "nodes":
-            for row, hash_, line, payload in msgspec.msgpack.decode(kept):
-                found.nodes[row] = hash_, line
+            for node, hash_, line, payload in msgspec.msgpack.decode(kept):
+                found.nodes[node] = hash_, line
                 if payload is not None:
-                    found.payloads[row] = payload
+                    found.payloads[node] = payload
         elif of == "edges":
             found.edges += [Kept(*each) for each in msgspec.msgpack.decode(kept)]
         elif of == "beliefs":
@@ -105,6 +106,11 @@ def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Ma
             rows = [b"" if gone.is_gone(table, n, known) else held.get(n, b"") for n in numbers]
         content.update(b"\n".join(rows) + b"\n")
     return content.digest()
+
+
+def is_unswept(store: Store) -> bool:
+    """Whether pages may still hold what was erased: the process that did it was killed, or others were reading."""
+    return bool(store.query("SELECT 1 FROM meta WHERE key = 'unswept'"))
 
 
 # What is to go ----------------------------------------------------------------------------------------
@@ -216,10 +222,11 @@ def resting_on(view: SqlView, lines: Collection[int], sets: Sets) -> list[Restin
         if "merged" not in metadata_from(noted):
             rests.setdefault(src, []).append(line)
             first[src] = min(since, first.get(src, FOREVER))
+    own = {line for line in found if found[line][0] == "Fact" and born.get(line, 0) < first.get(line, 0)}
     return [
-        Resting(line, type_, made, type_ == "Fact" and born.get(line, 0) < first.get(line, 0), tuple(rests.get(line, ())))
+        Resting(line, type_, made, line in own, tuple(rests.get(line, ())))
         for line, (type_, made) in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def facts_about(view: SqlView, lines: Collection[int], sets: Sets) -> set[int]:
@@ -390,7 +397,10 @@ def said_of(view: SqlView, entities: Collection[int]) -> list[Said]:
         f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) ORDER BY f.node",
         among=listed(entities),
     )
-    return [Said(*row[:5], row[5] if row[4] else orjson.loads(row[6] or "null")) for row in rows]
+    return [
+        Said(node, subject, name, phrase, object_, value if object_ else orjson.loads(literal or "null"))
+        for node, subject, name, phrase, object_, value, literal in rows
+    ]
 
 
 def grounds_of(view: SqlView, lines: Collection[int]) -> list[int]:
@@ -455,6 +465,8 @@ def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
         cold = bool(words.archived(tx.store, tx.tenant, [texts[0][0]]))
         index.remove(texts, cold=cold)
         count += len(texts)
+        if not share:
+            _recount(tx, texts, -1)
         if share:
             owner = _owner_without(tx, one.node, sets)
             kept = [(row, owner, tokens, kinds) for row, _, tokens, kinds in texts]
@@ -470,7 +482,18 @@ def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
         if one.node in renamed:
             name, content = renamed[one.node]
             draft = NodeDraft(one.type, name, content, metadata=metadata_from(one.metadata))
-            tx.words().replace([], words_of(one.node, draft, tx.owner_of(one.node), tx.language))
+            texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+            tx.words().replace([], texts)
+            _recount(tx, texts)
+
+
+def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
+    texts, tokens = sizes(rows)
+    tx.query(
+        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t",
+        texts=sign * texts,
+        tokens=sign * tokens,
+    )
 
 
 def _made(stored: str | None) -> Any:
@@ -505,6 +528,7 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> Left:
     if seals:
         _leave(tx, "log", [at for at, _, _ in seals], seals, who)
     tx.query("UPDATE tenants SET moved = moved + 1 WHERE tenant = :t")
+    tx.query("INSERT INTO meta (key, value) VALUES ('unswept', 'yes') ON CONFLICT DO NOTHING")
     return Left(sum(map(len, rows.values())), vectors)
 
 
@@ -574,7 +598,7 @@ def _kept(
 ) -> dict[str, list[Any]]:
     """What the tombstones of each table must know."""
     nodes = tx.query(
-        f"SELECT id, hash, line, type, name, content FROM nodes WHERE tenant = :t AND id IN {LISTED} ORDER BY id",
+        f"SELECT id, hash, line, type FROM nodes WHERE tenant = :t AND id IN {LISTED} ORDER BY id",
         among=listed([*rows["nodes"], *over["nodes"]]),
     )
     edges = tx.query(
@@ -586,7 +610,7 @@ def _kept(
         among=listed(sorted({*doomed.lines, *doomed.shares})),
     )
     told = []
-    for node, hash_, line, type_, name, content in nodes:
+    for node, hash_, line, type_ in nodes:
         payload = None
         if node in over["nodes"] and node in doomed.renamed:
             payload = payload_of(type_, *doomed.renamed[node])
@@ -756,7 +780,7 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
         among=listed(_versions(tx, [*doomed.lines, *doomed.shares])),
     )
     passes = {"topics", "summaries"} if doomed.lines else set()
-    speakers = voices_around(tx, [row[0] for row in turns])
+    speakers = {fold(name) for name in voices_around(tx, [row[0] for row in turns])}
     if speakers and tx.query(
         "DELETE FROM profiles WHERE tenant = :t AND speaker IN (SELECT value FROM json_each(:speakers)) RETURNING 1",
         speakers=orjson.dumps(sorted(speakers)).decode(),

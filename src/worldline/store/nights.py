@@ -6,8 +6,9 @@ owner's own. Derived rows lie outside the log: they replace each other by primar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import orjson
@@ -225,11 +226,41 @@ _COLUMNS = {
 """Derived tables: the keys by which rows go, and the columns in which they are given."""
 
 
+SEALED = {table: _COLUMNS[table] for table in ("scores", "strengths", "composed", "profiles")}
+"""Derived tables that nothing else could be compared with: each row carries a checksum over these columns."""
+_REAL = frozenset({"value", "salience"})
+
+
+def seal(table: str, row: Sequence[Any]) -> int:
+    """The checksum of a row, as it is when it is read again; never 0."""
+    named = zip(SEALED[table], row, strict=True)
+    held = [
+        value if isinstance(value, bytes | str) else float(value) if column in _REAL else int(value)
+        for column, value in named
+    ]
+    return crc32(ledger.row_bytes(held)) or 1
+
+
+def unsound(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str, Row]]:
+    """(table, key) of rows that are not what a night left there."""
+    for table, columns in SEALED.items():
+        sql = f"SELECT {', '.join(columns)}, seal FROM {table} WHERE tenant = :t AND seal <> 0"
+        for *row, sealed in query(sql, {"t": tenant}):
+            held = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+            if seal(table, held) != sealed:
+                yield (
+                    table,
+                    tuple(value for name, value in zip(columns, held, strict=True) if name in _KEYS[table]),
+                )
+
+
 def derive(
     store: Store, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
 ) -> int:
     """Replaces derived rows by primary key and deletes those whose keys are `gone`; how many those are."""
     keys, columns = _KEYS[table], _COLUMNS[table]
+    if table in SEALED:
+        columns, rows = (*columns, "seal"), [(*row, seal(table, row)) for row in rows]
     if gone:
         store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in keys)}", gone)
     if rows:

@@ -376,6 +376,7 @@ class PostgresStore(Held):
         with self.translated(), self._pool.one() as connection:
             for name in TABLES:
                 connection.execute(cast(Any, f"VACUUM {name}"))
+            connection.execute("DELETE FROM meta WHERE key = 'unswept'")
         return True
 
     def problems(self) -> list[str]:

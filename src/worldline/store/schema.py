@@ -177,18 +177,19 @@ TABLES: dict[str, str] = {
     "erased": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, of TEXT NOT NULL, last INTEGER NOT NULL,"
     " rows BLOB NOT NULL, kept BLOB NOT NULL, who TEXT NOT NULL, kf INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
     "scores": "tenant INTEGER NOT NULL, node INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,"
-    " PRIMARY KEY (tenant, node, name)",
+    " seal INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (tenant, node, name)",
     "scorers": "tenant INTEGER NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, weight REAL NOT NULL,"
     " PRIMARY KEY (tenant, name)",
     "uses": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL,"
     " kind TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, id)",
     "strengths": "line INTEGER NOT NULL, tenant INTEGER NOT NULL, scope INTEGER NOT NULL, salience REAL NOT NULL,"
     " reinforced_at INTEGER NOT NULL, cold_at INTEGER NOT NULL, uses INTEGER NOT NULL, useful INTEGER NOT NULL,"
-    " wrong INTEGER NOT NULL, PRIMARY KEY (tenant, line)",
+    " wrong INTEGER NOT NULL, seal INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (tenant, line)",
     "composed": "tenant INTEGER NOT NULL, line INTEGER NOT NULL, scope INTEGER NOT NULL, vector BLOB NOT NULL,"
-    " members INTEGER NOT NULL, made INTEGER NOT NULL, PRIMARY KEY (tenant, line, scope)",
+    " members INTEGER NOT NULL, made INTEGER NOT NULL, seal INTEGER NOT NULL DEFAULT 0,"
+    " PRIMARY KEY (tenant, line, scope)",
     "profiles": "tenant INTEGER NOT NULL, speaker TEXT NOT NULL, scope INTEGER NOT NULL, body TEXT NOT NULL,"
-    " style BLOB NOT NULL, PRIMARY KEY (tenant, speaker, scope)",
+    " style BLOB NOT NULL, seal INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (tenant, speaker, scope)",
     "cold_texts": "node INTEGER NOT NULL, tenant INTEGER NOT NULL, session INTEGER NOT NULL,"
     " position INTEGER NOT NULL, speaker TEXT NOT NULL, role TEXT NOT NULL, said_at INTEGER,"
     " described BLOB NOT NULL, PRIMARY KEY (tenant, node)",
@@ -199,7 +200,7 @@ TABLES: dict[str, str] = {
 be folded into them, `words_total` their totals. `erased` is what is left of what was forgotten: which rows of
 which table (the highest is `last`), when and by whom, and the hashes without which the rest could not be proved. `sleep` and what follows is what consolidation keeps: where each
 pass stands, marks, signals, strengths, world vectors, cold rows; and which beliefs and edges (`of`, `row`)
-were held by another store before, and when."""
+were held by another store before, and when. `seal` is a checksum over the row, 0 where nobody has taken one."""
 
 
 def columns_of(table: str) -> tuple[str, ...]:

@@ -257,6 +257,7 @@ class SqliteStore(Held):
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except (apsw.BusyError, apsw.LockedError):
                 return False
+            connection.execute("DELETE FROM meta WHERE key = 'unswept'")
             return True
 
     # Writing -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from worldline.clock import FOREVER, Instant, Interval
-from worldline.store import ledger
+from worldline.store import erasing, ledger
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
 from worldline.store.view import listed
@@ -47,6 +47,12 @@ def entries(tx: Tx, known_at: Instant) -> list[Entry] | None:
         for table, closed, numbers, _ in ledger.sections(rows[0][0])
         for number in numbers
     ]
+
+
+def not_erased(tx: Tx, entries: list[Entry]) -> list[Entry]:
+    """Those of these rows that are still there."""
+    gone = erasing.tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant).rows
+    return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
 
 
 def needed(tx: Tx, put: Sequence[Entry]) -> set[Entry]:

@@ -88,7 +88,7 @@ class VectorIndex:
         moment is the same wherever its vectors lie by now.
         """
         with self._lock:
-            self._catch_up(view, newest)
+            self._catch_up(view, newest, len(query))
             near: list[tuple[int, float]] = []
             if self._size:
                 near = self._nearest(query, depth, self._allowed(scopes, nodes), exact=view.whole)
@@ -111,8 +111,8 @@ class VectorIndex:
 
     # Catching up -------------------------------------------------------------------------------
 
-    def _catch_up(self, view: SqlView, newest: Newest) -> None:
-        """Loads the vectors and beliefs that were stored since the last look."""
+    def _catch_up(self, view: SqlView, newest: Newest, width: int) -> None:
+        """Loads the vectors and beliefs that were stored since the last look; what is no vector is left out."""
         import numpy as np
 
         if newest.moved != self._moved:  # rows have left for the archive, or come back
@@ -129,8 +129,12 @@ class VectorIndex:
         )
         self._last = newest.vector if self.cold is not None else rows[-1][2] if rows else self._last
         if rows:
-            block = np.frombuffer(b"".join(r[1] for r in rows), np.float16).reshape(len(rows), -1)
-            self._append(np.array([r[0] for r in rows]), block.astype(np.float32))
+            rows = [
+                row for row in rows if len(row[1]) == 2 * width
+            ]  # others cannot be compared with anything
+            block = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), width)
+            sound = np.isfinite(block).all(axis=1)
+            self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))
             self._order = None
             self._chosen.clear()
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain as chain_
+from itertools import islice
 from typing import Any
 from zlib import crc32
 
@@ -27,15 +28,16 @@ from worldline.hashing import (
     event_id,
     fact_id,
     node_id,
+    tenant_number,
     world_hash,
 )
 from worldline.model import Damage, Verification
 from worldline.ports import Store
 from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
-from worldline.store import erasing, ledger, words
+from worldline.store import erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
-from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
+from worldline.store.schema import CLOSABLE, COVERED, TABLES, WORDS_PER_NODE
 from worldline.store.view import label_value
 from worldline.text import passages
 
@@ -52,6 +54,7 @@ class Checker:
     def __init__(self, store: Store, tenant: tuple[Any, ...], progress: Progress | None) -> None:
         self.store, self.tenant, self.name, self.root = store, tenant[0], tenant[1], tenant[2]
         self.last_known, self.sequence, self.head = tenant[3], tenant[4], tenant[5]
+        self.language = store.config.language
         self.damage: list[Damage] = []
         self.progress = progress or (lambda stage, done: None)
         self.ids: dict[int, bytes] = {}
@@ -87,6 +90,7 @@ class Checker:
 def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
     """Everything about one tenant, and what is wrong with it."""
     check = Checker(store, tenant, progress)
+    _check_tenants(check)
     nodes = _check_nodes(check)
     _exhume(check)
     edges = _check_edges(check)
@@ -95,6 +99,17 @@ def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = No
     _check_words(check)
     _check_labels(check)
     return Verification(nodes, edges, worlds, changesets, tuple(check.damage))
+
+
+def _check_tenants(check: Checker) -> None:
+    """A tenant's number follows from its name, and every row is somebody's."""
+    for number, name in check.store.query("SELECT tenant, name FROM tenants ORDER BY tenant"):
+        if tenant_number(name) != number:
+            check.found(f"tenant {name!r}", "its number does not follow from its name")
+    for table in TABLES:
+        sql = f"SELECT 1 FROM {table} x WHERE NOT EXISTS (SELECT 1 FROM tenants t WHERE t.tenant = x.tenant) LIMIT 1"
+        if table not in ("meta", "tenants") and check.store.query(sql):
+            check.found(f"{table}", "it has rows of a tenant that there is not")
 
 
 def _check_nodes(check: Checker) -> int:
@@ -373,6 +388,16 @@ def _check_words(check: Checker) -> None:
         check.found(f"words of node row {row // WORDS_PER_NODE}", "they are not in the index")
     for row in sorted(indexed - expected)[:1]:
         check.found(f"words row {row}", "it indexes nothing that is stored")
+    if not check.damage:  # what is derived from damaged rows is no news
+        for table, key in islice(nights.unsound(lambda sql, args: check.rows(sql, **args), check.tenant), 1):
+            told = ", ".join(map(str, key[1:]))
+            check.found(
+                f"{table} row ({told})", "it is not what a night left there; worldline reindex drops it"
+            )
+        for fault in reindexing.faults(
+            lambda sql, args: check.rows(sql, **args), check.tenant, check.language
+        ):
+            check.found(*fault)
     for problem in check.store.problems():
         check.found("the file", problem)
 

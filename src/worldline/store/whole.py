@@ -26,12 +26,12 @@ TABLES: dict[str, tuple[str, ...]] = {
     },
     "worlds": ("line", "head", "hash", "digest"),
     "log": ("sequence", "known", "kind", "body", "previous", "hash"),
-    "strengths": ("line", "scope", "salience", "reinforced_at", "cold_at", "uses", "useful", "wrong"),
+    "strengths": ("line", "scope", "salience", "reinforced_at", "cold_at", "uses", "useful", "wrong", "seal"),
     "uses": ("id", "line", "scope", "kind", "at"),
-    "scores": ("node", "name", "value"),
+    "scores": ("node", "name", "value", "seal"),
     "scorers": ("name", "version", "weight"),
     "sleep": ("owner", "pass", "cursor", "state"),
-    "profiles": ("speaker", "scope", "body", "style"),
+    "profiles": ("speaker", "scope", "body", "style", "seal"),
 }
 """The columns of everything that is told; what is archived is told among the other texts."""
 _HASHES = {
@@ -96,7 +96,7 @@ def _told(table: str, columns: Sequence[str], row: Sequence[Any]) -> dict[str, A
 def read_row(table: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """A told row as it is stored; KeyError, TypeError or ValueError where it is none."""
     columns = TENANT if table == "tenants" else TABLES[table]
-    row = {column: values[column] for column in columns}
+    row = {column: values.get(column, 0) if column == "seal" else values[column] for column in columns}
     for column in _HASHES.get(table, ()):
         row[column] = bytes.fromhex(row[column])
     for column in _PACKED.get(table, ()):

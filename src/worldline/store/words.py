@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = npt.NDArray[np.float64]
 
 K1, B = 1.2, 0.75
-KIND, OWNER, EVERY = "#", "@", ""
+KIND, OWNER, APART, EVERY = "#", "@", "=", ""
 """What a term begins with that is no word of a text: a kind, an owner; and the list of all texts."""
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
 SEALED = 104
@@ -48,6 +48,7 @@ _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
 _OFTEN = [bytes((min(often, 255),)) for often in range(256)]
 _MOST_LENGTH = 65_535
+_MOST_ROW = 2**63
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
 _FEW = 200
@@ -79,6 +80,11 @@ class All(Struct, frozen=True):
 
 Match: TypeAlias = str | Either | All
 """A term, or terms together."""
+
+
+def apart(tokens: str) -> str:
+    """Words of a fact or a name, as terms that are no text's."""
+    return " ".join(APART + token for token in tokens.split())
 
 
 def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Either:
@@ -533,6 +539,38 @@ def _is_whole(chunk: int, n: int, rows: bytes) -> bool:
         return False
     places = _decoded(rows)[1]
     return bool((places[1:] > places[:-1]).all())
+
+
+def waiting(query: Callable[..., list[Row]], tenant: int) -> list[Row]:
+    """The texts that wait, as they are stored."""
+    return query(_WAITING, {"t": tenant})
+
+
+def held(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> dict[str, bytes]:
+    """Every list of the index, hot or cold, its chunks joined."""
+    found: dict[str, list[tuple[int, bytes]]] = {}
+    everything = (
+        "SELECT term, chunk, n, rows FROM words WHERE tenant = :t AND cold = :cold ORDER BY term, chunk"
+    )
+    for term, chunk, count, rows in query(everything, {"t": tenant, "cold": int(cold)}):
+        sound = count * _SIZE == len(rows) and (not chunk or _row_of(rows[-_SIZE:]) == chunk)
+        found.setdefault(term, []).append((chunk or _MOST_ROW, bytes(rows) if sound else b""))
+    return {term: b"".join(rows for _, rows in sorted(chunks)) for term, chunks in found.items()}
+
+
+def lists_of(texts: Texts) -> dict[str, bytes]:
+    """The lists that the index has of these texts and no others."""
+    return _lists(sorted(texts))
+
+
+def postings_of(text: tuple[int, str, str, str]) -> dict[str, bytes]:
+    """What one text adds to the lists."""
+    return dict(_postings([text]))
+
+
+def length_of(text: tuple[int, str, str, str]) -> int:
+    """How many tokens a text is counted with."""
+    return _length(text)
 
 
 def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:

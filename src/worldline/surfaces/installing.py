@@ -55,6 +55,8 @@ class Agent(NamedTuple):
 def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
     """Set up an agent: hooks or the MCP server; shows, asks, can undo.
 
+    Claude Code gets hooks, the others the MCP server.
+
     With hooks, a session begins with the context block, each prompt brings what is remembered about it, and
     what was said is stored when the session ends. With the MCP server, the agent has the memory as tools.
 

@@ -297,6 +297,31 @@ def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
     return _retired(memory, _all_ids(memory, _EVERYTHING, {}), None, reason)
 
 
+def forget(desk: Desk, asked: v.Forget) -> Payload:
+    """Erase memories for good, with all that was derived from them alone; nothing brings them back. For what is
+    over or wrong use memory_retire or memory_amend. Without `confirm` it only counts: tell the user first."""
+    memory = desk.bound(asked)
+    scope = memory._h.scope
+    if not (asked.ids or scope.bound()):
+        raise Refused(
+            "name the memories, or whose: user, agent, app or run; a whole store is never erased at once"
+        )
+    wanted = asked.confirm == "erase"
+    done = memory.forget(
+        asked.ids or None,
+        scope=None if asked.ids else scope,
+        before=asked.before,
+        by="agent",
+        confirm=wanted,
+        dry_run=not wanted,
+    )
+    value = v.Erased(
+        memories=done.memories, facts=done.facts, derived=done.derived, entities=done.entities, erased=wanted
+    )
+    told = "erased for good" if wanted else "would be erased; nothing was erased yet"
+    return _payload([f"{done.memories} memories and {done.facts} facts {told}"], value)
+
+
 def list_scopes(desk: Desk, asked: v.ListScopes) -> Payload:
     """List the users, agents, apps and runs that have memories."""
     names = sorted(n for n in _scope_names(desk.memory) if asked.kind in (None, n.partition(":")[0]))
@@ -549,6 +574,7 @@ CORE = (
     Tool("memory_list_scopes", v.ListScopes, v.Scopes, list_scopes, read_only=True),
 )
 MORE = (
+    Tool("memory_forget", v.Forget, v.Erased, forget, destructive=True),
     Tool("memory_profile", v.Profile, v.Known, profile, read_only=True),
     Tool("memory_link", v.Link, v.Written, link),
     Tool("memory_walk", v.Walk, v.Around, walk, read_only=True),

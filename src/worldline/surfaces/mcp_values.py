@@ -172,6 +172,23 @@ class PurgeScope(Struct, kw_only=True, forbid_unknown_fields=True):
     reason: Reason | None = None
 
 
+class Forget(Given, kw_only=True):
+    """Erase for good."""
+
+    ids: Annotated[list[str], Meta(description="The memories; none: all of the scope.")] = field(
+        default_factory=list
+    )
+    before: Annotated[str, Meta(description="Only what was said or noted before then; ISO time.")] | None = (
+        None
+    )
+    confirm: (
+        Annotated[
+            Literal["erase"], Meta(description="`erase`, once the user has agreed; without it, only count.")
+        ]
+        | None
+    ) = None
+
+
 class ListScopes(Struct, kw_only=True, forbid_unknown_fields=True):
     """List scopes."""
 
@@ -333,6 +350,17 @@ class Retired(Struct, kw_only=True, omit_defaults=True):
     ids: list[str] = []
     """The first twenty of them."""
     dry_run: bool = False
+
+
+class Erased(Struct, kw_only=True, omit_defaults=True):
+    """How much was erased, or would be."""
+
+    memories: int
+    facts: int
+    derived: int
+    entities: int
+    erased: bool
+    """False where it was only counted."""
 
 
 class Scopes(Struct, kw_only=True, omit_defaults=True):

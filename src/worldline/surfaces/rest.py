@@ -56,6 +56,7 @@ from worldline.surfaces.rest_values import (
     EndEdge,
     Feed,
     FollowStep,
+    Forget,
     Found,
     Get,
     GivenFact,
@@ -86,6 +87,7 @@ from worldline.surfaces.rest_values import (
     World,
     Worlds,
 )
+from worldline.write.forget import Forgotten
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
 from worldline.write.reread import Reread
@@ -460,6 +462,18 @@ def undo(memory: Memory, asked: Undo) -> Receipt:
     return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
 
 
+def forget(memory: Memory, asked: Forget) -> Forgotten:
+    """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
+    scope = memory._h.scope if not asked.ids and memory._h.scope.bound() else None
+    return memory.forget(
+        asked.ids or None,
+        scope=scope,
+        before=_when(asked.before),
+        confirm=asked.confirm,
+        dry_run=asked.dry_run,
+    )
+
+
 def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
@@ -516,6 +530,7 @@ ROUTES = (
     Route("POST", "/v1/notes", note, Note, Receipt),
     Route("POST", "/v1/load", load, Load, Receipt),
     Route("POST", "/v1/undo", undo, Undo, Receipt),
+    Route("POST", "/v1/forget", forget, Forget, Forgotten),
     Route("POST", "/v1/flush", flush, gives=Done),
     Route("POST", "/v1/links", link, Link, Receipt),
     Route("GET", "/v1/links", edge, EdgeOf, Edge),

@@ -20,7 +20,11 @@ Given = Annotated[
     ),
 ]
 Ref = Annotated[
-    str, Meta(min_length=8, description="An id, its first 8 or more digits, or a hash that a world has had.")
+    str,
+    Meta(
+        description="An id, its first 8 or more digits, or a hash that a world has had.",
+        extra_json_schema={"minLength": 8},
+    ),
 ]
 
 
@@ -328,6 +332,15 @@ class Again(Asked):
     """What to read again."""
 
     everything: Annotated[bool, Meta(description="Also what this reader has read.")] = False
+    dry_run: bool = False
+
+
+class Forget(Asked):
+    """What to erase: memories, or what a scope holds, or what is older than a moment."""
+
+    ids: list[Ref] = field(default_factory=list)
+    before: Given | None = None
+    confirm: Annotated[bool, Meta(description="Without it nothing is erased.")] = False
     dry_run: bool = False
 
 

@@ -182,9 +182,9 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     stay = [one for one in erasing.written(tx, touched) if one.type in ("Fact", "Entity")]
     entities = [one for one in stay if one.type == "Entity"]
     lines = {one.line for one in entities}
-    names, wordings, reasons = (
-        look(tx, lines) for look in (erasing.names_of, erasing.wordings_of, erasing.reasons_of)
-    )
+    names = erasing.names_of(tx, lines)
+    wordings = erasing.wordings_of(tx, lines)
+    reasons = erasing.reasons_of(tx, lines)
     held = _tokens(
         [
             *(one.name for one in stay),
@@ -211,9 +211,8 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     more = set()
     for fact in about:
         ends = called.get(fact.subject, fact.subject_name), called.get(fact.object, fact.value)
-        text = sentence(ends[0], fact.phrase, ends[1])
         if fact.node not in doomed.lines:
-            doomed.renamed[fact.node] = label(fact.phrase), text
+            doomed.renamed[fact.node] = label(fact.phrase), sentence(ends[0], fact.phrase, ends[1])
     for one in stay:
         text = doomed.renamed.get(one.node, (one.name, one.content))
         if one.type == "Fact" and _tokens(text) & only:

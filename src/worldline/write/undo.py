@@ -24,6 +24,7 @@ def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
         ended: [e.number for e in entries if e.table == "ontology" and e.closed == ended]
         for ended in (False, True)
     }
+    entries = undoing.not_erased(tx, entries)
     mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
     marks = [e for e in mine if e.table == "marks"]
     rows = [(e, undoing.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]

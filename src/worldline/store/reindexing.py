@@ -1,0 +1,330 @@
+"""What follows from the rows that the log vouches for: compared with what is stored, and made anew.
+
+Words, described texts, labels and counts are recomputed from the texts. Vectors cannot be: those that
+nobody could compare (not numbers, of another length, of texts that are gone) are told and dropped, and
+embedding makes them again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from worldline.clock import Interval
+from worldline.model import NodeDraft
+from worldline.ports import Row
+from worldline.reading.voices import role_of
+from worldline.store import nights, whole, words
+from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
+from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.tx import Tx
+from worldline.store.view import label_value, metadata_from, owner_token
+from worldline.text import fold
+
+Query = Callable[..., list[Row]]
+WORDS = ("words", "fresh_words", "words_total")
+
+
+class Text(NamedTuple):
+    """A stored version, as it is indexed."""
+
+    node: int
+    line: int
+    world: int
+    draft: NodeDraft
+
+
+def texts(query: Query, tenant: int) -> Iterator[Text]:
+    """Every version of a tenant."""
+    since: dict[int, int] = dict(
+        query(
+            "SELECT b.node, b.vf FROM beliefs b WHERE b.tenant = :t AND b.id = (SELECT min(f.id) FROM beliefs f"
+            " WHERE f.tenant = :t AND f.line = b.line AND f.node = b.node)",
+            {"t": tenant},
+        )
+    )
+    rows = query(
+        "SELECT id, line, world, type, name, content, metadata, scope, made FROM nodes WHERE tenant = :t ORDER BY id",
+        {"t": tenant},
+    )
+    for node, line, world, type_, name, content, metadata, scope, made in rows:
+        draft = NodeDraft(
+            type_, name, content, valid=Interval(since.get(node, 0)), world=world, metadata=metadata_from(metadata),
+            scope=scope, made=made,
+        )  # fmt: skip
+        yield Text(node, line, world, draft)
+
+
+def owners(query: Query, tenant: int) -> dict[int, str]:
+    """The tokens of everybody who believes in each version, as the words index has them."""
+    tokens: dict[int, list[str]] = {}
+    kinds = ("user", "agent", "app", "run")
+    for part_of, *values in query(
+        'SELECT part_of, "user", agent, app, run FROM scopes WHERE tenant = :t ORDER BY id', {"t": tenant}
+    ):
+        pairs = zip(kinds, values, strict=True)
+        tokens.setdefault(part_of, []).extend(owner_token(kind, value) for kind, value in pairs if value)
+    found: dict[int, dict[str, None]] = {}
+    for node, scope in query(
+        "SELECT DISTINCT node, scope FROM beliefs WHERE tenant = :t ORDER BY node, scope", {"t": tenant}
+    ):
+        held = found.setdefault(node, {f"t{tenant}": None})
+        held.update(dict.fromkeys(tokens.get(scope, ())))
+    return {node: " ".join(held) for node, held in found.items()}
+
+
+# Comparing --------------------------------------------------------------------------------------------
+
+
+class Fault(NamedTuple):
+    """Something derived that does not follow from what it is derived of."""
+
+    where: str
+    what: str
+
+
+def faults(query: Query, tenant: int, language: str) -> Iterator[Fault]:
+    """What of the words, descriptions and counts is not what the texts say; each kind once."""
+    everything = list(texts(query, tenant))
+    whose = owners(query, tenant)
+    indexed = [
+        row
+        for text in everything
+        if not is_silent(text.draft.type, text.draft.made)
+        for row in words_of(text.node, text.draft, whose.get(text.node, f"t{tenant}"), language)
+    ]
+    yield from _wrong_words(query, tenant, indexed)
+    yield from _wrong_texts(query, tenant, everything)
+    yield from _wrong_vectors(query, tenant, {row[0] for row in indexed})
+
+
+def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, str]]) -> Iterator[Fault]:
+    cold = words.rows_of(query, tenant, cold=True)
+    waiting = {row[0]: row for row in words.waiting(query, tenant)}
+    by_row = {row[0]: row for row in expected}
+    for row, stored in sorted(waiting.items()):
+        if row in by_row and words.postings_of(stored) != words.postings_of(by_row[row]):
+            yield Fault(f"words of node row {row // WORDS_PER_NODE}", "they are not those of its text")
+            break
+    for is_cold in (False, True):
+        chosen = [row for row in expected if row[0] not in waiting and (row[0] in cold) == is_cold]
+        held = words.held(query, tenant, cold=is_cold)
+        if held != words.lists_of(chosen):
+            yield Fault(
+                "the words index", f"its {'archived ' if is_cold else ''}lists are not those of the texts"
+            )
+    totals = {row[0]: tuple(row[1:]) for row in query(
+        "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t", {"t": tenant})}  # fmt: skip
+    for is_cold in (False, True):
+        chosen = [row for row in expected if (row[0] in cold) == is_cold]
+        counted = len(chosen), sum(map(words.length_of, chosen)), 0 if is_cold else len(waiting)
+        if totals.get(int(is_cold), (0, 0, 0)) != counted:
+            yield Fault("the words index", "its totals are not those of the texts")
+    told = query("SELECT texts, tokens FROM tenants WHERE tenant = :t", {"t": tenant})
+    if told and tuple(told[0]) != sizes(expected):
+        yield Fault("the words index", "the tenant's counts are not those of the texts")
+
+
+def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[Fault]:
+    by_node = {text.node: text for text in everything}
+    for table in ("texts", "cold_texts"):
+        for node, session, position, *rest in query(
+            f"SELECT node, session, position, speaker, role, said_at, described FROM {table} WHERE tenant = :t"
+            " ORDER BY node",
+            {"t": tenant},
+        ):
+            text = by_node.get(node)
+            if text is None or (*rest[:3], bytes(rest[3])) != described(text):
+                yield Fault(f"description of node row {node}", "it is not that of its text")
+                break
+            seat = (text.world or node) if text.draft.type == "Turn" else (text.draft.world or node)
+            alone = text.draft.type != "Turn" or not text.world
+            if session != seat or (alone and position != -2 * node) or (not alone and position < 0):
+                yield Fault(f"description of node row {node}", "its place is not that of its text")
+                break
+    yield from _wrong_seats(query, tenant)
+
+
+def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
+    """Turns sit in the order in which they were stored; places are free only where something was erased."""
+    seats = "SELECT s.session, s.position, s.node FROM {0} s CROSS JOIN nodes n ON n.tenant = :t AND n.id = s.node"
+    seats += " WHERE s.tenant = :t AND s.position >= 0 AND n.line = n.id"
+    rows = query(
+        f"{seats.format('texts')} UNION ALL {seats.format('cold_texts')} ORDER BY 1, 3", {"t": tenant}
+    )
+    erased = bool(query("SELECT 1 FROM erased WHERE tenant = :t LIMIT 1", {"t": tenant}))
+    last: dict[int, int] = {}
+    for session, position, node in rows:
+        before = last.get(session, -1)
+        if position <= before or (position != before + 1 and not erased):
+            yield Fault(f"description of node row {node}", "its place is not that of its text")
+            return
+        last[session] = position
+
+
+def described(text: Text) -> tuple[Any, ...]:
+    """(speaker, role, moment, description) of a text, as recall reads them."""
+    draft, turn = text.draft, text.draft.type == "Turn"
+    return (
+        fold(draft.name) if turn else "",
+        role_of(draft.name) if turn else "people",
+        draft.valid.start if turn else None,
+        msgspec.msgpack.encode(described_draft(draft)),
+    )
+
+
+def _wrong_vectors(query: Query, tenant: int, rows: set[int]) -> Iterator[Fault]:
+    for number in unusable(query, tenant, rows)[:1]:
+        yield Fault(f"vector row {number[1]}", "nobody can compare it; worldline reindex drops it")
+
+
+def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tuple[str, int]]:
+    """(table, row) of the vectors that are no unit vectors of the usual length, or of no text."""
+    import numpy as np
+
+    held = [
+        (table, row, passage, bytes(vector))
+        for table in ("embeddings", "cold_embeddings")
+        for row, passage, vector in query(
+            f"SELECT id, passage, vector FROM {table} WHERE tenant = :t ORDER BY id", {"t": tenant}
+        )
+    ]
+    if not held:
+        return []
+    usual = Counter(len(vector) for *_, vector in held).most_common(1)[0][0]
+    bad = []
+    for table, row, passage, vector in held:
+        numbers = np.frombuffer(vector, np.float16).astype(np.float64) if len(vector) == usual else None
+        norm = float("nan") if numbers is None else float(numbers @ numbers)
+        lost = rows is not None and passage not in rows
+        if lost or not 0.9 < norm < 1.1:
+            bad.append((table, row))
+    return bad
+
+
+# Making anew ------------------------------------------------------------------------------------------
+
+
+class Remade(NamedTuple):
+    """How many rows were made anew or dropped."""
+
+    words: int
+    texts: int
+    labels: int
+    vectors: int
+    """Those that were dropped."""
+
+
+def reindex(tx: Tx) -> Remade:
+    """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare."""
+    query = tx.store.query
+    everything = list(texts(query, tx.tenant))
+    for table in WORDS:
+        tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tx.tenant})
+    whole.index_words(tx)
+    indexed = {
+        row[0]: row
+        for text in everything
+        if not is_silent(text.draft.type, text.draft.made)
+        for row in words_of(text.node, text.draft, f"t{tx.tenant}", tx.language)
+    }
+    count, tokens = sizes(indexed.values())
+    tx.store.execute(
+        "UPDATE tenants SET texts = :texts, tokens = :tokens, moved = moved + 1 WHERE tenant = :t",
+        {"t": tx.tenant, "texts": count, "tokens": tokens},
+    )
+    remade = Remade(len(indexed), _redescribe(tx, everything), _relabel(tx), 0)
+    bad = unusable(query, tx.tenant, set(indexed))
+    for table, row in bad:
+        tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t AND id = :row", {"t": tx.tenant, "row": row})
+    _drop_unsound(tx)
+    return remade._replace(vectors=len(bad))
+
+
+_PASSES = {"scores": "surprise", "composed": "compose", "profiles": "profiles", "strengths": "uses"}
+
+
+def _drop_unsound(tx: Tx) -> None:
+    """What nights left and somebody changed; the next one counts it anew."""
+    for table, key in list(nights.unsound(tx.store.query, tx.tenant)):
+        nights.derive(tx.store, table, (), [key])
+        tx.store.execute(
+            "DELETE FROM sleep WHERE tenant = :t AND pass = :name", {"t": tx.tenant, "name": _PASSES[table]}
+        )
+
+
+def _redescribe(tx: Tx, everything: list[Text]) -> int:
+    """Places stay where they are sound; of a session whose places are not, all are given anew."""
+    query, whose = tx.store.query, {"t": tx.tenant}
+    wanted = {text.node: text for text in everything}
+    seats: dict[int, int] = {}
+    count = 0
+    bad = any(True for _ in _wrong_seats(query, tx.tenant))
+    for table in ("texts", "cold_texts"):
+        for node, session, position in query(
+            f"SELECT node, session, position FROM {table} WHERE tenant = :t ORDER BY node", whose
+        ):
+            text = wanted.get(node)
+            if text is None or text.draft.type in UNDESCRIBED or is_silent(text.draft.type, text.draft.made):
+                tx.store.execute(
+                    f"DELETE FROM {table} WHERE tenant = :t AND node = :node", {**whose, "node": node}
+                )
+                continue
+            count += 1
+            alone = text.draft.type != "Turn" or not text.world
+            seat = text.world or node
+            place = -2 * node if alone else position
+            speaker, role, said_at, held = described(text)
+            tx.store.execute(
+                f"UPDATE {table} SET session = :session, position = :position, speaker = :speaker, role = :role,"
+                " said_at = :said_at, described = :described WHERE tenant = :t AND node = :node",
+                {**whose, "session": seat, "position": place, "speaker": speaker, "role": role, "said_at": said_at,
+                 "described": held, "node": node},
+            )  # fmt: skip
+    if bad:
+        _reseat(tx, seats)
+    return count
+
+
+def _reseat(tx: Tx, seats: dict[int, int]) -> None:
+    rows = [
+        (table, *row)
+        for table in ("texts", "cold_texts")
+        for row in tx.store.query(
+            f"SELECT s.session, s.node, n.line FROM {table} s CROSS JOIN nodes n ON n.tenant = :t AND n.id = s.node"
+            " WHERE s.tenant = :t AND s.position >= 0",
+            {"t": tx.tenant},
+        )
+    ]
+    places: dict[int, int] = {}
+    for table, session, node, line in sorted(rows, key=lambda row: (row[1], row[3], row[2])):
+        if line == node or line not in places:
+            seats[session] = seats.get(session, -1) + 1
+            places[line] = seats[session]
+        tx.store.execute(
+            f"UPDATE {table} SET position = :place WHERE tenant = :t AND node = :node",
+            {"t": tx.tenant, "place": places[line], "node": node},
+        )
+
+
+def _relabel(tx: Tx) -> int:
+    whose = {"t": tx.tenant}
+    given = tx.store.query(
+        "SELECT id, scope, metadata FROM nodes WHERE tenant = :t AND metadata IS NOT NULL UNION ALL"
+        " SELECT node, scope, metadata FROM metadata WHERE tenant = :t",
+        whose,
+    )
+    rows = sorted(
+        {
+            (tx.tenant, label, label_value(value), node, scope)
+            for node, scope, metadata in given
+            for label, value in metadata_from(metadata).items()
+        }
+    )
+    tx.store.execute("DELETE FROM labels WHERE tenant = :t", whose)
+    if rows:
+        tx.store.put("labels", rows)
+    return len(rows)

@@ -1,0 +1,150 @@
+"""Indexes are disposable: bad rows do no harm, verify sees them, reindex makes them anew; nothing is wrong silently."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+import numpy as np
+import pytest
+
+from worldline import Memory
+from worldline.config import Config
+from worldline.model import Fact
+from worldline.store.schema import TABLES
+from worldline.testing import HashEmbedder
+
+CONFIG = Config(embedder="none")
+WIDTH = 32
+QUESTIONS = ("Where does Ann live?", "piano lessons", "Who is Bob?", "zebra")
+
+
+def opened(path: Path) -> Memory:
+    """A store with vectors."""
+    return Memory.open(path, CONFIG, embedder=HashEmbedder(WIDTH), clock=lambda: 1_767_225_600_000_000)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with talk, notes, a night and something archived."""
+    path = tmp_path_factory.mktemp("derived") / "m.db"
+    with opened(path) as m:
+        for day, (who, text) in enumerate(
+            [
+                ("Ann", "I live in Oslo now."), ("Bob", "I work at the zoo with a zebra."),
+                ("Ann", "My piano lessons begin in May."), ("Bob", "Ann is my sister, she lives in Oslo."),
+                ("Ann", "Bob likes the piano too."), ("Ann", "The city of Oslo is cold in winter."),
+            ],
+            1,
+        ):  # fmt: skip
+            m.remember(text, speaker=who, said_at=f"2025-01-0{day}", session="talk", metadata={"day": day})
+        m.note("learning", "zebra", "A zebra has stripes.", metadata={"animal": True})
+        m.fact(Fact("Ann", "plays", "piano"))
+        m.consolidate()
+        m.recall("zebra")
+        m.remember(
+            "And one more thing about the winter.", speaker="Ann", said_at="2025-01-08", session="talk"
+        )
+        assert m.verify().ok
+    return path
+
+
+def answers(path: Path) -> Any:
+    """What a store says to everything that a caller would ask first."""
+    with opened(path) as m:
+        recalled = [
+            (found.answer, [hit.node.id for hit in found.hits]) for found in (m.recall(q) for q in QUESTIONS)
+        ]
+        listed = [node.id for node in m.list(["Turn", "learning", "Fact", "Entity"]).items]
+        labelled = [node.id for node in m.list("Turn", metadata={"day": 2}).items]
+        known = [msgspec.to_builtins(m.profile(name)) for name in ("Ann", "Bob")]
+        return recalled, listed, labelled, known, m.context(max_tokens=300).text
+
+
+def sql(path: Path, statement: str, args: tuple[Any, ...] = ()) -> None:
+    """One statement behind the engine's back."""
+    connection = apsw.Connection(str(path))
+    connection.execute(statement, args)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "vector", [np.full(WIDTH, np.nan, np.float16).tobytes(), b"\0\0" * 7, b"", b"\1" * 3], ids=str
+)
+def test_a_bad_vector_does_no_harm(filled: Path, tmp_path: Path, vector: bytes) -> None:
+    """Recall and sleep go on without it, verify tells, reindex mends."""
+    path = Path(shutil.copy(filled, tmp_path / "m.db"))
+    before = answers(path)
+    sql(path, "UPDATE embeddings SET vector = ? WHERE id = 1", (vector,))
+    with opened(path) as m:
+        assert m.recall("zebra").hits
+        m.consolidate()
+        assert not m.verify().ok
+        assert m.reindex().vectors == 1
+        verified = m.verify()
+        assert verified.ok, verified.damage[:3]
+    assert answers(path) == before
+
+
+def test_reindex_mends_what_is_derived(filled: Path, tmp_path: Path) -> None:
+    """Words, descriptions and labels that were lost or changed are made anew, and answers are as before."""
+    path = Path(shutil.copy(filled, tmp_path / "m.db"))
+    before = answers(path)
+    for table in ("words", "fresh_words", "labels"):
+        sql(path, f"DELETE FROM {table}")
+    sql(path, "UPDATE texts SET speaker = 'mallory', position = position + 1")
+    sql(path, "UPDATE words_total SET texts = 1")
+    with opened(path) as m:
+        assert not m.verify().ok
+        m.reindex()
+        verified = m.verify()
+        assert verified.ok, verified.damage[:3]
+    assert answers(path) == before
+
+
+def cells() -> Iterator[tuple[str, str]]:
+    """Every column of every table that is there."""
+    connection = apsw.Connection(":memory:")
+    for table, columns in TABLES.items():
+        connection.execute(f"CREATE TABLE {table} ({columns})")
+        for row in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            yield table, row[1]
+
+
+def changed(value: Any) -> Any:
+    """A value that differs enough to matter."""
+    if value is None:
+        return 1
+    if isinstance(value, bytes):
+        return bytes([value[0] ^ 0x41]) + value[1:] if value else b"x"
+    if isinstance(value, int):
+        return value + 1 if value < 2**62 else value - 1
+    if isinstance(value, float):
+        return value / 2 + 0.1
+    return str(value) + "x"
+
+
+@pytest.mark.parametrize(("table", "column"), list(cells()), ids=[f"{t}.{c}" for t, c in cells()])
+def test_no_changed_value_changes_an_answer_silently(
+    filled: Path, tmp_path: Path, table: str, column: str
+) -> None:
+    """A changed value is seen by verify (or keeps the store from opening), or no answer differs."""
+    source = apsw.Connection(str(filled))
+    name = f'"{column}"'
+    values = source.execute(
+        f"SELECT DISTINCT {name} FROM {table} ORDER BY {name} IS NULL, 1 DESC LIMIT 2"
+    ).fetchall()
+    source.close()
+    before = answers(filled)
+    for number, (value,) in enumerate(values):
+        path = Path(shutil.copy(filled, tmp_path / f"{number}.db"))
+        try:
+            sql(path, f"UPDATE OR IGNORE {table} SET {name} = ? WHERE {name} IS ?", (changed(value), value))
+            with opened(path) as m:
+                seen = not m.verify().ok
+            assert seen or answers(path) == before, f"{value!r} → {changed(value)!r}"
+        except Exception as error:
+            if isinstance(error, AssertionError):
+                raise
