@@ -212,8 +212,8 @@ class PostgresStore(Held):
     def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> Iterator[Tenant]:
         """One write transaction; everything or nothing. `keep=False` rolls back (a dry run).
 
-        Yields what is kept of the tenant, whose row is locked. What recalls have shown since the last write is written down
-        with it. Without `wait` it is now or not at all.
+        Yields what is kept of the tenant, whose row is locked. What recalls have shown since the last write
+        is written down with it. Without `wait` it is now or not at all.
         """
         number = tenant_number(tenant)
         if self._current(number) is not None:
