@@ -27,7 +27,7 @@ def filled(path: str | Path, tenant: str) -> Memory:
     memory.scoped(user="u").note("context", "mine", "only user u")
     for number in range(30):
         told = f"I live in Porto since {1990 + number}."
-        memory.remember(told, speaker="Ana", session=f"s{number // 10}", said_at="2026-01-01")
+        memory.remember(told, speaker="Ana", session=f"s{number // 10}")
     memory.consolidate()
     return memory
 
