@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 import apsw
 
-from worldline.config import Config
+from worldline.config import Config, place
 from worldline.errors import NotAStore, NotFound
+from worldline.ports import Store
 from worldline.store import migrate
+from worldline.store.dialect import open_store
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import SqliteStore, translated
 
@@ -48,14 +50,18 @@ class ReadOnlyStore(SqliteStore):
 
 
 @contextmanager
-def reading_only(path: str | Path, config: Config) -> Iterator[SqliteStore]:
+def reading_only(path: str | Path, config: Config) -> Iterator[Store]:
     """A store at a path, as a whole that can only be read."""
-    place = Path(path).expanduser()
-    if not place.exists():
-        raise NotFound(f"there is no store at {place}")
-    if not place.is_file():
-        raise NotAStore(f"{place} is not a file, so it is not a Worldline store")
-    store = ReadOnlyStore(place, config)
+    where = place(path)
+    if isinstance(where, str):
+        with closing(open_store(where, config)) as served:
+            yield served
+        return
+    if not where.exists():
+        raise NotFound(f"there is no store at {where}")
+    if not where.is_file():
+        raise NotAStore(f"{where} is not a file, so it is not a Worldline store")
+    store = ReadOnlyStore(where, config)
     try:
         if store.is_older:
             with _upgraded(store) as copy:
