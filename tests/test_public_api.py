@@ -16,7 +16,7 @@ VERBS = {
     "equivalence_class",
     "explain", "export",
     "export_identity", "fact", "feedback", "flush", "get", "hash", "history", "import_", "link", "list",
-    "forget", "reindex", "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "readers", "recall", "reembed",
+    "ailments", "forget", "reindex", "load", "merges", "note", "open", "pin", "profile", "quarantine", "query", "readers", "recall", "reembed",
     "register", "reject_merge", "remember", "reread", "resume", "retire", "scoped", "score_with",
     "confined",
     "shared_with", "split", "stats", "timeline", "undo", "undo_merge", "unpin", "verify", "walk", "walk_answer",

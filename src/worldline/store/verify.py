@@ -413,6 +413,8 @@ def _check_words(check: Checker) -> None:
             lambda sql, args: check.rows(sql, **args), check.tenant, check.language
         ):
             check.found(*fault)
+    for name in check.store.missing_indexes():
+        check.found(f"the index {name}", "it is missing; worldline reindex makes it")
     for problem in check.store.problems():
         check.found("the file", problem)
 

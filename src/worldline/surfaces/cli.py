@@ -72,6 +72,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "verify": ("care:verify", "Prove every hash and every logged row."),
         "stats": ("care:stats", "How much is stored."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
+        "restore": ("care:restore", "Put a backup in the place of the store."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
         "reread": ("care:reread", "Read everything again, with the reader of today."),
         "reindex": ("mending:reindex", "Make words, descriptions and labels anew from the texts."),
