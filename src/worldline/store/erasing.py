@@ -696,6 +696,12 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
     above = listed(_above(tx, [*doomed.lines, *doomed.shares]))
     _reset_passes(tx, doomed, above)
     vectors = 0
+    tx.query(
+        "DELETE FROM reembedding WHERE tenant = :t AND passage IN (SELECT v.passage FROM json_each(:among) j"
+        f" CROSS JOIN reembedding v ON v.tenant = :t AND v.passage >= j.value * {WORDS_PER_NODE}"
+        f" AND v.passage < (j.value + 1) * {WORDS_PER_NODE})",
+        among=listed(nodes),
+    )
     for table in ("embeddings", "cold_embeddings"):
         vectors += len(
             tx.query(

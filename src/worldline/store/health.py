@@ -7,6 +7,7 @@ from typing import NamedTuple
 from worldline.store import erasing, reindexing
 from worldline.store.sqlite import SqliteStore
 from worldline.store.vectorising import embedder_of
+from worldline.store.vectors import same_embedder
 
 
 class Ailment(NamedTuple):
@@ -34,7 +35,7 @@ def ailments(store: SqliteStore, tenant: int, embedder: str | None) -> tuple[Ail
             )
         )
     known = embedder_of(store, tenant)
-    if known is not None and embedder is not None and known != embedder:
+    if known is not None and embedder is not None and not same_embedder(known, embedder):
         found.append(
             Ailment(
                 "bad",
