@@ -1,7 +1,9 @@
 """forget erases a text and all that was derived from it alone, down to the bytes; what is left still proves itself."""
 
+import contextlib
 import os
 import random
+import re
 from pathlib import Path
 
 import apsw
@@ -261,43 +263,87 @@ SAID = (
 )  # fmt: skip
 
 
+class History:
+    """A random history, and the words that are only in what was said and not forgotten."""
+
+    def __init__(self, seed: int, memory: Memory, now: list[int]) -> None:
+        self.rng, self.memory, self.now, self.step = random.Random(seed), memory, now, 0
+        self.seed = seed
+        self.said: dict[str, tuple[str | None, str]] = {}
+        """(user, text) of what is there, by id."""
+        self.gone: set[str] = set()
+
+    def fresh(self) -> str:
+        """A word that nobody has used."""
+        self.step += 1
+        return f"q{self.seed}x{self.step}zv".translate(str.maketrans("0123456789", "abcdefghij")).capitalize()
+
+    def handle(self) -> tuple[str | None, Memory]:
+        user = self.rng.choice([None, None, "ulf", "una"])
+        return user, self.memory.scoped(user=user) if user else self.memory
+
+    def say(self) -> None:
+        user, handle = self.handle()
+        text = self.rng.choice(SAID).format(self.fresh(), self.rng.choice([self.fresh(), *WORDS]))
+        speaker = self.rng.choice(["Ann", "Bob", self.fresh()])
+        facts = [Fact(self.rng.choice(["Ann", "Bob"]), "likes", self.fresh())] if self.rng.random() < 0.3 else []
+        label = {"tag": self.fresh()} if self.rng.random() < 0.3 else {}
+        receipt = handle.remember(
+            text, speaker=speaker, said_at=self.now[0], session=self.rng.choice([None, "s1", "s2"]),
+            facts=facts, metadata=label,
+        )  # fmt: skip
+        self.said[str(receipt.id)] = user, f"{text} {speaker} {facts} {label}"
+
+    def write(self) -> None:
+        user, handle = self.handle()
+        name, first, second = self.fresh(), self.fresh(), self.fresh()
+        receipt = handle.note("learning", name, f"It is {first}.", metadata={"of": self.fresh()})
+        text = f"{name} {first} q{self.seed}"
+        if self.rng.random() < 0.5:
+            handle.amend(receipt, f"It is {second}.", reason=self.fresh())
+            text += f" {second}"
+        self.said[str(receipt.id)] = user, text
+
+    def forget(self) -> None:
+        how = self.rng.random()
+        if how < 0.15:
+            chosen = [id_ for id_, (user, _) in self.said.items() if user == "ulf"]
+            with contextlib.suppress(NotFound):
+                self.memory.forget(user="ulf", confirm=True)
+        else:
+            chosen = self.rng.sample(sorted(self.said), min(len(self.said), self.rng.choice([1, 1, 2])))
+            self.memory.forget(chosen, confirm=True)
+        left = [self.said.pop(id_)[1] for id_ in chosen]
+        others = _words(" ".join(text for _, text in self.said.values()))
+        self.gone = {word for word in self.gone | _words(" ".join(left)) if word not in others}
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\bQ[a-z]*zv\b", text)}
+
+
 @pytest.mark.parametrize("seed", range(int(os.environ.get("WL_FORGET_SEEDS", "12"))))
 def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
-    """Whatever was said, consolidated, archived and forgotten in whatever order, no unique word of it is left."""
-    rng = random.Random(seed)
-    path = tmp_path / "m.db"
-    said: dict[str, tuple[str, set[str]]] = {}
-    gone: set[str] = set()
-    now = [instant("2024-01-01")]
+    """Whatever was said, noted, amended, slept over and forgotten in whatever order, no word of it is left."""
+    path, now = tmp_path / "m.db", [instant("2024-01-01")]
     with opened(path, clock=lambda: now[0]) as memory:
-        for step in range(14):
-            now[0] += rng.choice([1, 3600 * 1_000_000, DAY, 30 * DAY])
-            what = rng.random()
-            handle = memory.scoped(user=rng.choice(["ulf", "una"])) if rng.random() < 0.5 else memory
-            if what < 0.6 or not said:
-                own = {f"q{seed}x{step}{letter}zv".replace("0", "o").replace("1", "l") for letter in "ab"}
-                pool = [*(word.capitalize() for word in sorted(own)), *WORDS]
-                text = rng.choice(SAID).format(pool[0], pool[1] if rng.random() < 0.5 else rng.choice(WORDS))
-                own = {token for token in own if token in text.lower()}
-                receipt = handle.remember(text, speaker=rng.choice(["Ann", "Bob", pool[0]]), said_at=now[0],
-                                          session=rng.choice([None, "s1", "s2"]))  # fmt: skip
-                said[str(receipt.id)] = (
-                    text,
-                    {*own, pool[0].lower()} if pool[0].lower() in text.lower() else own,
-                )
+        history = History(seed, memory, now)
+        for _ in range(14):
+            now[0] += history.rng.choice([1, 3600 * 1_000_000, DAY, 30 * DAY])
+            what = history.rng.random()
+            if what < 0.45 or not history.said:
+                history.say()
+            elif what < 0.6:
+                history.write()
             elif what < 0.75:
                 night(memory)
             else:
-                id_ = rng.choice(sorted(said))
-                text, own = said.pop(id_)
-                memory.forget(id_, confirm=True)
-                others = " ".join(other for other, _ in said.values()).lower()
-                gone |= {token for token in own if token not in others}
-                gone = {token for token in gone if token not in others}
+                history.forget()
                 sound(memory)
-                assert left_in(memory, path, *gone) == [], (seed, step, text)
+                assert left_in(memory, path, *history.gone) == []
+        night(memory)
         sound(memory)
-        assert left_in(memory, path, *gone) == []
+        assert left_in(memory, path, *history.gone) == []
 
 
 def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:

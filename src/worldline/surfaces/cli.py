@@ -32,7 +32,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "pin": ("warming:pin", "Keep a memory from ever going cold."),
         "merges": ("writing:merges", "List, accept, reject or undo merge proposals."),
         "undo": ("writing:undo", "Take a whole write back."),
-        "forget": ("mending:forget", "Erase for good: memories, a user, or what is older than a moment."),
+        "forget": ("mending:forget", "Erase for good: memories, all of a user, or what is older than a moment."),
     },
     "Read": {
         "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
