@@ -163,7 +163,7 @@ def _settings() -> Iterator[str]:
 
 _MCP_INTRO = """\
 `worldline mcp` serves one agent on standard input and output, `worldline serve` many of them at `/mcp`.
-The default set has nine tools; `--tools full` adds the rest. The scope given to `worldline mcp` (`--user
+The default set has ten tools; `--tools full` adds the rest. The scope given to `worldline mcp` (`--user
 alice`) is used by every call that names none.
 
 Answers come as text and as structured content, and `max_tokens` bounds both together. Ids in answers are
@@ -180,7 +180,7 @@ claude mcp add memory -- worldline mcp --user alice
 def mcp_page() -> str:
     """Every tool with its arguments."""
     parts = [_NOTE, "", "# MCP", "", _MCP_INTRO]
-    for heading, tools in (("The nine", CORE), ("With --tools full", SETS["full"][len(CORE) :])):
+    for heading, tools in (("The ten", CORE), ("With --tools full", SETS["full"][len(CORE) :])):
         parts += [f"## {heading}", ""]
         for tool in tools:
             hints = [name for name in ("read_only", "destructive", "idempotent") if getattr(tool, name)]

@@ -98,6 +98,28 @@ def test_sql_stays_in_the_store() -> None:
     assert [name for name in importing if not name.startswith(("store/", "bench/", "surfaces/care"))] == []
 
 
+def test_one_store_knows_the_other_engine() -> None:
+    """What differs between engines is in two modules; no other one names an engine or a dialect of SQL."""
+    named = [
+        f"{name_of(path)}: {found}"
+        for path in MODULES
+        if name_of(path)
+        not in ("store/dialect.py", "store/postgres.py", "surfaces/care.py")  # it lists extras
+        for found in set(re.findall(r"psycopg|pg_catalog|citus|::bigint", _code(path)))
+    ]
+
+    assert named == []
+
+
+def _code(path: Path) -> str:
+    """A module without its docstrings and comments."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
 def test_every_test_says_what_it_shows() -> None:
     """Each test has a docstring of one sentence."""
     silent = [

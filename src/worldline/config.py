@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 from msgspec import Struct
@@ -135,3 +136,16 @@ def place(given: str | Path) -> Path | str:
     'postgresql://host/db'
     """
     return given if isinstance(given, str) and "://" in given else Path(given).expanduser()
+
+
+def without_password(where: str) -> str:
+    """A path as it is, a URL as it may be shown.
+
+    >>> without_password("postgresql://ana:secret@host/db")
+    'postgresql://ana@host/db'
+    """
+    parts = urlsplit(where) if "://" in where else None
+    if parts is None or parts.password is None:
+        return where
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}@{host}"))

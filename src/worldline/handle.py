@@ -14,16 +14,15 @@ from msgspec import Struct, field
 
 from worldline.clock import AsOf, Clock, Instant, instant, show
 from worldline.config import Config
-from worldline.errors import InvalidTime, ReadOnly, Refused, WorldlineError
+from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
-from worldline.ports import Embedder, Reranker
+from worldline.ports import Embedder, Reranker, Store, Tenant
 from worldline.store import lookup, registry
-from worldline.store.held import Tenant
-from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 
 T = TypeVar("T")
+_AGAIN = 2
 Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
 LAST_CLOCK: Instant = instant("2200-01-01")
@@ -38,6 +37,17 @@ def _nothing_more(handle: Handle, nodes: Sequence[int]) -> int:
     return 0
 
 
+def _patiently(once: Callable[[], T]) -> T:
+    """Does what leaves nothing behind when it fails, and again where the server went away before it was kept."""
+    for _ in range(_AGAIN):
+        try:
+            return once()
+        except StoreAway as away:
+            if away.undecided:
+                raise
+    return once()
+
+
 class Place(Struct, frozen=True):
     """Where a handle writes: its world, its session, and its scope set."""
 
@@ -49,7 +59,7 @@ class Place(Struct, frozen=True):
 class Handle(Struct, frozen=True):
     """A store, and everything that a handle on it is bound to."""
 
-    store: SqliteStore
+    store: Store
     config: Config
     clock: Clock
     tenant: str
@@ -107,9 +117,13 @@ class Handle(Struct, frozen=True):
         )
 
     def read(self, look: Callable[[SqlView], T]) -> T:
-        """One snapshot, looked at."""
-        with self.reading() as tenant:
-            return look(self.view(tenant))
+        """One snapshot, looked at; again, where the server went away in the middle."""
+
+        def once() -> T:
+            with self.reading() as tenant:
+                return look(self.view(tenant))
+
+        return _patiently(once)
 
     def reading(self) -> AbstractContextManager[Tenant]:
         """One snapshot; brings what the store keeps of the tenant."""
@@ -120,9 +134,17 @@ class Handle(Struct, frozen=True):
         return self.store.writing(self.tenant, keep=keep)
 
     def write(self, verb: str, work: Callable[[Tx, Place], Done], *, dry_run: bool = False) -> Receipt:
-        """One changeset: everything that `work` does, or nothing."""
-        with self.changeset(verb, keep=not dry_run) as (tx, place):
-            id_, changed = work(tx, place)
+        """One changeset: everything that `work` does, or nothing.
+
+        It is done again where the server went away before anything was kept.
+        """
+
+        def once() -> tuple[Tx, Done]:
+            with self.changeset(verb, keep=not dry_run) as (tx, place):
+                done = work(tx, place)
+            return tx, done
+
+        tx, (id_, changed) = _patiently(once)
         return Receipt(
             verb,
             id_.hex() if id_ else None,

@@ -6,13 +6,123 @@ no caller passes them and none can forget one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple, Protocol
 
 from worldline.clock import LATEST, Instant
+from worldline.config import Config
+from worldline.hashing import GENESIS
 from worldline.model import Belief, Edge, FactRow, Node
 
 Direction = Literal["out", "in"]
+Row = tuple[Any, ...]
+
+
+class Tenant(NamedTuple):
+    """A tenant as the store keeps it; zeros for one without memories."""
+
+    id: int = 0
+    name: str = ""
+    root: int = 0
+    last_known: Instant = 0
+    sequence: int = 0
+    head: bytes = GENESIS
+
+
+class Store(Protocol):
+    """Where memories lie: transactions of one tenant, statements inside them, and the store as a whole.
+
+    Statements are SQL as every engine reads it, with `:name` or `?` for values; what differs between
+    engines is the store's own business. Caches can be lost at any time.
+    """
+
+    config: Config
+    path: str
+    """What the store is called in messages: a file, or a server without its password."""
+    in_memory: bool
+    statements: int
+    """How many were sent so far."""
+    vectors: dict[str, Any]
+    matcher: Any
+    meanings: dict[str, Any]
+    common: dict[tuple[int, str], int]
+    swept: set[str]
+    leaves: dict[int, Any]
+    met: set[tuple[int, str]]
+    shown: dict[int, dict[int, int]]
+
+    def reading(self, tenant: str) -> AbstractContextManager[Tenant]:
+        """One snapshot for several statements; yields what is kept of the tenant."""
+
+    def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> AbstractContextManager[Tenant]:
+        """One write transaction, all or nothing; writers of one tenant queue. `keep=False` rolls back."""
+
+    def tenant_row(self, tenant: str) -> Tenant:
+        """What is kept of a tenant."""
+
+    def query(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """All rows of one statement; `t` among the values names the tenant."""
+
+    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
+        """The rows whose text is text, where a file may be damaged."""
+
+    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """One statement inside the write transaction."""
+
+    def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
+        """The same statement for many rows."""
+
+    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
+        """New rows of a table, as many as there are at once."""
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that have memories."""
+
+    def size(self) -> int:
+        """Bytes on disk."""
+
+    def backup(self, target: str) -> None:
+        """A whole copy in a file, while the store is in use."""
+
+    def problems(self) -> list[str]:
+        """What the engine itself finds wrong."""
+
+    def missing_indexes(self) -> list[str]:
+        """The indexes that are not there, by name."""
+
+    def mend_indexes(self) -> None:
+        """Inside a write transaction: makes those that are missing."""
+
+    def sweep(self) -> bool:
+        """Leaves nothing of deleted rows in free space or logs; False where a reader still holds an older state."""
+
+    def forget_caches(self) -> None:
+        """Drops what is held in memory beside the rows."""
+
+    def bulk(self) -> AbstractContextManager[None]:
+        """Around a load of very many rows."""
+
+    def drop_indexes(self) -> None:
+        """Inside the first write transaction of a store: forget some indexes until `make_indexes`."""
+
+    def make_indexes(self) -> None:
+        """Inside the same transaction: make them again."""
+
+    def distribute(self) -> list[str]:
+        """Spreads the tables over the nodes of a cluster by tenant; which ones were not yet."""
+
+    def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
+        """Lineages that a recall has shown; written down with the tenant's next write."""
+
+    def index_of(self, tenant: str) -> Any:
+        """A tenant's vectors in memory."""
+
+    def forget(self, tenant: str) -> None:
+        """Drops what is kept in mind of a tenant whose rows were replaced."""
+
+    def close(self) -> None:
+        """Gives everything back."""
 
 
 class Embedder(Protocol):

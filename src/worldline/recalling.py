@@ -195,14 +195,12 @@ class Recalling:
         return 0 if embedder is None else embed_anew(self._h, embedder, progress, batch)
 
     def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
-        """For each turn the minutes from UTC to the place where it was said."""
-        from worldline.store.shown import verbatim
+        """For turns and facts the minutes from UTC to the place where it was said, where that is not 0."""
+        from worldline.store.briefing import offsets
 
-        turns = {node.key: node.id for node in nodes if node.type == "Turn"}
-        if not turns:
-            return {}
-        found = self._h.read(lambda view: verbatim(view.bind(closed=True, quarantined=True), list(turns)))
-        return {turns[key]: one.offset for key, one in found.items()}
+        said = {node.key: node.id for node in nodes if node.type in ("Turn", "Fact")}
+        found = self._h.read(lambda view: offsets(view, list(said)))
+        return {said[key]: minutes for key, minutes in found.items()}
 
     def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
         from worldline.read.recall import Wish

@@ -5,8 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
-import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ from hypothesis import settings
 from conformance.server import Server
 from worldline import Memory
 from worldline.config import load
+from worldline.hashing import tenant_number
 from worldline.store import dialect
 from worldline.store.postgres import PostgresStore
 
@@ -44,12 +43,13 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     state, lock = folder / "postgres.json", folder / "postgres.lock"
     with _alone(lock):
         if not state.exists():
-            server = Server(folder / "postgres")
+            server = Server()
             server.start()
             with psycopg.connect(server.url(), autocommit=True) as connection:
                 connection.execute(f"CREATE ROLE {ROLE} LOGIN")
                 connection.execute(f"CREATE DATABASE tests OWNER {ROLE}")
-            state.write_text(json.dumps({"url": server.url("tests", ROLE), "pid": server.pid, "users": 0}))
+            held = {"url": server.url("tests", ROLE), "folder": str(server.folder), "users": 0}
+            state.write_text(json.dumps(held))
         held = json.loads(state.read_text())
         state.write_text(json.dumps({**held, "users": held["users"] + 1}))
     yield held["url"]
@@ -57,7 +57,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         held = json.loads(state.read_text())
         state.write_text(json.dumps({**held, "users": held["users"] - 1}))
         if held["users"] == 1:
-            os.kill(held["pid"], signal.SIGINT)  # ends connections and the server
+            Server(Path(held["folder"])).stop()
 
 
 @pytest.fixture(autouse=True)
@@ -88,14 +88,33 @@ def on_postgres(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> Memory:
         own = uuid.uuid4().hex if str(path) == ":memory:" else hashlib.sha1(str(path).encode()).hexdigest()
         whose = f"{own[:12]}/{tenant}" if isinstance(tenant, str) else tenant
-        return original(cls, url, load() if config is None else config, whose, **more)
+        memory = original(cls, url, load() if config is None else config, whose, **more)
+        memory._h.store.recent = tenant_number(memory._h.tenant)
+        return memory
 
     monkeypatch.setattr(Memory, "open", classmethod(opened))
     monkeypatch.setattr(dialect, "_server", _shared)
 
 
 class _Lasting(PostgresStore):
-    """A store that many tests share: opening one costs more than most tests do."""
+    """A store that many tests share: opening one costs more than most tests do.
+
+    A statement of a test's own that names no tenant is about the one that was opened last.
+    """
+
+    recent = 0
+
+    def query(self, sql: str, args: Any = ()) -> list[Any]:
+        """As in the store."""
+        if not self._stack() and not (isinstance(args, dict) and "t" in args):
+            with self._reading(self.recent):
+                return super().query(sql, args)
+        return super().query(sql, args)
+
+    def tenants(self) -> list[str]:
+        """As in the store, which is asked as nobody."""
+        with self._reading(0):
+            return super().tenants()
 
     def close(self) -> None:
         self.keep_shown()

@@ -6,6 +6,8 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
+import time
 import warnings
 from pathlib import Path
 
@@ -19,7 +21,6 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "64MB",
@@ -32,18 +33,24 @@ _USER = "embedded_postgres"
 class Server:
     """One server and its folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, _free_port()
+    def __init__(self, folder: Path | None = None) -> None:
+        """A new one, or one that another process has made in this folder.
+
+        It is not a folder of pytest's, which keeps other users out: PostgreSQL does not run as root.
+        """
         self.user = _USER if os.geteuid() == 0 else None
-        if self.user:  # PostgreSQL does not run as root
+        self.port = _free_port()
+        if folder is not None:
+            self.folder = folder
+            return
+        self.folder = Path(tempfile.mkdtemp(prefix="worldline-"))
+        if self.user:
             ensure_user_exists(self.user)
             ensure_prefix_permissions(BIN)
-            self.folder.mkdir(parents=True, exist_ok=True)
-            ensure_prefix_permissions(self.folder)
             shutil.chown(self.folder, self.user)
         made = ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "-U", "postgres"]
         subprocess.run(
-            [BIN / "initdb", "-D", folder, *made], check=True, stdout=subprocess.DEVNULL, user=self.user
+            [BIN / "initdb", "-D", self.folder, *made], check=True, stdout=subprocess.DEVNULL, user=self.user
         )
 
     @property
@@ -61,21 +68,33 @@ class Server:
         self._control("-w", "-o", given, "-l", str(self.folder) + "/log", "start")
 
     def stop(self) -> None:
-        """Ends it in order."""
+        """Ends it in order, and removes its folder."""
         self._control("-w", "-m", "fast", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def kill(self) -> None:
-        """Ends it as a power cut would; its children see that and end by themselves."""
+        """Ends it as a power cut would: all of its processes at once."""
         pid = self.pid
-        os.kill(pid, signal.SIGKILL)
-        for child in _children(pid):
+        everyone = [pid, *_children(pid)]
+        for one in everyone:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+                os.kill(one, signal.SIGKILL)
+        while any(_lives(one) for one in everyone):
+            time.sleep(0.01)
+        (self.folder / "postmaster.pid").unlink()  # where nobody reaps the dead, it would seem to live
 
     def _control(self, *args: str) -> None:
         subprocess.run(
             [BIN / "pg_ctl", "-D", self.folder, *args], check=True, stdout=subprocess.DEVNULL, user=self.user
         )
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process is there and has not ended already."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 def _children(pid: int) -> list[int]:

@@ -43,7 +43,7 @@ def _believed(memory: Memory) -> set[str]:
 
 def _was_echo(memory: Memory, id_: str) -> bool:
     rows = memory._h.store.query(
-        "SELECT json_extract(e.signals, '$.reason') FROM events e JOIN nodes n ON n.id = e.node WHERE n.hash = ?",
+        "SELECT e.signals ->> 'reason' FROM events e JOIN nodes n ON n.id = e.node WHERE n.hash = ?",
         (bytes.fromhex(id_),),
     )
     return rows[0][0] == ECHO

@@ -11,6 +11,7 @@ import pytest
 from worldline import Memory
 from worldline.config import Config
 from worldline.errors import Refused
+from worldline.store import migrate
 from worldline.testing import FrozenClock
 
 FORGED: dict[str, Any] = {"made_by": "sleep", "inferred": True}
@@ -121,8 +122,8 @@ def test_an_older_file_is_marked_by_what_sleep_wrote_there(tmp_path: Path) -> No
         memory.consolidate()
         marks = _marks(memory)
     connection = apsw.Connection(str(path))
-    connection.execute("ALTER TABLE nodes DROP COLUMN made; ALTER TABLE edges DROP COLUMN made")
-    connection.execute("PRAGMA user_version = 3")
+    connection.execute("UPDATE nodes SET made = NULL; UPDATE edges SET made = NULL")
+    connection.execute(migrate.MARKS)
     connection.close()
     with _open(path) as memory:
         assert _marks(memory) == marks

@@ -286,7 +286,9 @@ class History:
         user, handle = self.handle()
         text = self.rng.choice(SAID).format(self.fresh(), self.rng.choice([self.fresh(), *WORDS]))
         speaker = self.rng.choice(["Ann", "Bob", self.fresh()])
-        facts = [Fact(self.rng.choice(["Ann", "Bob"]), "likes", self.fresh())] if self.rng.random() < 0.3 else []
+        facts = (
+            [Fact(self.rng.choice(["Ann", "Bob"]), "likes", self.fresh())] if self.rng.random() < 0.3 else []
+        )
         label = {"tag": self.fresh()} if self.rng.random() < 0.3 else {}
         receipt = handle.remember(
             text, speaker=speaker, said_at=self.now[0], session=self.rng.choice([None, "s1", "s2"]),
@@ -363,3 +365,18 @@ def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:
         other.close()
         memory.consolidate()
         assert left_of(path, "gnomonic") == []
+
+
+def test_a_name_that_was_forgotten_can_be_said_again(tmp_path: Path) -> None:
+    """An entity that stays loses a name that only the forgotten text had, and is called by it when it is said again."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        first = memory.remember("Hello.", speaker="Bob", facts=[Fact("Wendolyn", "likes", "tea")])
+        memory.fact(Fact("Wendolyn", "lives_in", "Oslo"))
+        memory.forget(first, confirm=True)
+        sound(memory)
+        assert left_in(memory, path, "hello") == []
+        (fact,) = [node for node in memory.list("Fact").items if "Oslo" in node.content]
+        memory.remember("So Wendolyn moved.", speaker="Bob", facts=[Fact("Wendolyn", "owns", "a boat")])
+        sound(memory)
+        assert memory.get(fact.id).content.startswith("Wendolyn")

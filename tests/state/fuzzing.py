@@ -407,7 +407,7 @@ def rows_written(memory: Memory) -> list[tuple[Any, ...]]:
 
 def check(memory: Memory) -> None:
     """All laws; the first broken one is raised with what broke it."""
-    with memory._h.store.reading():
+    with memory._h.store.reading("default"):
         for law in LAWS:
             for problem in law(memory):
                 raise BrokenLawError(f"{law.__name__}: {problem}")

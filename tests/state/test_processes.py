@@ -123,6 +123,9 @@ def test_a_write_inside_a_read_is_refused(tmp_path: Path) -> None:
     """A write begun inside a snapshot of the same thread is refused, and the store goes on."""
     with Memory.open(tmp_path / "m.db", QUICK) as memory:
         memory.note("learning", "before", "")
-        with memory._h.store.reading(), pytest.raises(StoreError, match="inside another transaction"):
+        with (
+            memory._h.store.reading("default"),
+            pytest.raises(StoreError, match="inside another transaction"),
+        ):
             memory.note("learning", "inside", "")
         assert memory.note("learning", "after", "").changed

@@ -174,6 +174,24 @@ def test_days_are_those_of_the_speaker(db: Path) -> None:
     assert lines(db, "timeline", "harbour")[0].startswith("2026-11-05 00:30")
 
 
+def test_what_began_when_it_was_said_began_on_that_day(db: Path) -> None:
+    """A fact, its proof and the context block show the day of the speaker, and edges read as words."""
+    run(db, "add", "I work at Acme.", "--speaker", "Cleo", "--when", "2026-11-04T23:30-05:00")
+    (fact,) = [line for line in lines(db, "list", "--type", "fact") if "Acme" in line]
+    (cleo,) = [line[:12] for line in lines(db, "list", "--type", "entity") if line.endswith("Cleo")]
+
+    assert fact.endswith("[since 2026-11-04]")
+    assert "drawn from" in run(db, "why", fact[:12]).stdout
+    assert "[2026-11-04 23:30]" in run(db, "why", fact[:12]).stdout
+    assert "Ana works" not in run(db, "context", "Cleo").stdout
+    assert "Cleo works at Acme [since 2026-11-04]" in run(db, "context", "Cleo").stdout
+    around = run(db, "walk", cleo).stdout
+    assert "I work at Acme. —mentions→ Cleo" in around
+    assert "Cleo —works at→ Acme" in around
+    assert not any(raw in around for raw in ("refers_to", "derived_from"))
+    assert lines(db, "profile", "Cleo")[0] == "Cleo  1 turn, 2026-11-05 to 2026-11-05"
+
+
 def test_looking_before_the_first_day_says_so(db: Path) -> None:
     """`--as-of` and `diff` before the import say that known time begins with it."""
     for args in (("list", "--as-of", "2026-10-03"), ("recall", "Rome", "--as-of", "2026-10-03")):

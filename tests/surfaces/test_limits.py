@@ -73,6 +73,8 @@ def test_no_tool_of_a_bound_server_reaches_another_user(two, tool):
     given: dict[str, dict[str, Any]] = {
         "memory_write": {"content": "x"},
         "memory_recall": {"question": "tea?"},
+        "memory_context": {"about": "bob"},
+        "memory_profile": {"who": "bob"},
         "memory_read": {"id": bobs},
         "memory_amend": {"id": bobs, "content": "x"},
         "memory_retire": {"id": bobs},

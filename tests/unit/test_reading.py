@@ -15,6 +15,24 @@ from worldline.rules.wording import label, sentence
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+My train leaves at 8:15. | Ana's train leaves at 8:15
+A cappuccino at Gio's costs 3.10. | cappuccino at Gio's costs 3.10
+Our team lead is Sunil. | Ana's team lead is Sunil
+The door code is fern-4411. | door code is fern-4411
+I love kohlrabi. | Ana loves kohlrabi
+My uncle has asthma. | Ana's uncle has asthma
+Nobody at home plays chess except Wim. | Wim plays chess
+Neither Ole nor Finn drinks wine. | Ole does not drink wine; Finn does not drink wine
+Theo broke his thumb on Saturday. | Theo broke thumb
+Hugo and I split up. | Ana split up with Hugo
+First day at Larkfield Optics! | Ana works at Larkfield Optics
+I'm a nurse at Harlow Clinic. | Ana is nurse; Ana works at Harlow Clinic
+The ferry office reopened yesterday. | ferry office is open
+Invoice 77 was paid on 3 May. | Invoice 77 was paid
+I've got a new dentist, Dr Adeyemi. | Ana's dentist is Dr Adeyemi
+I cycle to work. | Ana cycles to work
+The firm employs 62 people. | firm employs 62 people
+Kenji went back to Sapporo for good. | Kenji went to Sapporo
 I live in Porto. | Ana lives in Porto
 I work at Halden Dairy. | Ana works at Halden Dairy
 I live with my girlfriend Nora in Bonn. | Ana's girlfriend is Nora; Ana lives with Nora; Ana lives in Bonn
@@ -27,7 +45,7 @@ Kasper's wife Mette is a judge. | Kasper's wife is Mette; Mette is judge
 Diego is my cousin. | Diego is Ana's cousin
 Yuki is my piano teacher. | Yuki is Ana's piano teacher
 As you know, Petra is my aunt. | Petra is Ana's aunt
-Farah is the mother of Idris. | Farah is Idris's mother
+Farah is the mother of Idris. | Farah is mother of Idris
 Our landlord is Mr Brandt. | Ana's landlord is Mr Brandt
 My dentist is Dr Okafor. | Ana's dentist is Dr Okafor
 My manager is Sofia Lindqvist. | Ana's manager is Sofia Lindqvist
@@ -60,7 +78,7 @@ We use Linear for tickets. | Ana uses Linear
 The API is written in Rust. | API is written in Rust
 Our database runs on Postgres 16. | Ana's database runs on Postgres 16
 Sven reports to Ulrika. | Sven reports to Ulrika
-Kofi is the captain of the team. | Kofi is team's captain
+Kofi is the captain of the team. | Kofi is captain of team
 Acme was founded by Ruth Adler. | Acme was founded by Ruth Adler
 The bakery is run by Dora. | bakery is run by Dora
 Our main supplier is Tarn Metals. | Ana's main supplier is Tarn Metals
@@ -92,6 +110,8 @@ Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
 """
 
 NOTHING = """
+Otto thinks Marcel is moving to Ghent.
+The wifi password is [redacted: password].
 Do you live in Porto?
 Where does Rosa work these days?
 Is Hana allergic to nuts?

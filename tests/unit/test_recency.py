@@ -124,6 +124,14 @@ def test_a_turn_whose_fact_is_over_stands_behind_what_ended_it() -> None:
     assert order("Where did Ana live before?", LIVES, MOVED, replaced=over) == [1, 2]
 
 
+def test_what_came_after_does_not_tell_what_was_before() -> None:
+    """Who asks for the one before Chidi gets the turn of the time before, though the later one says more of it."""
+    later, first = ("Chidi is our tech lead from today.", "ben", 9), ("Our tech lead is Boris.", "ben", 1)
+
+    assert order("Who was tech lead before Chidi?", later, first) == [2, 1]
+    assert order("Who was tech lead before Chidi?", later, ("The cellar is damp.", "ben", 1)) == [1, 2]
+
+
 def test_only_the_fact_that_is_asked_for_counts() -> None:
     """Another fact of the same turn may be over; one about another name is not meant at all."""
     lives, works = (

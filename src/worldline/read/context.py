@@ -88,17 +88,23 @@ def context(view: SqlView, user: str | None, max_tokens: int) -> Context:
         fact for fact in briefing.newest_facts(view, LOOKED_AT) if fact.id not in shown and not fact.dated
     ]
     rules = [*briefing.pinned(view, MOST), *briefing.notes_of(view, RULES, MOST), *_asked_for(view)]
+    said = [*reversed(briefing.notes_of(view, ("Turn",), SAID))]
+    places = briefing.offsets(view, [node.key for node in (*said, *rules) if node.type == "Turn"])
     called = who.name if who else name
+
+    def note(node: Node) -> Line:
+        return _note(node, places.get(node.key, 0))
+
     sections = (
         Section(f"About {one_line(called)}" if called else "About the user", _some(map(_fact, person_now))),
-        Section("Asked for, and preferred", _some((*map(_note, rules), *map(_fact, preferred)))),
+        Section("Asked for, and preferred", _some((*map(note, rules), *map(_fact, preferred)))),
         Section("Coming up", _some((*map(_day, coming), *map(_fact, tasks)))),
         Section(
             "What holds",
             _some((*map(_note, briefing.notes_of(view, MATTERS, MOST)), *map(_fact, _firmest(others)))),
         ),
         Section("Changed lately", _some(map(_over, briefing.facts_ended(view, view.valid - BACK, MOST)))),
-        Section("Said last", _some(map(_note, reversed(briefing.notes_of(view, ("Turn",), SAID))))),
+        Section("Said last", _some(map(note, said))),
     )
     kept = fitted(sections, max_tokens)
     text = shown_as(kept)
@@ -139,36 +145,35 @@ def _is_to_do(fact: Held) -> bool:
 
 
 def _fact(fact: Held) -> Line:
-    since = f"since {when(fact.start, fact.precision)}" if fact.start > EARLIEST else ""
-    return Line(
-        fact.id, one_line(fact.text), f"on {when(fact.start, fact.precision)}" if fact.dated else since
-    )
+    at = when(fact.start, fact.precision, fact.offset)
+    return Line(fact.id, one_line(fact.text), f"{'on' if fact.dated else 'since'} {at}" if at else "")
 
 
 def _day(fact: Held) -> Line:
-    return Line(fact.id, one_line(fact.text), when(fact.start, fact.precision or "minute"))
+    return Line(fact.id, one_line(fact.text), when(fact.start, fact.precision or "minute", fact.offset))
 
 
 def _over(fact: Held) -> Line:
-    return Line(fact.id, f"no longer: {one_line(fact.text)}", f"until {when(fact.end, fact.precision)}")
+    until = when(fact.end, fact.precision, fact.offset)
+    return Line(fact.id, f"no longer: {one_line(fact.text)}", f"until {until}")
 
 
-def _note(node: Node) -> Line:
+def _note(node: Node, offset: int = 0) -> Line:
     named = f"{node.name}: " if node.name and node.type != "Fact" else ""
-    at = when(node.valid.start, node.precision)
+    at = when(node.valid.start, node.precision, offset)
     said = one_line(f"{named}{node.content}".removesuffix(": "))
     return Line(node.id, said, at if node.type == "Turn" else f"since {at}")
 
 
-def when(at: Instant, precision: str | None) -> str:
-    """A day as the calendar has it; weekday and time where a time is meant."""
+def when(at: Instant, precision: str | None, offset: int = 0) -> str:
+    """A day as the calendar has it where it was said; weekday and time where a time is meant."""
     if not EARLIEST < at < LATEST:
         return ""
     if precision and precision not in EXACT and precision != "day":
         return calendar(at, precision)
     if precision in EXACT and at % DAY:
-        return f"{to_datetime(at):%Y-%m-%d %a %H:%M}"
-    return calendar(at, "day") if precision == "day" else f"{to_datetime(at):%Y-%m-%d}"
+        return f"{to_datetime(at, offset):%Y-%m-%d %a %H:%M}"
+    return calendar(at, "day") if precision == "day" else f"{to_datetime(at, offset):%Y-%m-%d}"
 
 
 def one_line(text: str) -> str:

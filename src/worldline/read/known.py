@@ -6,6 +6,7 @@ answered: from the facts and the best evidence (read/answers.py), or by walking 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -46,12 +47,17 @@ USER = "user"
 """Whom facts speak of when the user speaks and nobody says who that is."""
 
 
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|we|our|us)\b", re.I)
+
+
 class Told(Struct, frozen=True):
     """An answer in words, the memories that prove it, and how it was found."""
 
     text: str
     proof: tuple[str, ...]
     how: str = ""
+    turn: int = 0
+    """The turn that says it best; 0 where none is at hand."""
 
 
 class Known(Struct, frozen=True):
@@ -90,7 +96,7 @@ def known(
     graph = ViewGraph(view, mine)
     mentions = read_names(plain(asked.text), graph.link).mentions
     lines = [int(m.entity) for m in mentions]
-    if lines and not hits:
+    if question is None and (lines or _FIRST_PERSON.search(asked.text)):
         question = _read(asked)
         mine = _asker(view, question)
     if mine:
@@ -105,7 +111,7 @@ def known(
     ground, items = gathered(view, question, lines, mine, hits, readings)
     found = reply(ground, items)
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found, hits)))
+        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn))
     return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
 
 

@@ -9,12 +9,12 @@ import msgspec
 
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said, Side
+from worldline.ports import Store
 from worldline.query.run import bind, finish
 from worldline.read.marks import packed, unpacked
 from worldline.store import facts
 from worldline.store import listing as lists
 from worldline.store.facts import Worded
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import SqlView
 
 MOST = 5
@@ -31,7 +31,8 @@ def listing(
 ) -> Page:
     """Visible memories, newest first, and the mark of the next page."""
     types = [type_] if isinstance(type_, str) else type_
-    if not all(isinstance(one, str) for one in types or ()) or not isinstance(page, str | None):
+    named = types is None or (isinstance(types, list | tuple) and all(map(_is_text, types)))
+    if not named or not isinstance(page, str | None):
         raise InvalidInput("the type and the page mark of a list are text")
     if not isinstance(metadata, dict) or not all(isinstance(label, str) for label in metadata):
         raise InvalidInput("metadata to look for is a dict whose keys are text")
@@ -45,9 +46,13 @@ def listing(
     return Page(tuple(shown), packed(nodes[limit - 1].valid.start, nodes[limit - 1].key) if rest else None)
 
 
-def stats(view: SqlView, store: SqliteStore) -> dict[str, Any]:
+def stats(view: SqlView, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
     return {**msgspec.structs.asdict(lists.amounts(view)), "bytes": store.size()}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.encode(errors="ignore").decode() == value
 
 
 # Contradictions ----------------------------------------------------------------------------------

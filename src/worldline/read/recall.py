@@ -141,6 +141,7 @@ def _recalled(
     sure = 0.0 if wordless else verdict.sure
     if believed.answer:
         reason, sure = None, max(sure, THRESHOLD)
+        hits = _led_by(view, hits, believed.answer.turn, pool)
     answer = Recall(
         question,
         tuple(hits),
@@ -156,6 +157,16 @@ def _recalled(
     )
     opening = _opening(reason, believed, wish.max_tokens)
     return Found(answer, wanted, len(pool.candidates), opening, asked.several or asked.broad)
+
+
+def _led_by(view: SqlView, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
+    """The evidence with the turn that says the answer first, also where the words of the question missed it."""
+    if not turn:
+        return hits
+    best = hits[0].score if hits else 0.0
+    found = [hit for hit in hits if hit.node.key == turn]
+    lead = found or hits_of(verbatim(view, [turn]), [Scored(turn, best, {})], pool)
+    return [*lead, *(hit for hit in hits if hit.node.key != turn)]
 
 
 def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Recall:

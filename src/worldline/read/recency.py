@@ -221,7 +221,7 @@ def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
         names = {need.stem for need in needs(asked) if need.stem in after and need.word[:1].isupper()}
         if (
             share >= LEFT
-            and _is_later(turn, first)
+            and (turn.said_at or 0) < (first.said_at or 0)
             and names.isdisjoint(said.split())
             and turn.role != "assistant"
         ):

@@ -228,6 +228,8 @@ def _is_about(ground: Ground, item: Item) -> bool:
         return True
     if _means(other, about.names | about.meant):
         return True
+    if other in ("user", fold(item.speaker)) and any(_is_person(ground, name) for name in about.names):
+        return False  # what somebody says of themselves beside the name of whom is asked about
     said = _names_in(item.sentence)
     if any(set(name.split()) <= said for name in about.names | about.meant):
         return not _is_somebody(item.other) or item.role == "S"

@@ -65,7 +65,12 @@ class _Reader(Nouns):
             kept = {i for c in self.clauses if c not in out for i in c.own}
         else:
             kept = set(range(len(self.tree.tokens))) - {i for c in out for i in c.own}
-        return [self.tree.tokens[i] for i in sorted(kept)]
+        kept -= {
+            c.at
+            for c in self.clauses
+            if c.lemma == "leave" and self.tree.kid(c.at, "oprd", "acomp") is not None
+        }
+        return [self.tree.tokens[i] for i in sorted(kept)]  # "left Slack open" leaves nothing behind
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""
@@ -295,7 +300,7 @@ class _Reader(Nouns):
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
             return self._open(clause, name)
-        if made := self._made(clause, name):
+        if made := self._made(clause, name) or self._has_got(clause, name):
             return made
         if (
             clause.verb.split()[0] in ("be", "become", "remain", "go", "turn", "stay")
@@ -338,8 +343,24 @@ class _Reader(Nouns):
         if not owner or not role or not self.families.by_noun(role):
             return []
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
-        said = f"{{S}}'s {role}" if part.nouns[0].of is None else f"{role} of {{S}}"
+        said = (
+            f"{{S}}'s {role}"
+            if part.nouns[0].of is None
+            else f"{role} {self._joined_by(part.nouns[0])} {{S}}"
+        )
         return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {said}")]
+
+    def _has_got(self, clause: Clause, name: str) -> list[Claim]:
+        """ "I've got a new dentist, Dr Adeyemi": somebody has that role now."""
+        part = next((p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None)
+        if clause.lemma not in ("have", "get") or part is None or clause.negated or clause.over:
+            return []
+        noun = part.nouns[0]
+        role = self.tree.short(noun).text
+        if not noun.name or noun.proper or noun.lemma in words("animals.txt") or not self._is_person(noun):
+            return []
+        claim = self._noun_claim(name, FRESH.sub("", role), noun.name, "entity", clause, noun)
+        return [replace(claim, cue=claim.cue or "closes") if FRESH.match(role) else claim]
 
     def _has_place(self, clause: Clause) -> bool:
         """Whether a name stands behind "in" or "at", beside the date."""
@@ -380,6 +401,8 @@ class _Reader(Nouns):
             return []
         owner, role = self._holder(noun)
         attr_owner, attr_role = self._holder(what)
+        if what.indefinite and (where := self._employer(clause, what, noun, name)):
+            return self._employed(clause, name, what, where)  # "I'm a midwife at Oakhaven Hospital"
         person = self._is_person(noun) and not noun.proper
         if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:
             if owner.lower() in words("person_roles.txt"):  # "the neighbour's name is Derek"
@@ -392,7 +415,7 @@ class _Reader(Nouns):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} of {{S}}"
+            said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} {self._joined_by(what)} {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
         if (
@@ -410,6 +433,31 @@ class _Reader(Nouns):
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
+
+    def _joined_by(self, noun: Noun) -> str:
+        """The preposition between a noun and what it is one of: "head of sales", "buyer for Tesco"."""
+        for i in self.tree.kids(noun.at, "prep"):
+            if noun.of is not None and self.tree.kid(i, "pobj") == noun.of.at:
+                return self.tree.tokens[i].low
+        return "of"
+
+    def _employer(self, clause: Clause, what: Noun, noun: Noun, name: str) -> str:
+        """The name behind "at", where somebody is something there."""
+        if self._is_who(noun, name) != "person":
+            return ""
+        if what.of is not None:
+            return self.whom(what.of) if what.of.proper and self._joined_by(what) == "at" else ""
+        known = what.lemma in words("professions.txt") or what.lemma in words("person_roles.txt")
+        behind = [n for p in clause.parts if p.prep == "at" and not p.dated for n in p.nouns if n.proper]
+        return self.whom(behind[0]) if known and behind else ""
+
+    def _employed(self, clause: Clause, name: str, what: Noun, where: str) -> list[Claim]:
+        """What somebody is, and where: two facts."""
+        role = self._attribute(name, self.tree.short(what), clause.reads, clause)
+        family = self.families.all["works_at"]
+        claim = self._claim(name, family.reads, family.name, where, "entity", clause)
+        place = self._with_family(claim, family, "holds", clause, what)
+        return [place] if role is None else [role, place]
 
     def _called(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "Rosa's husband is called Miguel", "a bakery called Crumb"."""
@@ -447,7 +495,7 @@ class _Reader(Nouns):
             return [replace(claim, predicate=f"{claim.predicate} {when.prep}".strip())]
         found = self._in_families(clause, noun, name)
         if found:
-            return found
+            return [self._as_home(c, clause, noun) for c in found]
         part = next(
             (p for p in clause.parts if not p.dated and p.nouns and p.kind in ("prep", "place", "activity")),
             None,
@@ -469,18 +517,25 @@ class _Reader(Nouns):
                     kind,
                     clause,
                 )
-                claims.append(
-                    self._past(
-                        replace(
-                            claim,
-                            holds="one" if not noun.pronoun else "many",
-                            key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
-                            matter=what.lemma,
-                        ),
-                        clause,
-                    )
+                placed = replace(
+                    claim,
+                    holds="one" if not noun.pronoun else "many",
+                    key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
+                    matter=what.lemma,
                 )
+                claims.append(self._as_home(self._past(placed, clause), clause, noun))
         return claims
+
+    def _as_home(self, claim: Claim, clause: Clause, noun: Noun) -> Claim:
+        """ "Dad is in the care home since May": where somebody lives, if that is known."""
+        said = " ".join(n.text.lower() for p in clause.parts for n in p.nouns).split()
+        lasts = claim.cue == "closes" or clause.now or clause.lasting or self._since(clause)
+        if not lasts or _HOMES.isdisjoint(said) or self._is_who(noun, claim.subject) != "person":
+            return claim
+        return replace(claim, others=(*claim.others, "lives_in"), effect="begins")
+
+    def _since(self, clause: Clause) -> bool:
+        return any(self.days[i].role == "start" for i in clause.own if i in self.days)
 
     def _open(self, clause: Clause, name: str) -> list[Claim]:
         """Verb and object as they are said, where both are worth keeping."""
@@ -621,6 +676,7 @@ _FICTION = frozenset(
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
 _PLACES = frozenset("in at on under inside behind near next beside outside above below between into".split())
+_HOMES = frozenset("home flat house apartment dorm bungalow cottage hostel".split())
 _FURTHER = frozenset("at in for with on to from under".split())
 _LOOSE = frozenset(
     "because like than about due thanks despite during according except instead without".split()

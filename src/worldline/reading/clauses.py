@@ -84,6 +84,8 @@ class Clause(Struct, frozen=True):
     doubtful: bool = False
     also: bool = False
     now: bool = False
+    lasting: bool = False
+    """ "for good"."""
 
 
 def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
@@ -177,7 +179,7 @@ def _clause(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]
         elif _ASPECT.get(lemma) == "begins":
             marks.begins = True
         elif lemma in _OUGHT and tree.kid(inner, "aux") is not None and lemma != "need":
-            marks.ought = True
+            marks.ought = token.low != "had"  # who had to do it did it
         elif token.lemma == "go" and token.tag == "VBG":
             marks.future = True
         elif lemma in _PLANS:
@@ -242,6 +244,7 @@ def _framed(
         doubtful=_is_doubtful(tree, at, adverbs),
         also=bool(adverbs & {"also", "too", "besides"}) or _adds(tree, own),
         now=bool(adverbs & _NOW),
+        lasting=any(_is_for_good(tree, i) for i in own),
     )
     return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
 
@@ -338,7 +341,13 @@ def _gerund(tree: Tree, at: int, days: frozenset[int]) -> Noun:
     )  # fmt: skip
 
 
+def _is_for_good(tree: Tree, at: int) -> bool:
+    return tree.tokens[at].low == "for" and at + 1 < len(tree.tokens) and tree.tokens[at + 1].low == "good"
+
+
 def _prepositional(tree: Tree, at: int, days: frozenset[int], said: str = "") -> list[Part]:
+    if _is_for_good(tree, at):
+        return []
     prep = f"{said} {tree.tokens[at].low}".strip()
     nouns = [i for i in tree.kids(at, "pobj", "nummod", "amod", "advmod") if tree.tokens[i].dep == "pobj"]
     found: list[Part] = []

@@ -29,6 +29,9 @@ _WEAK = frozenset("have take get make do go give leave see bring keep use want n
 _HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
+_COUNTED = re.compile(r"[$€£¥~]?\d")
+_GOING = frozenset("go head return come fly travel drive".split())
+"""Who does this for good has moved."""
 AMOUNTS = frozenset({"amount", "count", "duration"})
 
 
@@ -96,6 +99,8 @@ class Matching(Whom):
         verbs.append((clause.verb, None))
         if clause.verb.startswith("get "):
             verbs.append((f"be {clause.verb[4:]}", None))
+        if clause.lasting and clause.lemma in _GOING:
+            verbs.insert(0, ("move", None))
         for verb, used in verbs:
             for part in clause.parts:
                 if part.prep:
@@ -132,8 +137,8 @@ class Matching(Whom):
                 return []
             twice = len(direct) > 1 and (direct[0].kind == "dative" or direct[1].kind == "attribute")
             if pattern.second:
-                if not twice:
-                    return []
+                if not twice or self.tree.tokens[direct[1].nouns[0].at].pos == "ADJ":
+                    return []  # "left Slack open"
                 roles[pattern.second] = [(n, direct[1]) for n in direct[1].nouns]
             thing = direct[1] if twice and not pattern.second and direct[0].kind == "dative" else direct[0]
             roles[pattern.direct] = [(n, thing) for n in thing.nouns]
@@ -144,7 +149,7 @@ class Matching(Whom):
         if "S" not in roles:
             return []
         if pattern.value:
-            return [self._brought_about(pattern, clause, noun, subject) for noun, _ in roles["S"]]
+            return self._brought_about(pattern, clause, [noun for noun, _ in roles["S"]], subject)
         if "O" not in roles:
             return self._ended(pattern, clause, roles["S"], subject) if pattern.effect == "ends" else []
         return [
@@ -167,19 +172,24 @@ class Matching(Whom):
         """ "a pottery class" fits "O class"; the class alone does not."""
         role = pattern.behind or pattern.second or pattern.direct
         return any(
-            n.text.lower().endswith((f" {pattern.head}", f" {n.lemma}"))
-            and pattern.head in (n.lemma, n.text.lower().split()[-1])
+            pattern.head in (n.lemma, n.text.lower().split()[-1]) and " " in n.text
             for n, _ in roles.get(role, ())
         )
 
-    def _brought_about(self, pattern: Pattern, clause: Clause, noun: Noun, told: tuple[Noun, str]) -> Claim:
-        """ "Dad retired": the state that the verb leaves behind."""
-        name = told[1] if noun is told[0] else self.whom(noun)
-        family = pattern.family
-        claim = self._claim(name, "is", family.name, pattern.value, "text", clause)
-        return self._with_family(
-            claim, family, pattern.effect, clause, Noun(pattern.value, pattern.value, 0, (0, 0))
-        )
+    def _brought_about(
+        self, pattern: Pattern, clause: Clause, nouns: list[Noun], told: tuple[Noun, str]
+    ) -> list[Claim]:
+        """ "Dad retired": the state that the verb leaves behind, once it has happened."""
+        family, value = pattern.family, Noun(pattern.value, pattern.value, 0, (0, 0))
+        happened = clause.tense in ("past", "perfect") or clause.verb.startswith("get ")
+        if not happened or any(p.prep and not p.dated for p in clause.parts):
+            return []
+        claims = [
+            self._claim(name, "is", family.name, pattern.value, "text", clause)
+            for noun in nouns
+            if (name := told[1] if noun is told[0] else self.whom(noun))
+        ]
+        return [self._with_family(claim, family, pattern.effect, clause, value) for claim in claims]
 
     def _fills(self, part: Part) -> bool:
         return part.kind in ("object", "attribute", "measure", "activity", "dative")
@@ -216,9 +226,13 @@ class Matching(Whom):
         object_, kind = self._value(o, part, subject, family)
         if o is told[0]:
             object_, kind = told[1], "entity"
+        if family.object == "amount" and MONEY.search(object_):
+            object_ = object_.partition(" in ")[0]  # "710 euros in rent"
         if not subject or not object_ or not self._fits(family, o, part, object_):
             return None
-        if pattern.verb in _VAGUE and not self._is_named(family, o):
+        first = next((p for p in clause.parts if p.prep and not p.dated), None)
+        further = family.object not in ("date", "time") and part is not None and part is not first
+        if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None
@@ -247,8 +261,14 @@ class Matching(Whom):
 
     def _is_named(self, family: Family, noun: Noun) -> bool:
         """ "is on the Basic plan", "is with Siemens": without a name or the family's own noun it may be anything."""
-        counted = family.object in AMOUNTS or family.object in ("date", "time")
-        return counted or noun.proper or noun.lemma in family.nouns or noun.lemma in family.kinds
+        if family.object in AMOUNTS:
+            return bool(_COUNTED.match(noun.text))
+        return (
+            family.object in ("date", "time")
+            or noun.proper
+            or noun.lemma in family.nouns
+            or noun.lemma in family.kinds
+        )
 
     def _given_up(self, clause: Clause, subject: str) -> str:
         """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""

@@ -130,6 +130,8 @@ def with_verb(tokens: Sequence[Token], place: int, again: Sequence[Token]) -> li
 
 def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
     head = tokens[token.head]
+    if token.low in ("'s", "’s") and token.dep in ("aux", "auxpass") and head.low == "been":
+        return replace(token, lemma="have", dep="aux")
     if (
         token.dep == "acomp"
         and head.lemma == "be"

@@ -18,6 +18,11 @@ from worldline.reading.tree import Noun
 from worldline.reading.whom import MONEY
 
 
+def what_of(clause: Clause) -> Noun:
+    """The first subject of a clause."""
+    return clause.subjects[0] if clause.subjects else Noun("", "", clause.at, (0, 0))
+
+
 class Nouns(Matching):
     """The part of a sentence's reader that knows what nouns and adjectives say."""
 
@@ -79,9 +84,20 @@ class Nouns(Matching):
             and name != self.talk.speaker
             and clause is not None
         ):
-            price = self.families.all["price"]
+            named = next((n.family for n in self.families.by_noun(name) if n.family.object == "amount"), None)
+            price = named or self.families.all["price"]
             return self._with_family(
-                self._claim(name, reads, "price", value, "text", clause), price, "holds", clause, what
+                self._claim(name, reads, price.name, value, "text", clause), price, "holds", clause, what
+            )
+        if (
+            clause is not None
+            and what.pos == "NUM"
+            and value.isdigit()
+            and self._is_who(what_of(clause), name) == "person"
+        ):
+            age = self.families.all["age"]
+            return self._with_family(
+                self._claim(name, reads, "age", value, "text", clause), age, "holds", clause, what
             )
         for word in (value.lower(), what.lemma.lower()):
             for family in self.families.by_word(word):
@@ -122,7 +138,7 @@ class Nouns(Matching):
                 name, clause.reads.removesuffix(f" {word}"), family.name, word, "text", clause
             )
             effect: Effect = "holds" if clause.lemma in ("be", "stay", "remain") else "begins"
-            if effect == "begins" and not clause.negated:
+            if effect == "begins" and not clause.negated and not clause.verb.startswith("be "):
                 claim = replace(claim, predicate=family.reads if family.reads != word else "is")
             return [self._with_family(claim, family, effect, clause, Noun(word, word, clause.at, (0, 0)))]
         part = next((p for p in clause.parts if p.prep and not p.dated and p.nouns), None)

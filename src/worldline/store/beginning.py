@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from worldline.clock import FOREVER
-from worldline.store.held import Row
-from worldline.store.sqlite import SqliteStore
+from worldline.ports import Row, Store
 
 NUMBERED = ("nodes", "beliefs", "edges", "aliases", "world_hashes")
 """Tables that almost every changeset writes to."""
@@ -40,7 +39,7 @@ class Begun(NamedTuple):
     """The number of the scope set that was asked for; 0 where it is not made yet."""
 
 
-def begun(store: SqliteStore, tenant: int, root: int, scope: str) -> Begun:
+def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
     """Where the memory of a tenant stands, for a changeset in this scope set."""
     rows = store.query(
         f"SELECT {_LAST}, r.hash, r.name, r.line, w.head, w.hash, w.digest,"
@@ -62,7 +61,7 @@ def begun(store: SqliteStore, tenant: int, root: int, scope: str) -> Begun:
     )
 
 
-def last_row(store: SqliteStore, tenant: int, table: str) -> int:
+def last_row(store: Store, tenant: int, table: str) -> int:
     """The last row number of one table."""
     rows = store.query(f"SELECT {_last(table)}", {"t": tenant})
     return int(rows[0][0])

@@ -19,7 +19,9 @@ from worldline.store.view import LISTED, NODE, SqlView, listed, node_from
 _COLUMNS = (
     "n.hash, n.content, f.subject, f.predicate, f.phrase, b.vf, b.vt, b.kf, b.precision, f.dated,"
     " EXISTS (SELECT 1 FROM marks m WHERE m.tenant = :t AND m.line = n.line AND m.kind = 'stage'"
-    " AND m.value = 'crystal' AND m.kf <= :k AND m.kt > :k)"
+    " AND m.value = 'crystal' AND m.kf <= :k AND m.kt > :k),"
+    " coalesce((SELECT v.utc_offset FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst"
+    " WHERE d.tenant = :t AND d.src = n.line AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), 0)"
 )
 _TABLES = (
     " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
@@ -43,13 +45,14 @@ class Held(Struct, frozen=True):
     """Whether it speaks of a day of its own."""
     settled: bool
     """Whether it was said often enough to be beyond doubt."""
+    offset: int = 0
+    """Minutes from UTC to the place where it was said."""
 
 
 def _held(row: Sequence[Any]) -> Held:
-    hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled = row
-    return Held(
-        hash_.hex(), text, subject, slot, phrase, start, end, known, precision, bool(dated), bool(settled)
-    )
+    hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled, offset = row
+    sure = bool(dated), bool(settled)
+    return Held(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
 
 
 def facts_of(view: SqlView, lines: Collection[int], most: int) -> list[Held]:
@@ -129,3 +132,17 @@ def has_user(view: SqlView, user: str) -> bool:
     return bool(
         view.query('SELECT 1 FROM scopes s WHERE s.tenant = :t AND s."user" = :whose LIMIT 1', whose=user)
     )
+
+
+def offsets(view: SqlView, nodes: Collection[int]) -> dict[int, int]:
+    """For turns, and for facts by the words they rest on, the minutes from UTC to the place where it was said."""
+    if not nodes:
+        return {}
+    rows = view.query(
+        "SELECT e.node, e.utc_offset FROM events e WHERE e.tenant = :t AND e.utc_offset <> 0"
+        f" AND e.node IN {LISTED} UNION ALL SELECT d.src, e.utc_offset FROM edges d CROSS JOIN events e"
+        " ON e.tenant = :t AND e.node = d.dst WHERE d.tenant = :t AND d.type = 'derived_from'"
+        f" AND e.utc_offset <> 0 AND d.src IN {LISTED} ORDER BY 1, 2",
+        among=listed(nodes),
+    )
+    return {row[0]: row[1] for row in rows}

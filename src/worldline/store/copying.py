@@ -13,8 +13,8 @@ import orjson
 
 from worldline.clock import Instant, Interval
 from worldline.model import Node
+from worldline.ports import Store
 from worldline.store.schema import COLUMNS
-from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, SqlView, listed
 
@@ -368,12 +368,12 @@ def marks(view: SqlView) -> list[MarkRow]:
 # What a union asks ----------------------------------------------------------------------------------
 
 
-def is_empty(store: SqliteStore, tenant: int) -> bool:
+def is_empty(store: Store, tenant: int) -> bool:
     """Whether nothing was ever stored for a tenant."""
     return not store.query("SELECT 1 FROM nodes WHERE tenant = :t AND type <> 'Scope' LIMIT 1", {"t": tenant})
 
 
-def stored_among(store: SqliteStore, tenant: int, ids: Iterable[str]) -> dict[str, tuple[int, int]]:
+def stored_among(store: Store, tenant: int, ids: Iterable[str]) -> dict[str, tuple[int, int]]:
     """(key, lineage) of those of these ids that are stored."""
     found = {}
     for id_ in ids:

@@ -9,7 +9,7 @@ engine reads adds a rule here, or better, writes it another way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,8 @@ import orjson
 from msgspec import Struct
 
 from worldline.config import Config, place
-from worldline.errors import InvalidInput, InvalidText, StoreError
+from worldline.errors import InvalidInput, StoreError
+from worldline.ports import Store
 from worldline.store.schema import INDEXES, TABLES, quoted
 
 Kind = Literal["ids", "texts", "json"]
@@ -36,6 +37,8 @@ _TYPES = (
     ("BLOB", "BYTEA"),
     ("TEXT", 'TEXT COLLATE "C"'),
 )
+_IDS = frozenset({"among", "best", "only", "turns"})
+"""What lists of row numbers are called; an empty list does not say by itself what it holds."""
 _ELEMENTS = {"ids": "bigint[]", "texts": "text[]"}
 _AFTER_JOIN = re.compile(
     r"\s*(?:AS\s+)?(?!ON\b|WHERE\b|CROSS\b|LEFT\b|JOIN\b|GROUP\b|ORDER\b|UNION\b)(\w+)?\s*(ON\b)?"
@@ -54,7 +57,7 @@ def bound(sql: str, args: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     names = _lists_of(sql)
     if not names:
         return adapted(sql), args
-    kinds = tuple(_kind(args[name]) for name in names)
+    kinds = tuple(_kind(name, args[name]) for name in names)
     changed = {name: _array(args[name], kind) for name, kind in zip(names, kinds, strict=True)}
     return adapted(sql, kinds), {**args, **changed}
 
@@ -64,7 +67,9 @@ def _lists_of(sql: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_LISTS.findall(sql)))
 
 
-def _kind(stored: str) -> Kind:
+def _kind(name: str, stored: str) -> Kind:
+    if stored == "[]":
+        return "ids" if name in _IDS else "texts"
     return "texts" if stored.startswith('["') else "json" if stored.startswith(("[[", "[{")) else "ids"
 
 
@@ -171,6 +176,10 @@ _FUNCTIONS = (
     " PARALLEL SAFE ROWS 4 AS $$ SELECT e.place - 1, e.value #>> '{}' FROM (SELECT CAST(document AS json)"
     " -> pg_catalog.substr(path, 3) AS held) x, LATERAL json_array_elements(CASE WHEN json_typeof(x.held) = 'array'"
     " THEN x.held END) WITH ORDINALITY AS e(value, place) $$",
+    "json_each(document text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 4"
+    " AS $$ SELECT e.place - 1, e.value #>> '{}' FROM (SELECT CAST(document AS json) AS held) x,"
+    " LATERAL json_array_elements(CASE WHEN json_typeof(x.held) = 'array' THEN x.held END)"
+    " WITH ORDINALITY AS e(value, place) $$",
 )
 """What SQLite has and PostgreSQL has not, or has for other types."""
 
@@ -208,28 +217,32 @@ def _typed(columns: str) -> str:
     return columns
 
 
-def insertion(table: str, columns: Sequence[str], types: Mapping[str, str], *, anew: bool) -> str:
+@lru_cache(256)
+def insertion(table: str, columns: tuple[str, ...], *, anew: bool) -> str:
     """Many rows in one statement, whatever their number: one array a column."""
+    types = column_types(table)
     names = ", ".join(map(quoted, columns))
     arrays = ", ".join(f"CAST(%s AS {types[column]}[])" for column in columns)
     end = "" if anew else " ON CONFLICT DO NOTHING"
     return f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}){end}"
 
 
+def spreading(table: str, beside: str) -> str:
+    """The statement that distributes a table by tenant, or puts one that is the same for all on every node."""
+    if table.endswith(".meta"):
+        return f"SELECT create_reference_table('{table}')"
+    where = "shard_count => 64" if table == beside else f"colocate_with => '{beside}'"
+    return f"SELECT create_distributed_table('{table}', 'tenant', {where})"
+
+
+@lru_cache(64)
 def column_types(table: str) -> dict[str, str]:
     """The type of every column of a table."""
     found = re.findall(r'(?:^|, )"?(\w+)"? (INTEGER|REAL|BLOB|TEXT)', TABLES[table])
     return {name: dict(_TYPES)[type_].split(" COLLATE")[0] for name, type_ in found}
 
 
-def storable(values: Mapping[str, Any]) -> None:
-    """Refuses text that PostgreSQL cannot hold."""
-    for value in values.values():
-        if isinstance(value, str) and "\0" in value:
-            raise InvalidText(f"a NUL byte cannot be stored or looked for: {value[:40]!r}")
-
-
-def open_store(where: str | Path, config: Config) -> Any:
+def open_store(where: str | Path, config: Config) -> Store:
     """The store at a path or URL, made when it is not there."""
     found = where if where == ":memory:" else place(where)
     if isinstance(found, str) and found != ":memory:":
@@ -241,7 +254,7 @@ def open_store(where: str | Path, config: Config) -> Any:
     return SqliteStore(found, config)
 
 
-def _server(url: str, config: Config) -> Any:
+def _server(url: str, config: Config) -> Store:
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidInput(f"{url.partition('://')[0]}:// is no store; give a file, or a URL postgresql://…")
     try:
@@ -249,3 +262,15 @@ def _server(url: str, config: Config) -> Any:
     except ImportError as error:
         raise StoreError(f"{error.name} is missing: pip install 'worldline[postgres]'") from None
     return PostgresStore(url, config)
+
+
+def format_of(where: str | Path) -> int | None:
+    """The format of the store at a path or URL; None where there is none."""
+    found = place(where)
+    if isinstance(found, Path):
+        from worldline.store.sqlite import stored_format
+
+        return stored_format(found) if found.exists() else None
+    from worldline.store.postgres import stored_format as served_format
+
+    return served_format(found)

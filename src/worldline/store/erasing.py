@@ -19,11 +19,11 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
+from worldline.ports import Row, Store
+from worldline.rules import wording
 from worldline.store import ledger, words
-from worldline.store.held import Row
-from worldline.store.indexing import is_silent, words_of
+from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
-from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import LISTED, SqlView, listed, metadata_from
 from worldline.text import fold
@@ -109,7 +109,7 @@ def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Ma
     return content.digest()
 
 
-def is_unswept(store: SqliteStore) -> bool:
+def is_unswept(store: Store) -> bool:
     """Whether pages may still hold what was erased: the process that did it was killed, or others were reading."""
     return bool(store.query("SELECT 1 FROM meta WHERE key = 'unswept'"))
 
@@ -467,7 +467,7 @@ def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
         index.remove(texts, cold=cold)
         count += len(texts)
         if not share:
-            _recount(tx, -len(texts), -sum(tokens.count(" ") + 1 for _, _, tokens, _ in texts))
+            _recount(tx, texts, -1)
         if share:
             owner = _owner_without(tx, one.node, sets)
             kept = [(row, owner, tokens, kinds) for row, _, tokens, kinds in texts]
@@ -485,14 +485,33 @@ def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
             draft = NodeDraft(one.type, name, content, metadata=metadata_from(one.metadata))
             texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
             tx.words().replace([], texts)
-            _recount(tx, len(texts), sum(tokens.count(" ") + 1 for _, _, tokens, _ in texts))
+            _recount(tx, texts)
 
 
-def _recount(tx: Tx, texts: int, tokens: int) -> None:
+def name_again(tx: Tx, line: int, name: str) -> None:
+    """An entity that had lost its name is called by it again; so it is in what is said of it."""
+    facts = said_of(tx, [line])
+    renamed = {line: (name, "")}
+    for fact in facts:
+        subject = name if fact.subject == line else fact.subject_name
+        value = name if fact.object == line else fact.value
+        renamed[fact.node] = wording.label(fact.phrase), wording.sentence(subject, fact.phrase, value)
+    unindex(tx, renamed, Sets(), share=False)
+    index(tx, renamed)
+    for node, (called, content) in renamed.items():
+        tx.query(
+            "UPDATE nodes SET name = :name, content = :content WHERE tenant = :t AND id = :node",
+            name=called, content=content, node=node,
+        )  # fmt: skip
+    tx.renamed(renamed)
+
+
+def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
+    texts, tokens = sizes(rows)
     tx.query(
         "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t",
-        texts=texts,
-        tokens=tokens,
+        texts=sign * texts,
+        tokens=sign * tokens,
     )
 
 

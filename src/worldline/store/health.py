@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from worldline.ports import Store
 from worldline.store import erasing, reindexing
-from worldline.store.sqlite import SqliteStore
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
 
@@ -18,7 +18,7 @@ class Ailment(NamedTuple):
     told: str
 
 
-def ailments(store: SqliteStore, tenant: int, embedder: str | None) -> tuple[Ailment, ...]:
+def ailments(store: Store, tenant: int, embedder: str | None) -> tuple[Ailment, ...]:
     """Everything that is wrong, worst first; `embedder` is the one that would be asked today."""
     found = [
         Ailment("bad", "file", f"{problem}; worldline restore BACKUP puts a backup in its place")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from worldline.clock import Instant
 from worldline.config import Config
 from worldline.errors import Refused
-from worldline.hashing import GENESIS
+from worldline.ports import Row, Tenant
 from worldline.store.vectors import VectorIndex
 
 SHOWN = 4096
@@ -24,18 +23,11 @@ USED = (
 """Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory. Its
 number is its moment, or the next one that is free, so that no number is given twice."""
 TENANT = "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t AND root <> 0"
-Row = tuple[Any, ...]
-
-
-class Tenant(NamedTuple):
-    """A tenant as the store keeps it; zeros for one without memories."""
-
-    id: int = 0
-    name: str = ""
-    root: int = 0
-    last_known: Instant = 0
-    sequence: int = 0
-    head: bytes = GENESIS
+CLAIM = (
+    "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)"
+    " ON CONFLICT (tenant) DO UPDATE SET name = tenants.name RETURNING tenant, name, root, last_known, sequence, head"
+)
+"""Whoever comes second waits for the first, and finds the tenant that it has made."""
 
 
 class Held:
@@ -88,6 +80,11 @@ class Held:
                 held.pop(row["line"], None)
         if not held:
             self.shown.pop(tenant, None)
+
+    def forget(self, tenant: str) -> None:
+        """Drops what is kept in mind of a tenant whose rows were replaced."""
+        self.vectors.pop(tenant, None)
+        self.swept.discard(tenant)
 
     def index_of(self, tenant: str) -> VectorIndex:
         """A tenant's vectors in memory."""

@@ -5,21 +5,23 @@ All of it is derived from the text and can be made again; it commits with the ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from worldline.model import Made, NodeDraft
+from worldline.ports import Row
 from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store import words
-from worldline.store.held import Row
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, owner_token
 from worldline.text import PASSAGE, fold, indexed, passages
 
-UNDESCRIBED = SILENT | {"Fact", "Entity"}
+APART = frozenset({"Fact", "Entity"})
+"""Types that recall finds by name and by walking, not among the texts."""
+UNDESCRIBED = SILENT | APART
 """Node types that recall does not rank among texts."""
 DESCRIBED = 24_000
 """Characters of a text that are described; words and vectors cover all of it."""
@@ -46,8 +48,9 @@ class Indexing(SqlView):
         self._dirty = True
         self._words += rows
         self.indexed_nodes.append(key)
-        self._texts += len(rows)
-        self._tokens += sum(tokens.count(" ") + 1 for _, _, tokens, _ in rows)
+        texts, tokens = sizes(rows)
+        self._texts += texts
+        self._tokens += tokens
 
     def words(self) -> words.Index:
         """The words index, with all that this changeset has gathered for it."""
@@ -127,13 +130,26 @@ class Indexing(SqlView):
 
 
 def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tuple[int, str, str, str]]:
-    """The rows of a text in the words index, one a passage."""
+    """The rows of a text in the words index, one a passage.
+
+    A fact or a name says again what a text said: its words stand apart, so that they make no word of a text
+    commoner than it is.
+    """
     rows = []
     for number, text in enumerate(searchable(draft)):
         tokens = indexed(text, language)
-        tags = " ".join(_tags(draft, text, tokens))
-        rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
+        if draft.type in APART:
+            rows.append((key * WORDS_PER_NODE + number, owner, words.apart(tokens), ""))
+        else:
+            tags = " ".join(_tags(draft, text, tokens))
+            rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
     return rows
+
+
+def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
+    """How many texts these rows of the words index are, and how many words they have; what stands apart is none."""
+    texts = [tokens for _, _, tokens, _ in rows if not tokens.startswith(words.APART)]
+    return len(texts), sum(tokens.count(" ") + 1 for tokens in texts)
 
 
 def is_silent(type_: str, made: Made | None) -> bool:

@@ -21,7 +21,7 @@ from worldline.hashing import chain
 from worldline.store.schema import COLUMNS, COVERED, KEYED
 
 if TYPE_CHECKING:
-    from worldline.store.held import Row
+    from worldline.ports import Row
     from worldline.store.tx import Tx
 
 TABLES = tuple(COVERED)

@@ -20,7 +20,7 @@ from worldline.store import schema
 Step = str | Callable[[apsw.Connection, str], None]
 _SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
 _BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
-_MARKS = f"""
+MARKS = f"""
 UPDATE nodes SET made = 'sleep' WHERE type IN ('Happening', 'Topic', 'Summary') AND {_BY_SLEEP};
 UPDATE edges SET made = 'inferred' WHERE {_BY_SLEEP} AND {_SAID.format("inferred")} = 1;
 UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
@@ -31,7 +31,8 @@ UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
 
 def table(name: str, *, called: str = "") -> str:
     """The statement that makes a table."""
-    return f"CREATE TABLE {called or name} ({schema.TABLES[name]}) WITHOUT ROWID"
+    clustered = " WITHOUT ROWID" if name in schema.CLUSTERED else ""
+    return f"CREATE TABLE {called or name} ({schema.TABLES[name]}){clustered}"
 
 
 def _tenants_first(connection: apsw.Connection, language: str) -> None:
@@ -64,7 +65,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
         " (SELECT tenant FROM embeddings UNION SELECT tenant FROM cold_embeddings);"
         "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
     )
-    connection.execute(_MARKS)
+    connection.execute(MARKS)
     rewording.reword(connection, language, cold)
 
 

@@ -16,11 +16,10 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER
 from worldline.model import Node, Scope
+from worldline.ports import Row, Store
 from worldline.store import cold, ledger
-from worldline.store.held import Row
 from worldline.store.schema import SILENT
 from worldline.store.search import first_holding
-from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView, listed, owner_token
 
@@ -51,7 +50,7 @@ def _numbers(state: str) -> tuple[int, ...]:
     return msgspec.json.decode(state, type=tuple[int, ...])
 
 
-def stand(store: SqliteStore, tenant: int, name: str, owner: str, now: Stand) -> None:
+def stand(store: Store, tenant: int, name: str, owner: str, now: Stand) -> None:
     """Moves the cursor of a pass for one owner."""
     store.execute(
         "INSERT INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)"
@@ -60,7 +59,7 @@ def stand(store: SqliteStore, tenant: int, name: str, owner: str, now: Stand) ->
     )
 
 
-def stand_for_all(store: SqliteStore, tenant: int, name: str, cursor: int) -> None:
+def stand_for_all(store: Store, tenant: int, name: str, cursor: int) -> None:
     """Moves everybody's cursor; owners who have come no further and put nothing off need none of their own."""
     stand(store, tenant, name, EVERYBODY, Stand(cursor))
     store.execute(
@@ -69,7 +68,7 @@ def stand_for_all(store: SqliteStore, tenant: int, name: str, cursor: int) -> No
     )
 
 
-def leave_behind(store: SqliteStore, tenant: int, last: int) -> None:
+def leave_behind(store: Store, tenant: int, last: int) -> None:
     """Everybody's cursors pass over the nights' own changesets, up to the next of somebody else."""
     store.execute(
         "UPDATE sleep SET cursor = coalesce((SELECT min(l.sequence) FROM log l WHERE l.tenant = sleep.tenant"
@@ -256,7 +255,7 @@ def unsound(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str,
 
 
 def derive(
-    store: SqliteStore, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
+    store: Store, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
 ) -> int:
     """Replaces derived rows by primary key and deletes those whose keys are `gone`; how many those are."""
     keys, columns = _KEYS[table], _COLUMNS[table]

@@ -128,14 +128,23 @@ def kept(view: SqlView, first: Collection[str], most: int) -> list[KeptProfile]:
 
 def landmarks_of(view: SqlView, people: Collection[str], kinds: Collection[str], most: int) -> list[int]:
     """Visible texts that tell a landmark of one of these kinds of one of these speakers, weightiest first."""
+    bodies = view.query(
+        "SELECT p.body FROM profiles p WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
+        f" AND {view.scoped('p')} ORDER BY p.speaker, p.scope",
+        people=_texts(people),
+    )
+    weights: dict[int, float] = {}
+    for (body,) in bodies:
+        for kind, held in (orjson.loads(body).get("landmarks") or {}).items():
+            for line, weight, *_ in held if kind in kinds else ():
+                weights[line] = max(weight, weights.get(line, weight))
+    if not weights:
+        return []
     rows = view.query(
-        "SELECT b.node FROM profiles p CROSS JOIN json_each(p.body, '$.landmarks') k"
-        " CROSS JOIN json_each(k.value) m CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.value ->> 0"
-        " WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
-        f" AND k.key IN (SELECT value FROM json_each(:kinds)) AND {view.scoped('p')} AND {view.seen()}"
-        " ORDER BY m.value ->> 1 DESC, b.node LIMIT :most",
-        people=_texts(people), kinds=_texts(sorted(kinds)), most=most,
-    )  # fmt: skip
+        f"SELECT b.line, b.node FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()}",
+        among=listed(weights),
+    )
+    rows = [(node,) for line, node in sorted(rows, key=lambda row: (-weights[row[0]], row[1]))][:most]
     return list(dict.fromkeys(row[0] for row in rows))
 
 

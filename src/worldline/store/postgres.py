@@ -13,18 +13,17 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import errors
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
-from psycopg_pool import ConnectionPool, PoolTimeout
 
-from worldline.config import Config
+from worldline.config import Config, without_password
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
+from worldline.ports import Row, Tenant
 from worldline.store import dialect
-from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
+from worldline.store.held import TENANT, USED, Held, its_own
 from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNNUMBERED, quoted
 
 SCHEMA = "worldline"
@@ -59,6 +58,67 @@ class _Transaction:
         self.connection, self.tenant, self.rows, self.writes = connection, tenant, rows, writes
 
 
+class _Pool:
+    """Connections that wait for work; made by whoever needs one, kept until one breaks."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        self._url, self._seconds = url, seconds
+        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._idle: list[_Connection] = []
+        self._closed = False
+
+    def take(self, until: float) -> _Connection:
+        """A connection; a new one where none is idle, tried again as long as there is time."""
+        if not self._room.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise StoreBusy(f"all {CONNECTIONS} connections of this process are in use; try again")
+        try:
+            while self._idle:
+                found = self._idle.pop()
+                if not found.closed:
+                    return found
+            return self._connected(until)
+        except BaseException:
+            self._room.release()
+            raise
+
+    def _connected(self, until: float) -> _Connection:
+        while True:
+            try:
+                made: _Connection = psycopg.connect(
+                    self._url, autocommit=True, prepare_threshold=2, connect_timeout=max(2, int(self._seconds)),
+                    options=f"-c search_path={SCHEMA}",
+                )  # fmt: skip
+                _configure(made)
+                return made
+            except psycopg.OperationalError as error:
+                if time.monotonic() + 0.1 > until or (error.sqlstate is not None and not _starting(error)):
+                    raise
+                time.sleep(0.1)
+
+    def give_back(self, connection: _Connection) -> None:
+        """Kept for the next one, unless it broke."""
+        if connection.closed or connection.broken or self._closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        self._room.release()
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[_Connection]:
+        """A connection for a moment, outside of any tenant."""
+        connection = self.take(time.monotonic() + self._seconds)
+        try:
+            yield connection
+        finally:
+            self.give_back(connection)
+
+    def close(self) -> None:
+        """Ends those that wait; those in use end when they are given back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+
 class PostgresStore(Held):
     """A store in the schema `worldline` of one database."""
 
@@ -69,12 +129,7 @@ class PostgresStore(Held):
         self.url = url
         self.path = without_password(url)
         self._local = threading.local()
-        self._pool: ConnectionPool[_Connection] = ConnectionPool(
-            url, min_size=0, max_size=CONNECTIONS, open=False, timeout=config.lock_seconds,
-            kwargs={"autocommit": True, "prepare_threshold": 2, "options": f"-c search_path={SCHEMA}"},
-            configure=_configure, max_idle=300.0, reconnect_timeout=config.lock_seconds,
-        )  # fmt: skip
-        self._pool.open()
+        self._pool = _Pool(url, config.lock_seconds)
         try:
             with self.translated():
                 self._prepare()
@@ -85,7 +140,7 @@ class PostgresStore(Held):
     # Opening -----------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        with self._pool.connection() as connection:
+        with self._pool.one() as connection:
             if self._format(connection) is None:
                 make(connection)
             if (found := self._format(connection)) != FORMAT:
@@ -187,13 +242,13 @@ class PostgresStore(Held):
             raise
         finally:
             stack.remove(held)
-            self._pool.putconn(connection)
+            self._pool.give_back(connection)
 
     def _first(self, begin: str) -> tuple[_Connection, list[Row]]:
         """A connection that has begun; one that turns out to be dead is replaced, as long as there is time."""
         until = time.monotonic() + self.config.lock_seconds
         while True:
-            connection = self._pool.getconn(max(0.1, until - time.monotonic()))
+            connection = self._pool.take(until)
             try:
                 cursor = connection.execute(cast(Any, begin))
                 while cursor.nextset():
@@ -202,11 +257,10 @@ class PostgresStore(Held):
             except BaseException as error:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
-                gone = isinstance(error, psycopg.OperationalError) and (connection.broken or _starting(error))
-                self._pool.putconn(connection)
+                gone = isinstance(error, psycopg.OperationalError) and connection.broken
+                self._pool.give_back(connection)
                 if not gone or time.monotonic() > until:
                     raise
-                time.sleep(0.05)
 
     def tenant_row(self, tenant: str) -> Tenant:
         """What the store keeps of a tenant."""
@@ -226,6 +280,10 @@ class PostgresStore(Held):
         with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
             return _rows(begun.connection, text, values)
 
+    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
+        """All rows: the server keeps no text that is none."""
+        return self.query(sql, args)
+
     def _prepared(self, sql: str, args: Sequence[Any] | Mapping[str, Any]) -> tuple[str, Any]:
         if isinstance(args, Mapping):
             return dialect.bound(sql, args)
@@ -243,15 +301,15 @@ class PostgresStore(Held):
             with self._writer().cursor() as cursor:
                 cursor.executemany(cast(Any, dialect.adapted(sql)), given)
 
-    def put(self, table: str, rows: Sequence[Row]) -> None:
-        """New rows of a table, with the columns of `COLUMNS`; those that may be there already are left alone."""
+    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
+        """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
         self.statements += 1
-        columns = COLUMNS[table]
-        types = dialect.column_types(table)
+        columns = COLUMNS[table] if columns is None else columns
         if len(rows) >= MANY and table not in UNNUMBERED:
             self._copy(table, columns, rows)
             return
-        sql = _insertion(table)
+        types = dialect.column_types(table)
+        sql = dialect.insertion(table, tuple(columns), anew=table not in UNNUMBERED)
         values = [[_as(types[name], row[at]) for row in rows] for at, name in enumerate(columns)]
         self._writer().execute(cast(Any, sql), values)
 
@@ -280,12 +338,28 @@ class PostgresStore(Held):
 
     def size(self) -> int:
         """Bytes on the server's disk, indexes included, all tenants together."""
-        with self.translated(), self._pool.connection() as connection:
+        with self.translated(), self._pool.one() as connection:
             rows = connection.execute(
                 "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relkind = 'r'"
                 f" AND c.relnamespace = CAST('{SCHEMA}' AS regnamespace)"
             ).fetchall()
         return int(rows[0][0] or 0)
+
+    def distribute(self) -> list[str]:
+        """Spreads every table over the nodes of a Citus cluster by tenant; which ones were not yet."""
+        with self.translated(), self._pool.one() as connection:
+            if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchall():
+                raise StoreError(
+                    f"{self.path} has no extension citus; install Citus on every node, then CREATE EXTENSION citus"
+                )
+            spread = "SELECT CAST(logicalrelid AS text) FROM pg_dist_partition"
+            there = {str(row[0]).rpartition(".")[2] for row in connection.execute(spread).fetchall()}
+            missing = [
+                table for table in sorted(TABLES, key=lambda name: name != "tenants") if table not in there
+            ]
+            for table in missing:
+                connection.execute(cast(Any, dialect.spreading(f"{SCHEMA}.{table}", f"{SCHEMA}.tenants")))
+        return missing
 
     def backup(self, target: str) -> None:
         """Refused: a server has its own way."""
@@ -300,7 +374,7 @@ class PostgresStore(Held):
 
     def sweep(self) -> bool:
         """Has the server clear the space of deleted rows; its own log and archives are its operator's to expire."""
-        with self.translated(), self._pool.connection() as connection:
+        with self.translated(), self._pool.one() as connection:
             for name in TABLES:
                 connection.execute(cast(Any, f"VACUUM {name}"))
             connection.execute("DELETE FROM meta WHERE key = 'unswept'")
@@ -334,7 +408,7 @@ class PostgresStore(Held):
         """psycopg's errors as Worldline's, each with what to do."""
         try:
             yield
-        except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise _trouble(error, self.path) from None
         except psycopg.DataError as error:
             if "NUL" in str(error):
@@ -363,13 +437,16 @@ def make(connection: _Connection) -> None:
             connection.execute("INSERT INTO meta (key, value) VALUES (%s, %s)", (key, value))
 
 
-def without_password(url: str) -> str:
-    """A URL that may be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    user, _, place = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}@{place}"))
+def stored_format(url: str) -> int | None:
+    """The format that a database says it has; None where it holds no store."""
+    try:
+        with psycopg.connect(url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
+            if not connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+                return None
+            rows = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchall()
+            return int(rows[0][0]) if rows else None
+    except psycopg.OperationalError as error:
+        raise _trouble(error, without_password(url)) from None
 
 
 def _configure(connection: _Connection) -> None:
@@ -384,17 +461,6 @@ def _configure(connection: _Connection) -> None:
 def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:
     cursor = connection.execute(cast(Any, text), values or None)
     return cursor.fetchall() if cursor.description else []
-
-
-_insertions: dict[str, str] = {}
-
-
-def _insertion(table: str) -> str:
-    if table not in _insertions:
-        _insertions[table] = dialect.insertion(
-            table, COLUMNS[table], dialect.column_types(table), anew=table not in UNNUMBERED
-        )
-    return _insertions[table]
 
 
 def _as(type_: str, value: Any) -> Any:

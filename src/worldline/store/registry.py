@@ -13,22 +13,16 @@ from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS, tenant_number
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
+from worldline.ports import Row, Store, Tenant
 from worldline.rules import ontology
-from worldline.store.held import Row, Tenant, its_own
-from worldline.store.sqlite import SqliteStore as Store
+from worldline.store.held import CLAIM, its_own
 from worldline.store.tx import Tx
-
-_CLAIM = (
-    "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)"
-    " ON CONFLICT (tenant) DO UPDATE SET name = tenants.name RETURNING tenant, name, root, last_known, sequence, head"
-)
-"""Whoever comes second waits for the first, and finds the tenant that it has made."""
 
 
 def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
     """A tenant and its root world, inside the write transaction that first needs them."""
     number = tenant_number(name)
-    claimed = its_own(store.execute(_CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
+    claimed = its_own(store.execute(CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
     if claimed.root:
         return claimed
     tx = Tx(store, Tenant(number, name, 1, now), known=now + 1, types=types)

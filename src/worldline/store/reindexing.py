@@ -15,10 +15,10 @@ import msgspec
 
 from worldline.clock import Interval
 from worldline.model import NodeDraft
+from worldline.ports import Row
 from worldline.reading.voices import role_of
 from worldline.store import nights, whole, words
-from worldline.store.held import Row
-from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, words_of
+from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.tx import Tx
 from worldline.store.view import label_value, metadata_from, owner_token
@@ -124,8 +124,7 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
         if totals.get(int(is_cold), (0, 0, 0)) != counted:
             yield Fault("the words index", "its totals are not those of the texts")
     told = query("SELECT texts, tokens FROM tenants WHERE tenant = :t", {"t": tenant})
-    tokens = sum(row[2].count(" ") + 1 for row in expected)
-    if told and tuple(told[0]) != (len(expected), tokens):
+    if told and tuple(told[0]) != sizes(expected):
         yield Fault("the words index", "the tenant's counts are not those of the texts")
 
 
@@ -233,10 +232,10 @@ def reindex(tx: Tx) -> Remade:
         if not is_silent(text.draft.type, text.draft.made)
         for row in words_of(text.node, text.draft, f"t{tx.tenant}", tx.language)
     }
-    tokens = sum(row[2].count(" ") + 1 for row in indexed.values())
+    count, tokens = sizes(indexed.values())
     tx.store.execute(
         "UPDATE tenants SET texts = :texts, tokens = :tokens, moved = moved + 1 WHERE tenant = :t",
-        {"t": tx.tenant, "texts": len(indexed), "tokens": tokens},
+        {"t": tx.tenant, "texts": count, "tokens": tokens},
     )
     remade = Remade(len(indexed), _redescribe(tx, everything), _relabel(tx), 0)
     bad = unusable(query, tx.tenant, set(indexed))

@@ -16,7 +16,7 @@ import apsw
 
 from worldline.model import NodeDraft
 from worldline.store import schema
-from worldline.store.indexing import is_silent, words_of
+from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.view import metadata_from, owner_token
 from worldline.store.words import Index
 
@@ -57,6 +57,7 @@ def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
     """Every stored text into the empty index, those of `cold` nodes into its archive."""
     store, start = _Plain(connection), time.monotonic()
     owners = _owners(store)
+    connection.execute("UPDATE tenants SET texts = 0, tokens = 0")
     ((of,),) = store.query("SELECT count(*) FROM nodes")
     done, told = 0, start
     for tenant, batch in _batches(store):
@@ -65,6 +66,10 @@ def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
             for key, draft in batch
             for text in words_of(key, draft, owners.get((tenant, key), f"t{tenant}"), language)
         ]
+        connection.execute(
+            "UPDATE tenants SET texts = texts + ?, tokens = tokens + ? WHERE tenant = ?",
+            (*sizes(texts), tenant),
+        )
         index = Index(store, tenant)
         index.add(texts)
         index.fold()

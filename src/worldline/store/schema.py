@@ -9,6 +9,8 @@ once, in SQLite's words; `dialect` says them to another engine.
 
 from __future__ import annotations
 
+import re
+
 FORMAT = 4
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
@@ -202,6 +204,25 @@ be folded into them, `words_total` their totals. `erased` is what is left of wha
 which table (the highest is `last`), when and by whom, and the hashes without which the rest could not be proved. `sleep` and what follows is what consolidation keeps: where each
 pass stands, marks, signals, strengths, world vectors, cold rows; and which beliefs and edges (`of`, `row`)
 were held by another store before, and when. `seal` is a checksum over the row, 0 where nobody has taken one."""
+
+
+def columns_of(table: str) -> tuple[str, ...]:
+    """The columns of a table, in their order."""
+    return tuple(re.findall(r'(?:^|, )"?(\w+)"? (?:INTEGER|REAL|BLOB|TEXT)', TABLES[table]))
+
+
+def key_of(table: str) -> tuple[str, ...]:
+    """The columns of its primary key."""
+    found = re.search(r"PRIMARY KEY \(([^)]*)\)", TABLES[table])
+    return tuple(found[1].split(", ")) if found else ()
+
+
+CLUSTERED = frozenset(
+    ("meta", "tenants", "wordings", "blocks", "labels", "log", "words", "fresh_words", "words_total")
+    + ("sleep", "scores", "scorers", "profiles")
+)
+"""Tables that a file keeps in the order of their key; rows of the others lie in the order they came, which
+measured faster for them (remember 16.2 against 17.4 ms, recall 71 against 76) at 1.5 % more space."""
 
 INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",

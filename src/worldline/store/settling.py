@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, FactRow
-from worldline.store.held import Row
+from worldline.ports import Row
 from worldline.store.naming import Called, texts
 from worldline.store.slots import OpenFact, value_of
 from worldline.store.tx import Tx

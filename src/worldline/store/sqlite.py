@@ -22,8 +22,9 @@ import apsw
 from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
+from worldline.ports import Row, Tenant
 from worldline.store import migrate
-from worldline.store.held import TENANT, USED, Held, Row, Tenant, its_own
+from worldline.store.held import TENANT, USED, Held, its_own
 from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
 
 try:
@@ -36,12 +37,16 @@ _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") 
 _COUNTER, _QUEUE = 0, 1
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
-_PUT = {
-    table: f"INSERT INTO {table} ({', '.join(map(quoted, columns))}) VALUES ({', '.join('?' * len(columns))})"
-    + (" ON CONFLICT DO NOTHING" if table in UNNUMBERED else "")
-    for table, columns in COLUMNS.items()
-}
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
+
+
+def _insertion(table: str, columns: Sequence[str]) -> str:
+    end = " ON CONFLICT DO NOTHING" if table in UNNUMBERED else ""
+    names = ", ".join(map(quoted, columns))
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))}){end}"
+
+
+_PUT = {table: _insertion(table, columns) for table, columns in COLUMNS.items()}
 
 
 class SqliteStore(Held):
@@ -210,6 +215,20 @@ class SqliteStore(Held):
         self.statements += 1
         return self.connection().execute(sql, args).fetchall()
 
+    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
+        """The rows whose text is text; damaged ones are missed, and named, by whoever looks for them."""
+        try:
+            return self.query(sql, args)
+        except UnicodeDecodeError:
+            cursor, found = iter(self.connection().execute(sql, args)), []
+            while True:
+                try:
+                    found.append(next(cursor))
+                except UnicodeDecodeError:
+                    continue
+                except StopIteration:
+                    return found
+
     @contextlib.contextmanager
     def reading(self, tenant: str) -> Iterator[Tenant]:
         """One snapshot for several statements; yields what is kept of the tenant."""
@@ -254,6 +273,10 @@ class SqliteStore(Held):
         """Inside a write transaction: makes those that are missing."""
         for name in self.missing_indexes():
             self.execute(f"CREATE {INDEXES[name]}")
+
+    def distribute(self) -> list[str]:
+        """Refused: a file lies on one machine."""
+        raise StoreError(f"{self.path} is a file; copy it to a server first: worldline copy")
 
     def problems(self) -> list[str]:
         """What SQLite itself finds wrong."""
@@ -328,9 +351,9 @@ class SqliteStore(Held):
         self.statements += 1
         self.connection().executemany(sql, rows)
 
-    def put(self, table: str, rows: Sequence[Row]) -> None:
-        """New rows of a table, with the columns of `COLUMNS`; those that may be there already are left alone."""
-        self.insert(_PUT[table], rows)
+    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
+        """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
+        self.insert(_PUT[table] if columns is None else _insertion(table, columns), rows)
 
     @contextlib.contextmanager
     def _exclusive(self, *, wait: bool = True) -> Iterator[None]:
@@ -421,6 +444,16 @@ def create(connection: apsw.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
+
+
+def stored_format(path: Path) -> int:
+    """The format that a file says it has."""
+    with translated():
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return int(connection.pragma("user_version"))
+        finally:
+            connection.close()
 
 
 def make_folder(path: Path) -> None:

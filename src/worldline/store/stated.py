@@ -100,13 +100,16 @@ def facts(view: SqlView, who: Identity, lines: Collection[int]) -> list[Stated]:
 def of_subjects(view: SqlView, who: Identity, slots: Iterable[tuple[int, str]]) -> list[Stated]:
     """Every believed fact of these (subject, predicate) pairs, under all names of the subject."""
     wanted = sorted({(member, predicate) for subject, predicate in slots for member in who.all(subject)})
-    return _by(view, who, "f.subject = j.value ->> 0 AND f.predicate = j.value ->> 1", wanted)
+    return _by(view, who, "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1", wanted)
 
 
 def of_objects(view: SqlView, who: Identity, ends: Iterable[tuple[int, str]]) -> list[Stated]:
     """Every believed fact with these (object, key) pairs, under all names of the object."""
     wanted = sorted({(member, key) for object_, key in ends for member in who.all(object_)})
-    on = "f.object = j.value ->> 0 AND f.predicate >= j.value ->> 1 AND f.predicate < (j.value ->> 1) || '$'"
+    on = (
+        "f.object = CAST(j.value ->> 0 AS BIGINT) AND f.predicate >= j.value ->> 1"
+        " AND f.predicate < (j.value ->> 1) || '$'"
+    )
     found = _by(view, who, on, wanted)
     keys = {key for _, key in wanted}
     return [fact for fact in found if fact.key in keys]
@@ -160,7 +163,7 @@ def ever_said(view: SqlView, who: Identity, lines: Collection[int]) -> dict[int,
 def single_predicates(view: SqlView) -> dict[tuple[str, int], bool]:
     """Whether a predicate holds one value at a time, by its name and the world whose ontology says so."""
     rows = view.query(
-        "SELECT name, world, spec ->> 'functional' FROM ontology"
+        "SELECT name, world, CAST(spec ->> 'functional' AS TEXT) IN ('1', 'true') FROM ontology"
         " WHERE tenant = :t AND kind = 'predicate' AND kt = :forever ORDER BY id"
     )
     return {(name, world): bool(one) for name, world, one in rows}

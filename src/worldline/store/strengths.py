@@ -72,7 +72,7 @@ def begun(view: SqlView, lines: Collection[int]) -> dict[int, Kept]:
     if not lines:
         return {}
     rows = view.query(
-        "SELECT b.line, e.signals ->> 'salience', b.kf, b.scope FROM beliefs b"
+        "SELECT b.line, CAST(e.signals ->> 'salience' AS DOUBLE PRECISION), b.kf, b.scope FROM beliefs b"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = b.line"
         f" WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.scoped('b')} AND NOT EXISTS"
         " (SELECT 1 FROM strengths s WHERE s.tenant = :t AND s.line = b.line) ORDER BY b.line, b.kf, b.id",

@@ -7,7 +7,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -29,13 +29,12 @@ from worldline.model import (
     Refuse,
     Scope,
 )
+from worldline.ports import Row, Store, Tenant
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
 from worldline.store.beginning import begun, last_row
-from worldline.store.held import Row, Tenant
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed, owner_token
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Tx(Indexing):
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Store,
         tenant: Tenant,
         *,
         known: Instant,
@@ -157,10 +156,10 @@ class Tx(Indexing):
         bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
         return SqlView(self.store, self.tenant, **(bound | changes))
 
-    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
         """As in the view, with the words that this changeset has gathered."""
         self.words()
-        return super().matching(tokens, limit)
+        return super().matching(tokens, limit, facts=facts)
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """As in the view, with the words that this changeset has gathered."""
@@ -177,6 +176,11 @@ class Tx(Indexing):
     def name_of(self, key: int) -> str:
         """What a stored node is called."""
         return str(self._payload(key)[1])
+
+    def renamed(self, keys: Iterable[int]) -> None:
+        """Names of these are read again."""
+        for key in keys:
+            self._stored.pop(key, None)
 
     def is_new(self, key: int) -> bool:
         """Whether a lineage began in this changeset."""

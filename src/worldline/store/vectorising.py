@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from worldline.model import Metadata
+from worldline.ports import Store
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import SqlView, listed, metadata_from
 from worldline.store.words import archived
 
@@ -48,7 +48,7 @@ def without_vectors(
     return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
 
 
-def embedder_of(store: SqliteStore, tenant: int) -> str | None:
+def embedder_of(store: Store, tenant: int) -> str | None:
     """Who made the vectors of a tenant; None as long as there are none."""
     rows = store.query(
         "SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant}
@@ -57,7 +57,7 @@ def embedder_of(store: SqliteStore, tenant: int) -> str | None:
 
 
 def keep_vectors(
-    store: SqliteStore, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]], after: int = 0
+    store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]], after: int = 0
 ) -> None:
     """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
     store.execute(
@@ -80,13 +80,13 @@ def keep_vectors(
 # Another embedder -------------------------------------------------------------------------------------
 
 
-def begun_by(store: SqliteStore, tenant: int) -> str | None:
+def begun_by(store: Store, tenant: int) -> str | None:
     """Who makes all vectors anew at the moment, or began to; None for nobody."""
     rows = store.query("SELECT embedder FROM reembedding WHERE tenant = :t LIMIT 1", {"t": tenant})
     return str(rows[0][0]) if rows else None
 
 
-def begin_anew(store: SqliteStore, tenant: int, embedder: str) -> None:
+def begin_anew(store: Store, tenant: int, embedder: str) -> None:
     """Drops what another one had begun and says who begins, inside a write transaction."""
     store.execute(
         "DELETE FROM reembedding WHERE tenant = :t AND embedder <> :embedder",
@@ -105,7 +105,7 @@ def not_anew(view: SqlView) -> list[Text]:
     return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
 
 
-def keep_anew(store: SqliteStore, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+def keep_anew(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
     """Vectors beside those that are in use, inside a write transaction."""
     store.insert(
         "INSERT INTO reembedding (tenant, passage, vector, embedder) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -113,7 +113,7 @@ def keep_anew(store: SqliteStore, tenant: int, embedder: str, vectors: Sequence[
     )
 
 
-def switch(store: SqliteStore, tenant: int, embedder: str) -> None:
+def switch(store: Store, tenant: int, embedder: str) -> None:
     """Puts the new vectors in the place of the old ones, inside a write transaction; worlds are composed anew."""
     whose = {"t": tenant}
     ((last,),) = store.query("SELECT coalesce(max(id), 0) FROM embeddings WHERE tenant = :t", whose)

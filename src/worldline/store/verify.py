@@ -32,12 +32,12 @@ from worldline.hashing import (
     world_hash,
 )
 from worldline.model import Damage, Verification
+from worldline.ports import Store
 from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
 from worldline.store import erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, TABLES, WORDS_PER_NODE
-from worldline.store.sqlite import SqliteStore
 from worldline.store.view import label_value
 from worldline.text import passages
 
@@ -51,7 +51,7 @@ _DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "preced
 class Checker:
     """One pass over one tenant."""
 
-    def __init__(self, store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None) -> None:
+    def __init__(self, store: Store, tenant: tuple[Any, ...], progress: Progress | None) -> None:
         self.store, self.tenant, self.name, self.root = store, tenant[0], tenant[1], tenant[2]
         self.last_known, self.sequence, self.head = tenant[3], tenant[4], tenant[5]
         self.language = store.config.language
@@ -69,22 +69,7 @@ class Checker:
         self.damage.append(Damage(where, what))
 
     def rows(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
-        args["t"] = self.tenant
-        try:
-            return self.store.query(sql, args)
-        except UnicodeDecodeError:
-            return self._readable(sql, args)
-
-    def _readable(self, sql: str, args: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """The rows whose text is text; the others are missed, and named, by whoever looks for them."""
-        cursor, found = iter(self.store.connection().execute(sql, args)), []
-        while True:
-            try:
-                found.append(next(cursor))
-            except UnicodeDecodeError:
-                continue
-            except StopIteration:
-                return found
+        return self.store.readable(sql, {**args, "t": self.tenant})
 
     def scan(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
         """A whole table of this tenant in the order of its rows, in batches."""
@@ -102,7 +87,7 @@ class Checker:
             self.progress(table, last)
 
 
-def verify(store: SqliteStore, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
+def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
     """Everything about one tenant, and what is wrong with it."""
     check = Checker(store, tenant, progress)
     _check_tenants(check)
@@ -165,8 +150,8 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
             _, subject, predicate, object_, literal, _ = fact
             ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
             expected = fact_id(*ends, literal, within)
-        elif key in check.tombs.payloads:
-            return erasing.payload_of(type_, name, content) == check.tombs.payloads[key]
+        elif check.tombs.payloads.get(key) == erasing.payload_of(type_, name, content):
+            return True
         else:
             expected, told = node_id(type_, name, content, dated, within), None
     except (AttributeError, TypeError, ValueError):  # a value of another kind than was ever stored

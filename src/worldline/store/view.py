@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
-from worldline.ports import Direction
+from worldline.ports import Direction, Store
 from worldline.rules.wording import label
 from worldline.store import filters, words
-from worldline.store.sqlite import SqliteStore
 
 NODE = (
     "n.id, n.hash, n.line, n.type, n.name, n.content, n.dated,"
@@ -60,7 +59,7 @@ class SqlView:
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Store,
         tenant: int,
         *,
         valid: Instant,
@@ -464,12 +463,16 @@ class SqlView:
         )  # fmt: skip
         return bool(rows)
 
-    def matching(self, tokens: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """(node, rank) of the texts that hold any of these words, best first; time is not looked at."""
+    def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
+        """(node, rank) of the texts, and of facts and names, that hold any of these words, best first.
+
+        Time is not looked at.
+        """
         if not tokens:
             return []
         owners = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
-        return words.search(self, words.any_of(tokens), limit, owners)
+        wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
+        return words.search(self, words.any_of(wanted), limit, owners)
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from worldline.hashing import tenant_number
 from worldline.model import NodeDraft
+from worldline.ports import Store
 from worldline.store import cold
 from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, KEYED
-from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import Tx
 from worldline.store.view import SqlView, metadata_from
 
@@ -105,7 +105,7 @@ def read_row(table: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def put_rows(
-    store: SqliteStore, name: str, tenant: Sequence[Any], rows: Mapping[str, Sequence[Sequence[Any]]]
+    store: Store, name: str, tenant: Sequence[Any], rows: Mapping[str, Sequence[Sequence[Any]]]
 ) -> int:
     """Puts told rows in the place of an empty memory, inside a write transaction; the tenant's number."""
     number = tenant_number(name)

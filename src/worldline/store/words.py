@@ -27,15 +27,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from worldline.store.held import Row
-    from worldline.store.sqlite import SqliteStore
+    from worldline.ports import Row, Store
     from worldline.store.view import SqlView
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
     Floats: TypeAlias = npt.NDArray[np.float64]
 
 K1, B = 1.2, 0.75
-KIND, OWNER, EVERY = "#", "@", ""
+KIND, OWNER, APART, EVERY = "#", "@", "=", ""
 """What a term begins with that is no word of a text: a kind, an owner; and the list of all texts."""
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
 SEALED = 104
@@ -81,6 +80,11 @@ class All(Struct, frozen=True):
 
 Match: TypeAlias = str | Either | All
 """A term, or terms together."""
+
+
+def apart(tokens: str) -> str:
+    """Words of a fact or a name, as terms that are no text's."""
+    return " ".join(APART + token for token in tokens.split())
 
 
 def any_of(tokens: Iterable[str], kinds: Iterable[str] = ()) -> Either:
@@ -578,7 +582,7 @@ def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[s
     return {row // WORDS_PER_NODE for row in rows}
 
 
-def archived(store: SqliteStore, tenant: int, rows: Sequence[int]) -> set[int]:
+def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
     """Which of these passages lie in cold storage."""
     args = {"t": tenant, "terms": _listed([EVERY]), "among": _listed(rows), "cold": 1}
     chunks = [chunk[3] for chunk in store.query(_AROUND, args)]

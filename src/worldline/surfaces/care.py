@@ -27,7 +27,14 @@ from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
 
 _PATIENCE = 2.0
-_EXTRAS = {"semantic": "onnxruntime", "english": "spacy", "progress": "rich", "mcp": "mcp", "web": "uvicorn"}
+_EXTRAS = {
+    "semantic": "onnxruntime",
+    "english": "spacy",
+    "progress": "rich",
+    "mcp": "mcp",
+    "web": "uvicorn",
+    "postgres": "psycopg",
+}
 
 
 @click.command(cls=Verb)
@@ -43,9 +50,9 @@ def init(bound: Bound) -> None:
     """
     new = not bound.exists()
     with bound._replace(creates=True).memory():
-        done = {"path": str(bound.path), "created": new, "format": FORMAT}
+        done = {"path": bound.shown, "created": new, "format": FORMAT}
     state = "made" if new else "was there already"
-    bound.answer(done, [f"{bound.path}  {state} (format {FORMAT})"])
+    bound.answer(done, [f"{bound.shown}  {state} (format {FORMAT})"])
 
 
 @click.command(cls=Verb)
@@ -215,7 +222,7 @@ def _store(bound: Bound) -> Iterator[Finding]:
         yield Finding("bad", "store", f"{told}{mend}")
         return
     yield from (Finding(one.state, one.about, one.told) for one in wrong)
-    yield Finding("ok", "store", f"{path}, format {FORMAT}, {found['bytes']:,} bytes")
+    yield Finding("ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes")
     yield Finding("ok", "contents", f"{found['versions']:,} versions in {found['changesets']:,} changesets")
     yield from _read(readers)
     if found["pending_events"]:

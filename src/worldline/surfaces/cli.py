@@ -32,7 +32,10 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "pin": ("warming:pin", "Keep a memory from ever going cold."),
         "merges": ("writing:merges", "List, accept, reject or undo merge proposals."),
         "undo": ("writing:undo", "Take a whole write back."),
-        "forget": ("mending:forget", "Erase for good: memories, all of a user, or what is older than a moment."),
+        "forget": (
+            "mending:forget",
+            "Erase for good: memories, all of a user, or what is older than a moment.",
+        ),
     },
     "Read": {
         "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
@@ -71,6 +74,9 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "score": ("warming:score", "Run a scorer of your own over everything that is stored."),
         "verify": ("care:verify", "Prove every hash and every logged row."),
         "stats": ("care:stats", "How much is stored."),
+        "copy": ("moving:copy", "Copy a store elsewhere, exactly: file or server."),
+        "migrate": ("moving:migrate", "Bring a store to this program's format."),
+        "distribute": ("moving:distribute", "Spread a server's tables over a Citus cluster."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
         "restore": ("care:restore", "Put a backup in the place of the store."),
         "doctor": ("care:doctor", "Look at this installation and its store."),

@@ -88,7 +88,7 @@ def _detach() -> None:
 
 
 def answer(
-    event: str, path: Path, tenant: str, left: Callable[[], float], so_far: list[str] | None = None
+    event: str, path: Path | str, tenant: str, left: Callable[[], float], so_far: list[str] | None = None
 ) -> str:
     """The hook's output for what is on standard input; every error is a line in the log instead."""
     try:
@@ -101,7 +101,7 @@ def answer(
 def run(
     event: str,
     given: dict[str, Any],
-    path: Path,
+    path: Path | str,
     tenant: str,
     left: Callable[[], float],
     so_far: list[str] | None = None,
@@ -131,11 +131,12 @@ def _output(event: str, lines: Iterable[str]) -> str:
     return json.dumps({"hookSpecificOutput": context}, ensure_ascii=False)
 
 
-def log(path: Path, told: str) -> None:
+def log(path: Path | str, told: str) -> None:
     """One line in hooks.log; where even that is impossible, nothing."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with (path.parent / "hooks.log").open("a", encoding="utf-8") as file:
+        folder = _folder(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "hooks.log").open("a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {' '.join(told.split())}\n")
     except OSError:
         return
@@ -148,12 +149,17 @@ def _input() -> dict[str, Any]:
     return found
 
 
-def store_path(db: str | None) -> Path:
+def store_path(db: str | None) -> Path | str:
     """As `config.default_path`, without what that has to import."""
     if chosen := db or os.environ.get("WORLDLINE_DB"):
-        return Path(chosen).expanduser()
+        return chosen if "://" in chosen else Path(chosen).expanduser()
+    return _folder("") / "memory.db"
+
+
+def _folder(path: Path | str) -> Path:
+    """Where the log lies: beside a file, else in the user's data folder."""
     base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(base).expanduser() / "worldline" / "memory.db"
+    return path.parent if isinstance(path, Path) else Path(base).expanduser() / "worldline"
 
 
 def _age() -> float:
@@ -169,7 +175,7 @@ def _age() -> float:
 # Reading -------------------------------------------------------------------------------------------
 
 
-def _asked(prompt: str, path: Path, tenant: str, left: Callable[[], float]) -> list[str]:
+def _asked(prompt: str, path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
     if not prompt.strip() or prompt.lstrip().startswith("/"):
         return []
     if server := os.environ.get("WORLDLINE_SERVER"):
@@ -177,10 +183,21 @@ def _asked(prompt: str, path: Path, tenant: str, left: Callable[[], float]) -> l
             return _from_server(server, prompt[:4000], min(left(), _SERVER))
         except (OSError, ValueError, KeyError, TypeError) as error:
             log(path, f"the server at {server} did not answer: {error}")
+    if isinstance(path, str):
+        return _recalled(path, tenant, prompt[:4000])
     return _glanced(path, tenant, lambda store: store.matching(prompt[:4000], _language(), _HITS))
 
 
-def _known(path: Path, tenant: str, left: Callable[[], float]) -> list[str]:
+def _recalled(url: str, tenant: str, prompt: str) -> list[str]:
+    """From a store on a server, which has no quick look: what recall finds, if there is time for it."""
+    from worldline.memory import Memory
+
+    with Memory.open(url, tenant=tenant) as memory:
+        nodes = [hit.node for hit in memory.recall(prompt).hits[:_HITS]]
+    return [_line(node.type, node.name, node.content, "", node.valid.start) for node in nodes]
+
+
+def _known(path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
     """The context block, from a running server or from the store itself."""
     if server := os.environ.get("WORLDLINE_SERVER"):
         try:
@@ -189,7 +206,7 @@ def _known(path: Path, tenant: str, left: Callable[[], float]) -> list[str]:
             return str(told).splitlines()
         except (OSError, ValueError, KeyError, TypeError) as error:
             log(path, f"the server at {server} did not answer: {error}")
-    if not path.exists():
+    if isinstance(path, Path) and not path.exists():
         return []
     from worldline.memory import Memory
 
@@ -197,12 +214,12 @@ def _known(path: Path, tenant: str, left: Callable[[], float]) -> list[str]:
         return memory.context(max_tokens=_CONTEXT).text.splitlines()
 
 
-def _newest(path: Path, tenant: str) -> list[str]:
+def _newest(path: Path | str, tenant: str) -> list[str]:
     return _glanced(path, tenant, lambda store: store.newest(_NOTES, _TURNS))
 
 
-def _glanced(path: Path, tenant: str, look: Callable[[Any], Iterable[Any]]) -> list[str]:
-    if not path.exists():
+def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]) -> list[str]:
+    if isinstance(path, str) or not path.exists():
         return []
     from worldline.store.glance import Store
 
@@ -291,7 +308,7 @@ def _posted(server: str, path: str, body: bytes, seconds: float) -> bytes:
 # Writing -------------------------------------------------------------------------------------------
 
 
-def _store_session(given: dict[str, Any], path: Path, tenant: str) -> None:
+def _store_session(given: dict[str, Any], path: Path | str, tenant: str) -> None:
     """Hands the transcript to a process that outlives the hook."""
     transcript = Path(str(given.get("transcript_path") or "")).expanduser()
     if not given.get("transcript_path") or not transcript.is_file():
@@ -303,6 +320,7 @@ def _store_session(given: dict[str, Any], path: Path, tenant: str) -> None:
         sys.executable, "-m", "worldline", "import", "claude-code", str(transcript), "--db", str(path),
         "--tenant", tenant, "--agent", "claude-code", *(["--app", project] if project else []),
     ]  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / "hooks.log").open("ab") as file:
+    folder = _folder(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "hooks.log").open("ab") as file:
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)

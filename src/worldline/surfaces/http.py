@@ -49,6 +49,7 @@ STATUS: dict[type[errors.WorldlineError], int] = {
     errors.ReadOnly: 409,
     errors.Refused: 422,
     errors.StoreBusy: 503,
+    errors.StoreAway: 503,
     errors.StoreFull: 507,
     errors.StoreError: 500,
 }

@@ -53,7 +53,9 @@ class Agent(NamedTuple):
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document; does not ask.")
 def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
-    """Set up an agent: hooks for Claude Code, the MCP server for the others; shows, asks, can undo.
+    """Set up an agent: hooks or the MCP server; shows, asks, can undo.
+
+    Claude Code gets hooks, the others the MCP server.
 
     With hooks, a session begins with the context block, each prompt brings what is remembered about it, and
     what was said is stored when the session ends. With the MCP server, the agent has the memory as tools.
@@ -123,7 +125,8 @@ def words(verb: list[str], db: str | None) -> list[str]:
     """The command line of this program, as another one can start it."""
     program = shutil.which("worldline")
     found = [program] if program else [sys.executable, "-m", "worldline"]
-    return [*found, *verb, *(["--db", str(Path(db).expanduser().resolve())] if db else [])]
+    where = db if db and "://" in db else str(Path(db).expanduser().resolve()) if db else ""
+    return [*found, *verb, *(["--db", where] if where else [])]
 
 
 def command(event: str, db: str | None) -> str:

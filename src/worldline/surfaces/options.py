@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 
 from worldline.clock import FOREVER, instant
-from worldline.config import default_path, place
+from worldline.config import default_path, place, without_password
 from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
 from worldline.rules.ontology import NODE_TYPES
@@ -56,6 +56,11 @@ class Bound(NamedTuple):
     def path(self) -> Path | str:
         """Where the store lies: a file, or the URL of a server."""
         return place(self.db) if self.db else default_path()
+
+    @property
+    def shown(self) -> str:
+        """The same, as it may be printed: a URL without its password."""
+        return without_password(str(self.path))
 
     def exists(self) -> bool:
         """Whether there is a store; a server is asked when it is opened."""

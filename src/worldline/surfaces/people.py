@@ -44,7 +44,11 @@ def profile(bound: Bound, name: str, everything: bool) -> None:
 
 
 def _told(found: Profile, most: int | None) -> Iterator[str]:
-    heard = f"  {found.turns} turns, {_day(found.first_at)} to {_day(found.last_at)}" if found.turns else ""
+    heard = (
+        f"  {render.plural(found.turns, 'turn')}, {_day(found.first_at)} to {_day(found.last_at)}"
+        if found.turns
+        else ""
+    )
     yield click.style(render.printable(found.name), bold=True) + heard
     yield from _some("believed", [_attribute(one) for one in found.attributes], most)
     yield from _style(found)
@@ -63,7 +67,8 @@ def _some(title: str, lines: list[str], most: int | None) -> Iterator[str]:
 
 def _attribute(one: Attribute) -> str:
     stage = f"  ({one.stage})" if one.stage == "crystal" else ""
-    return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{render.span(one.valid, one.precision)}]{stage}"
+    held = render.span(one.valid, one.precision or "said")
+    return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{held}]{stage}"
 
 
 def _chain(one: Link) -> str:
@@ -148,7 +153,7 @@ def _stretch(one: Episode) -> Iterator[str]:
     who = ", ".join(f"{render.printable(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
     where = f"  in {', '.join(map(render.printable, one.sessions[:4]))}" if one.sessions else ""
     yield f"{render.date(one.began):<19}  {click.style(render.printable(one.title), bold=True)}"
-    yield f"{'':<19}  until {render.date(one.ended)}: {one.turns} turns ({who}){where}"
+    yield f"{'':<19}  until {render.date(one.ended)}: {render.plural(one.turns, 'turn')} ({who}){where}"
     if one.sounds_like:
         yield f"{'':<19}  the unsigned ones sound like {render.printable(one.sounds_like)}"
     for landmark in one.landmarks:

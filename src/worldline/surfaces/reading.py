@@ -100,13 +100,8 @@ def _best_named(nodes: Iterable[Node]) -> list[Node]:
 
 def _others(counted: dict[str, int]) -> list[str]:
     drawn = [(kind.lower(), counted[kind]) for kind in DRAWN[:4] if counted.get(kind)]
-    told = ", ".join(f"{_plural(count, kind)} (--type {kind})" for kind, count in drawn)
+    told = ", ".join(f"{render.plural(count, kind)} (--type {kind})" for kind, count in drawn)
     return [click.style(f"also: {told}", dim=True)] if told else []
-
-
-def _plural(count: int, noun: str) -> str:
-    one = noun if not noun.endswith("y") else noun[:-1] + "ie"
-    return f"{count:,} {noun if count == 1 else one + 's'}"
 
 
 @click.command(cls=Verb)
@@ -143,8 +138,9 @@ def diff(bound: Bound, a: str, b: str | None) -> None:
     """
     with bound.memory() as memory:
         found = memory.diff(a, b)
+        offsets = memory._offsets((*found.added, *found.removed))
         then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
-        bound.answer(found, [*(list(render.diff(found)) or ["nothing changed"]), *then])
+        bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
 
 
 @click.command(cls=Verb)
@@ -159,7 +155,8 @@ def why(bound: Bound, ref: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.why(ref)
-        bound.answer(found, render.why(found))
+        offsets = memory._offsets((found.node, *(reason.node for reason in found.reasons)))
+        bound.answer(found, render.why(found, offsets))
 
 
 @click.command(cls=Verb)
@@ -184,7 +181,7 @@ def walk(bound: Bound, ref: str, types: tuple[str, ...], way: str, depth: int) -
     """
     with bound.memory() as memory:
         found = memory.walk(ref, *types, way=way, depth=depth)
-        bound.answer(found, render.subgraph(found))
+        bound.answer(found, render.subgraph(found, memory._offsets(found.nodes)))
 
 
 @click.command(cls=Verb)
@@ -217,7 +214,8 @@ def changes(bound: Bound, since: str | None) -> None:
     """
     with bound.memory() as memory:
         found = memory.changes(EARLIEST if since is None else parse_time(since))
-        bound.answer(found, [render.change(item) for item in found if item.item.type != "Scope"])
+        offsets = memory._offsets(change.item for change in found if isinstance(change.item, Node))
+        bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
 
 
 @click.command(cls=Verb)

@@ -142,18 +142,24 @@ def density(bound: Bound, topic: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.density(topic)
-        bound.answer(found, _covered(found))
+        bound.answer(found, _covered(found, memory._offsets(found.starts)))
 
 
-def _covered(found: Density) -> list[str]:
+def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
     if not found.nodes:
         return ["nothing about that"]
     newest = "" if found.newest is None else f", newest {render.date(found.newest)}"
+    counts = {
+        "memory": found.nodes,
+        "fact": found.facts,
+        "source": found.sources,
+        "open conflict": found.conflicts,
+    }
+    told = ", ".join(render.plural(count, noun) for noun, count in counts.items())
     return [
-        f"{found.nodes} memories, {found.facts} facts, {found.sources} sources, "
-        f"{found.edges_per_node:g} edges a memory, {found.conflicts} open conflicts{newest}"
+        f"{told}, {found.edges_per_node:g} edges a memory{newest}"
         + (" (and more that was not walked)" if found.cut else ""),
-        *(f"  around {render.line(node)}" for node in found.starts),
+        *(f"  around {render.line(node, offsets.get(node.id, 0))}" for node in found.starts),
     ]
 
 

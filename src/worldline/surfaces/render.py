@@ -7,7 +7,7 @@ text; ids are whole in JSON and their first twelve digits in text, which is enou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -33,6 +33,8 @@ from worldline.rules.wording import label, told
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
 TIMES = frozenset("known_at also dated said_at since first_at last_at happened began ended".split())
+IN_WORDS = {"refers_to": "mentions", "derived_from": "drawn from", "contains": "holds"}
+"""What some types of edges are called."""
 SHOWN = 20
 """So many changes of one write are told."""
 _HOUR = 3_600_000_000
@@ -78,6 +80,12 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: 1 turn, 3 memories."""
+    one = noun if not noun.endswith("y") else noun[:-1] + "ie"
+    return f"{count:,} {noun if count == 1 else one + 's'}"
+
+
 def one_line(text: str, width: int = 72) -> str:
     """The beginning of a text on one line."""
     flat = " ".join(printable(text).split())
@@ -104,8 +112,11 @@ def date(at: Instant, precision: str | None = None, offset: int = 0) -> str:
     return f"{local:%Y-%m-%d}" if f"{local:%H%M%S%f}" == "000000000000" else f"{local:%Y-%m-%d %H:%M:%S}"
 
 
-def span(interval: Interval, precision: str | None = None) -> str:
-    """`[from, to)` in words."""
+def span(interval: Interval, precision: str | None = None, offset: int = 0) -> str:
+    """`[from, to)` in words; what began when it was said began on that day, where it was said."""
+    if precision == "said" and interval.start > EARLIEST:
+        days = [date(at, None, offset)[:10] for at in (interval.start, interval.end)]
+        return f"since {days[0]}" if interval.end >= LATEST else f"{days[0]} → {days[1]}"
     if interval.start <= EARLIEST and interval.end >= LATEST:
         return "always"
     if interval.end >= LATEST:
@@ -138,7 +149,7 @@ def when(node: Node, offset: int = 0) -> str:
     """When it was said, or how long it holds; nothing for what has no time of its own."""
     if node.type == "Turn":
         return f"  [{date(node.valid.start, None, offset)[:16]}]"
-    held = span(node.valid, node.precision)
+    held = span(node.valid, node.precision or ("said" if node.type == "Fact" else None), offset)
     return "" if held == "always" else f"  [{held}]"
 
 
@@ -169,13 +180,17 @@ def whole(node: Node) -> Iterable[str]:
 
 def relation(edge: Edge) -> str:
     """What an edge says, in words."""
-    return label(str(edge.metadata.get("predicate") or "")) or edge.type
+    return label(str(edge.metadata.get("predicate") or "")) or IN_WORDS.get(edge.type, edge.type)
 
 
 def edge_line(edge: Edge, names: dict[str, str]) -> str:
     """An edge on one line, ends by name where they are known."""
     ends = [printable(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
-    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}  [{span(edge.valid)}]{_inferred(edge, names)}"
+    told = (
+        edge.type in ("fact", "refers_to") and edge.valid.end >= LATEST
+    )  # as long as its words or its fact say
+    held = "" if told else f"  [{span(edge.valid)}]"
+    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}{held}{_inferred(edge, names)}"
 
 
 def _inferred(edge: Edge, names: dict[str, str]) -> str:
@@ -194,7 +209,8 @@ def receipt(done: Receipt) -> Iterable[str]:
     yield f"{done.verb} {short(done.id)}  {state}" if done.id else f"{done.verb}  {state}"
     lines = [printable(told(change)) for change in done.changes]
     lines += [f"merge proposal {short(id_)}: accept or reject it with `merges`" for id_ in done.proposals]
-    yield from (f"  {line_}" for line_ in list(dict.fromkeys(lines))[:SHOWN])
+    lines = [told_ for told_ in dict.fromkeys(lines) if told_ != "ended" or len(lines) == 1]
+    yield from (f"  {line_}" for line_ in lines[:SHOWN])
     if len(lines) > SHOWN:
         yield f"  … and {len(lines) - SHOWN} more (--json lists all)"
     if done.redacted:
@@ -222,12 +238,17 @@ def origin(item: Origin) -> str:
     return f"from store {short(item.store)}, known there {span(item.known)}"
 
 
-def diff(found: Diff) -> Iterable[str]:
+def called(nodes: Iterable[Node]) -> dict[str, str]:
+    """What edges call their ends: a name, or the words of what was said."""
+    return {n.lineage: (n.name if n.type != "Turn" else "") or one_line(n.content, 30) for n in nodes}
+
+
+def diff(found: Diff, offsets: Mapping[str, int]) -> Iterable[str]:
     """What came, went and changed."""
-    names = {n.lineage: n.name for n in (*found.added, *found.removed)}
-    names |= {new.lineage: new.name for _, new in found.changed}
-    yield from (click.style("+ ", fg="green") + line(node) for node in found.added if node.type != "Scope")
-    yield from (click.style("- ", fg="red") + line(node) for node in found.removed)
+    names = called((*found.added, *found.removed, *(new for _, new in found.changed)))
+    for sign, colour, nodes in (("+ ", "green", found.added), ("- ", "red", found.removed)):
+        shown = [node for node in nodes if node.type != "Scope"]
+        yield from (click.style(sign, fg=colour) + line(node, offsets.get(node.id, 0)) for node in shown)
     for old, new in found.changed:
         yield f"~ {line(old)}"
         yield f"→ {line(new)}"
@@ -235,14 +256,15 @@ def diff(found: Diff) -> Iterable[str]:
     yield from (click.style("-", fg="red") + edge_line(edge, names) for edge in found.unlinked)
 
 
-def why(found: Why) -> Iterable[str]:
+def why(found: Why, offsets: Mapping[str, int]) -> Iterable[str]:
     """The path from a belief to the words it rests on."""
-    yield line(found.node)
+    yield line(found.node, offsets.get(found.node.id, 0))
     for reason in found.reasons:
         words = ""
         if reason.span:
             words = f"  “{one_line(reason.node.content[slice(*reason.span)])}”"
-        yield f"{'  ' * reason.depth}{reason.via}: {line(reason.node)}{words}"
+        told_by = line(reason.node, offsets.get(reason.node.id, 0))
+        yield f"{'  ' * reason.depth}{IN_WORDS.get(reason.via, reason.via)}: {told_by}{words}"
     if found.node.type == "Turn":
         yield "  these are the words themselves" + (
             f", from {printable(found.node.name)}" if found.node.name else ""
@@ -252,10 +274,10 @@ def why(found: Why) -> Iterable[str]:
     yield from (f"  {origin(item)}" for item in found.origins)
 
 
-def subgraph(found: Subgraph) -> Iterable[str]:
+def subgraph(found: Subgraph, offsets: Mapping[str, int]) -> Iterable[str]:
     """Nodes, then the edges among them."""
-    yield from (line(node) for node in found.nodes)
-    names = {node.lineage: node.name or one_line(node.content, 30) for node in found.nodes}
+    yield from (line(node, offsets.get(node.id, 0)) for node in found.nodes)
+    names = called(found.nodes)
     yield from (edge_line(edge, names) for edge in found.edges)
 
 
@@ -272,10 +294,14 @@ def conflicts(found: Iterable[Contradiction]) -> Iterable[str]:
                 yield f"      {date(said.said_at)} {printable(said.speaker)}{where}: {one_line(said.text)}"
 
 
-def change(item: Change) -> str:
+def change(item: Change, offsets: Mapping[str, int]) -> str:
     """One line of the feed."""
     sign = "+" if item.action == "believed" else "-"
-    told = line(item.item) if isinstance(item.item, Node) else edge_line(item.item, {}).strip()
+    told = (
+        line(item.item, offsets.get(item.item.id, 0))
+        if isinstance(item.item, Node)
+        else edge_line(item.item, {}).strip()
+    )
     return f"{date(item.known_at):<19} {sign} {told}"
 
 

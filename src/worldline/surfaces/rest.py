@@ -87,9 +87,9 @@ from worldline.surfaces.rest_values import (
     World,
     Worlds,
 )
+from worldline.write.forget import Forgotten
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
-from worldline.write.forget import Forgotten
 from worldline.write.reread import Reread
 
 KNOWN = 0.4

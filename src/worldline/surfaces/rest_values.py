@@ -20,7 +20,11 @@ Given = Annotated[
     ),
 ]
 Ref = Annotated[
-    str, Meta(min_length=8, description="An id, its first 8 or more digits, or a hash that a world has had.")
+    str,
+    Meta(
+        description="An id, its first 8 or more digits, or a hash that a world has had.",
+        extra_json_schema={"minLength": 8},
+    ),
 ]
 
 

@@ -124,7 +124,7 @@ def settle(
         else []
     )
     changed = [_settle_one(tx, claim, told, place, handle, event) for claim in sound]
-    changed.append(_overtake(tx, said, before, event))
+    changed.append(_overtake(tx, said, before, event, place))
     if said.values and not any("it was wrong" in change for change in tx.changes):
         changed.append(_correct_value(tx, said, told, place, handle, event))
     return any(changed)
@@ -350,7 +350,9 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place, speaker: str) -> li
     ]
 
 
-def _overtake(tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], event: Stored) -> bool:
+def _overtake(
+    tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], event: Stored, place: Place
+) -> bool:
     over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before]))
     closed = False
     for fact, row in before:
@@ -362,8 +364,20 @@ def _overtake(tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], e
         tx.changes.append(
             f"{sentence(fact.name, fact.held.phrase, fact.held.object)}: ends, {over[fact.held.id]}"
         )
+        if fact.held.slot == "name" and said.cues.leaves:
+            _end_owning(tx, fact, event, place)
         closed = True
     return closed
+
+
+def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
+    """Bruno died: nobody has the dog any longer that was called so."""
+    nodes = [node for node, _ in tx.matching(sorted(named.subject)[:4], NEAR)]
+    for held, row, owner in _held_among(tx, nodes, place):
+        if fold(held.object) == fold(named.name) and row.belief.valid.start < event.said_at:
+            reason = f"{named.held.object} was it"
+            tx.close(Close(row.belief, valid_to=event.said_at, reason=reason), "understand")
+            tx.changes.append(f"{sentence(owner, held.phrase, held.object)}: ends, {reason}")
 
 
 # A bare correction ------------------------------------------------------------------------------------

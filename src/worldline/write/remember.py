@@ -348,7 +348,7 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | No
 
 
 def _nearest(view: SqlView, text: str, own: int = 0) -> list[str]:
-    found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST)]
+    found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST, facts=False)]
     contents = view.contents(found) if found else {}
     return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
 
