@@ -263,6 +263,9 @@ SAID = (
 )  # fmt: skip
 
 
+SEEDS = range(int(os.environ.get("WL_FORGET_SEEDS", "12")))
+
+
 class History:
     """A random history, and the words that are only in what was said and not forgotten."""
 
@@ -324,7 +327,7 @@ def _words(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\bQ[a-z]*zv\b", text)}
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("WL_FORGET_SEEDS", "12"))))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
     """Whatever was said, noted, amended, slept over and forgotten in whatever order, no word of it is left."""
     path, now = tmp_path / "m.db", [instant("2024-01-01")]
@@ -367,16 +370,16 @@ def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:
         assert left_of(path, "gnomonic") == []
 
 
-def test_a_name_that_was_forgotten_can_be_said_again(tmp_path: Path) -> None:
-    """An entity that stays loses a name that only the forgotten text had, and is called by it when it is said again."""
+def test_what_was_given_by_itself_keeps_its_names(tmp_path: Path) -> None:
+    """A fact or name that somebody gave directly is no part of a text that says it too."""
     path = tmp_path / "m.db"
     with opened(path) as memory:
-        first = memory.remember("Hello.", speaker="Bob", facts=[Fact("Wendolyn", "likes", "tea")])
+        first = memory.remember(
+            "Hullaballoo.", speaker="Bob", facts=[Fact("Wendolyn", "likes", "gooseberries")]
+        )
         memory.fact(Fact("Wendolyn", "lives_in", "Oslo"))
         memory.forget(first, confirm=True)
         sound(memory)
-        assert left_in(memory, path, "hello") == []
+        assert left_in(memory, path, "hullaballoo", "gooseberr") == []
         (fact,) = [node for node in memory.list("Fact").items if "Oslo" in node.content]
-        memory.remember("So Wendolyn moved.", speaker="Bob", facts=[Fact("Wendolyn", "owns", "a boat")])
-        sound(memory)
-        assert memory.get(fact.id).content.startswith("Wendolyn")
+        assert fact.content.startswith("Wendolyn")

@@ -367,11 +367,18 @@ def wordings_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, str]]:
 
 
 def texts_holding(view: SqlView, terms: Collection[str], most: int) -> list[str]:
-    """Texts that somebody wrote and that hold any of these terms: names and words together."""
-    nodes = words.nodes_with(view.store.query, view.tenant, terms)
+    """What somebody wrote or gave and that holds any of these terms: names and words together.
+
+    A fact or a name that was given by itself counts; one that was drawn from a text does not.
+    """
+    everywhere = {*terms, *(words.APART + term for term in terms)}
+    nodes = words.nodes_with(view.store.query, view.tenant, everywhere)
     rows = view.query(
-        f"SELECT name, content, metadata FROM nodes WHERE tenant = :t AND id IN {LISTED}"
-        " AND type NOT IN ('Fact', 'Entity', 'Scope', 'Session') AND made IS NULL ORDER BY id LIMIT :most",
+        f"SELECT n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.made IS NULL"
+        " AND (n.type NOT IN ('Fact', 'Entity', 'Scope', 'Session') OR (n.type = 'Fact' AND NOT EXISTS (SELECT 1"
+        " FROM edges e WHERE e.tenant = :t AND e.src = n.id AND e.type = 'derived_from')) OR (n.type = 'Entity'"
+        " AND EXISTS (SELECT 1 FROM beliefs b CROSS JOIN log l ON l.tenant = :t AND l.known = b.kf"
+        " WHERE b.tenant = :t AND b.line = n.id AND l.kind = 'note'))) ORDER BY n.id LIMIT :most",
         among=listed(sorted(nodes)),
         most=most,
     )
