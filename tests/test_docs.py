@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 DOCTESTED = (
-    "clock", "config", "hashing", "rules.bitemporal", "rules.handlers", "rules.ontology", "text",
-    "write.check",
+    "clock", "config", "hashing", "read.few", "read.marks", "rules.bitemporal", "rules.handlers", "rules.ontology",
+    "rules.wording", "store.filters", "surfaces.langgraph", "text", "write.check",
 )  # fmt: skip
 
 

@@ -490,6 +490,24 @@ def test_a_person_adds_corrects_ends_and_pins(desk: Page) -> None:
     expect(desk.locator("#receipt")).to_be_empty()
 
 
+def test_forgetting_counts_first_and_asks_twice(desk: Page, lively: str) -> None:
+    """Forget says what would go, Cancel keeps it, and only a second click erases; nothing of it is left to see."""
+    with rest(lively) as api:
+        api.post("notes", {"type": "context", "name": "Old secret", "content": "the fox is in the barn"})
+    ask(desk, "Where is the fox?")
+    desk.locator("#panel .hit .name", has_text="Old secret").first.click()
+    desk.click("[data-verb=forget]")
+    expect(desk.locator(".forget")).to_contain_text("erases 1 memories")
+    desk.click(".forget button:has-text('Cancel')")
+    expect(desk.locator("#detail blockquote").first).to_have_text("the fox is in the barn")
+    desk.click("[data-verb=forget]")
+    desk.click("[data-verb=erase]")
+    expect(desk.locator("#receipt")).to_contain_text("Erased for good: 1 memories")
+    expect(desk.locator("#detail")).to_be_empty()
+    with rest(lively) as api:
+        assert "fox" not in str(api.get("memories", type="context", include_superseded="true"))
+
+
 def test_on_a_phone_the_chosen_memory_comes_first(browser: Browser, lively: str) -> None:
     """What was chosen opens above the list, and the page goes there."""
     for page in opened(browser, lively, viewport={"width": 390, "height": 844}, has_touch=True):

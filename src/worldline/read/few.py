@@ -6,6 +6,8 @@ brings them all.
 
 >>> few([8.4, 4.7, 1.4, -1.4], answered=True), few([8.5, 1.4, 0.3], several=True)
 (1, 1)
+>>> few([4.2, 10.5, 4.0])  # what holds now was put before what it replaced
+2
 >>> few([7.1, 5.8, 5.5, 5.2, 0.2]), few([]), few([3.0, 2.9, 2.8, 2.7, 2.6], doubted=True)
 (4, 0, 3)
 """
@@ -29,5 +31,5 @@ def few(
     if not scores:
         return 0
     margin = CLEARLY if answered and not several else BEHIND
-    near = sum(score >= max(scores) - margin for score in scores)
+    near = 1 + max(at for at, score in enumerate(scores) if score >= max(scores) - margin)
     return min(near, MOST) if (answered or doubted) and not several else near

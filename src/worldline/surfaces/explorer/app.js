@@ -366,7 +366,25 @@ function actions(node) {
   const plain = (verb, name, body, done) => h("button", { type: "button", "data-verb": verb, onclick: () => written(path(verb), body, done) }, name);
   return h("div", { className: "actions stack" }, h("div", { className: "row" },
     !fixed && form("amend", "It changed", `It changed: ${value}`), !fixed && form("correct", "It was wrong", `It was wrong: ${value} that should have stood there`),
-    plain("retire", "It is over", {}, "Ended"), plain("pin", "Pin", {}, "Pinned; it will not fade")), box);
+    plain("retire", "It is over", {}, "Ended"), plain("pin", "Pin", {}, "Pinned; it will not fade"),
+    h("button", { type: "button", "data-verb": "forget", onclick: () => forgetting(node, box) }, "Forget…")), box);
+}
+
+/** Erasing cannot be undone: it is counted first, and asked for twice. */
+async function forgetting(node, box) {
+  const erase = (more) => api("forget", { body: { ids: [node.lineage], ...more }, past: false });
+  try {
+    const would = await erase({ dry_run: true });
+    const really = async () => {
+      try {
+        const done = await erase({ confirm: true });
+        state.ref = null; state.trail = []; remembered(true);
+        $("receipt").replaceChildren(`Erased for good: ${done.memories} memories, ${done.facts} facts.`);
+        await again();
+      } catch (problem) { tell(problem); }
+    };
+    box.replaceChildren(h("div", { className: "stack forget" }, h("p", { className: "note" }, `This erases ${would.memories} memories and ${would.facts} facts for good, with what was derived from them alone. Nothing brings them back; for what is over or wrong, use the other buttons.`), h("div", { className: "row" }, h("button", { type: "button", "data-verb": "erase", onclick: really }, "Erase for good"), h("button", { type: "button", onclick: () => box.replaceChildren() }, "Cancel"))));
+  } catch (problem) { tell(problem); }
 }
 function quoted(reason) {
   const text = reason.node.content;
