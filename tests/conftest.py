@@ -21,7 +21,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 START = 1_000_000_000_000
 pytest_plugins = ["conformance.engines"]
-ON_BOTH = (os.environ.get("WL_BOTH") or "laws/test_writes,flows/test_forget").split(",")
+ON_BOTH = (
+    os.environ.get("WL_BOTH") or "laws/test_writes,flows/test_forget,flows/test_reembed,flows/test_reindex"
+).split(",")
 """Tests that every store must pass, whichever engine it lies in."""
 
 

@@ -65,12 +65,6 @@ def left_of(path: Path, *needles: str | bytes) -> list[tuple[str, str | bytes]]:
     return found
 
 
-def night(memory: Memory) -> None:
-    """Sleeps over a store in a file."""
-    if isinstance(memory._h.store, SqliteStore):
-        memory.consolidate()
-
-
 def sound(memory: Memory) -> None:
     """The store proves itself."""
     verified = memory.verify()
@@ -98,13 +92,16 @@ def test_a_text_leaves_nothing(tmp_path: Path) -> None:
             metadata={"secretlabel": "xylophagous"}, facts=[Fact("Ann", "lives_in", "Zanzibarium")],
         )  # fmt: skip
         new = vectors_of(memory) - before
-        night(memory)
+        memory.consolidate()
         head = memory.hash()
         with pytest.raises(Refused):
             memory.forget(said)
         assert memory.forget(said, dry_run=True).memories == 1
         done = memory.forget(said, confirm=True)
-        assert done.swept and done.memories == 1 and done.facts >= 1 and done.entities >= 1
+        assert done.swept
+        assert done.memories == 1
+        assert done.facts >= 1
+        assert done.entities >= 1
         assert memory.hash() == head
         sound(memory)
         assert not [hit for hit in memory.recall("Zanzibarium").hits if "Zanzibarium" in hit.node.content]
@@ -129,7 +126,8 @@ def test_what_rests_on_other_words_stays(tmp_path: Path) -> None:
         memory.forget(one, confirm=True)
         sound(memory)
         why = memory.why(node.id)
-        assert two.id in str(why) and str(one.id) not in str(why)
+        assert two.id in str(why)
+        assert str(one.id) not in str(why)
         assert left_in(memory, path, "flumbergast") == []
 
 
@@ -143,7 +141,8 @@ def test_the_same_text_again_is_a_new_memory(tmp_path: Path) -> None:
         memory.forget(first, confirm=True)
         assert not memory.at(known=then).recall("brimblewick").hits
         again = memory.remember(event)
-        assert again.changed and again.id == first.id
+        assert again.changed
+        assert again.id == first.id
         assert memory.get(again.id).content == event.text
         assert len(memory.history(again.id)) == 1
         sound(memory)
@@ -163,20 +162,22 @@ def test_a_user_is_forgotten_and_others_are_not(tmp_path: Path) -> None:
         ann.remember("My allergy is to krelnuts.", speaker="Annabelle77", metadata={"m": "gorp"})
         ann.note("learning", "pelf", "I hide the wumpus", metadata={"k": "glimmering"})
         bob.remember("My allergy is to peanuts.", speaker="Bob")
-        night(memory)
+        memory.consolidate()
         before = memory.hash()
         memory.export(tmp_path / "before.jsonl")
         done = memory.forget(user="annabelle77", confirm=True)
-        assert done.memories >= 2 and done.shared >= 1
+        assert done.memories >= 2
+        assert done.shared >= 1
         assert memory.hash() == before
         sound(memory)
         assert left_in(memory, path, "annabelle77", "krelnut", "wumpus", "glimmering", "gorp", "pelf") == []
         assert any("noon" in hit.node.content for hit in bob.recall("When do we meet?").hits)
-        night(memory)
+        memory.consolidate()
         sound(memory)
         out = tmp_path / "copy.jsonl"
         memory.export(out)
-        assert b"krelnut" not in out.read_bytes() and b"annabelle77" not in out.read_bytes()
+        assert b"krelnut" not in out.read_bytes()
+        assert b"annabelle77" not in out.read_bytes()
         with Memory.open(tmp_path / "other.db", CONFIG) as other:
             other.import_(out)
             assert other.hash() == memory.hash() or not isinstance(other._h.store, SqliteStore)
@@ -237,7 +238,8 @@ def test_copies_are_erased_on_request(tmp_path: Path) -> None:
         memory.backup(copy)
         done = memory.forget(said, confirm=True, backups=[copy])
         assert done.backups == (str(copy),)
-    assert left_of(copy, "vermiculite") == [] and left_of(copy, "entirely")
+    assert left_of(copy, "vermiculite") == []
+    assert left_of(copy, "entirely")
 
 
 def test_what_cannot_be_forgotten(tmp_path: Path) -> None:
@@ -341,12 +343,12 @@ def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
             elif what < 0.6:
                 history.write()
             elif what < 0.75:
-                night(memory)
+                memory.consolidate()
             else:
                 history.forget()
                 sound(memory)
                 assert left_in(memory, path, *history.gone) == []
-        night(memory)
+        memory.consolidate()
         sound(memory)
         assert left_in(memory, path, *history.gone) == []
 
@@ -363,7 +365,8 @@ def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM nodes").fetchall()
         done = memory.forget(said, confirm=True)
-        assert done.memories == 1 and not done.swept
+        assert done.memories == 1
+        assert not done.swept
         other.execute("COMMIT")
         other.close()
         memory.consolidate()

@@ -66,12 +66,15 @@ def test_running_processes_keep_answering(tmp_path: Path) -> None:
             new.texts = 0
             new.look = look
             assert changing.reembed() == 6
-            assert seen["vectors"] and "vectors" in seen["lanes"] and seen["new"]
+            assert seen["vectors"]
+            assert "vectors" in seen["lanes"]
+            assert seen["new"]
             assert {len(vector) for _, vector in vectors(changing)} == {64}
             assert "vectors" in changing.recall("bees").hits[0].lanes
             assert vectors(other) == theirs
             hits = running.recall("bees").hits
-            assert hits and all("vectors" not in hit.lanes for hit in hits)
+            assert hits
+            assert all("vectors" not in hit.lanes for hit in hits)
             running.remember("Said to the old process.", speaker="Ana", said_at="2025-02-02")
             assert changing.flush() == 1
             assert changing.verify().ok
