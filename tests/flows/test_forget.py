@@ -386,3 +386,46 @@ def test_what_was_given_by_itself_keeps_its_names(tmp_path: Path) -> None:
         assert left_in(memory, path, "hullaballoo", "gooseberr") == []
         (fact,) = [node for node in memory.list("Fact").items if "Oslo" in node.content]
         assert fact.content.startswith("Wendolyn")
+
+
+def test_entities_and_worlds_take_what_is_theirs(tmp_path: Path) -> None:
+    """An entity goes with the facts about it, a world with all inside; feeds, diffs and undo cope with the gaps."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        start = memory.note("learning", "first", "stays").known_at
+        said = memory.remember(
+            "Kermudgeon bought a horse.", speaker="Bob", facts=[Fact("Quillfeather", "owns", "a horse")]
+        )
+        project = memory.note("project", "Plumbago")
+        inner = memory.enter(project).note("learning", "vermilion", "deep inside")
+        kept = memory.note("learning", "kept", "as it is")
+        memory.link(kept, "relates_to", inner)
+        (who,) = [node for node in memory.list("Entity").items if node.name == "Quillfeather"]
+        memory.forget(who, confirm=True)
+        assert left_in(memory, path, "quillfeather") == []
+        assert memory.get(said.id).content.startswith("Kermudgeon")
+        memory.forget(project, confirm=True)
+        sound(memory)
+        assert left_in(memory, path, "plumbago", "vermilion", "deep inside") == []
+        assert memory.changes() and memory.diff(start) and memory.history(kept.id)
+        assert memory.walk(kept.id).edges == ()
+        memory.undo(said)
+        memory.undo(kept)
+        memory.consolidate()
+        sound(memory)
+
+
+def test_forgetting_twice_in_one_changeset_of_texts(tmp_path: Path) -> None:
+    """Texts of one conversation are one changeset; each can be forgotten by itself, in any order."""
+    path = tmp_path / "m.db"
+    talk = [{"role": name, "content": f"I am {name} and I keep {pet}."} for name, pet in
+            (("Ann", "axolotls"), ("Bob", "budgerigars"), ("Cid", "capybaras"))]  # fmt: skip
+    with opened(path) as memory:
+        receipt = memory.remember(messages=talk, session="pets", said_at="2025-03-01")
+        for id_, word in zip(receipt.ids[1:], ("budgerigar", "capybara"), strict=True):
+            memory.forget(id_, confirm=True)
+            sound(memory)
+            assert left_in(memory, path, word) == []
+        assert left_in(memory, path, "axolotl")
+        with pytest.raises(Refused):
+            memory.forget(memory._h.read(lambda view: view.payload(1)), confirm=True)

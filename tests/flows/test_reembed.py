@@ -91,9 +91,8 @@ def test_a_broken_off_run_goes_on(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
             return super().embed(texts)
 
-    with Memory.open(path, PLAIN, embedder=Tired(32, "new")) as memory:
-        with pytest.raises(KeyboardInterrupt):
-            memory.reembed(batch=2)
+    with Memory.open(path, PLAIN, embedder=Tired(32, "new")) as memory, pytest.raises(KeyboardInterrupt):
+        memory.reembed(batch=2)
     with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
         assert "vectors" in memory.recall("bees").hits[0].lanes
     new = HashEmbedder(32, "new")

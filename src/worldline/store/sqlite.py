@@ -407,7 +407,7 @@ def only_reading(path: str) -> apsw.Connection:
         connection.close()
         if _has_bytes(f"{path}-wal"):
             raise StoreError(
-                f"{path} has a write-ahead log that cannot be taken in here; copy both files to a folder that can be written"
+                f"{path} has a write-ahead log that cannot be taken in here; copy both to a writable folder"
             ) from None
         plain = f"file:{quote(path)}?immutable=1"
         return apsw.Connection(plain, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
