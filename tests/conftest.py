@@ -34,6 +34,8 @@ ON_BOTH = (
     "flows/test_exact_sets.py",
     "flows/test_forget.py",
     "flows/test_profiles.py",
+    "flows/test_reembed.py",
+    "flows/test_reindex.py",
     "flows/test_recall.py",
     "flows/test_sleep.py",
     "flows/test_sleep_graph.py",

@@ -49,6 +49,7 @@ class Store(Protocol):
     common: dict[tuple[int, str], int]
     swept: set[str]
     leaves: dict[int, Any]
+    met: set[tuple[int, str]]
     shown: dict[int, dict[int, int]]
 
     def reading(self, tenant: str) -> AbstractContextManager[Tenant]:
@@ -86,6 +87,12 @@ class Store(Protocol):
 
     def problems(self) -> list[str]:
         """What the engine itself finds wrong."""
+
+    def missing_indexes(self) -> list[str]:
+        """The indexes that are not there, by name."""
+
+    def mend_indexes(self) -> None:
+        """Inside a write transaction: makes those that are missing."""
 
     def sweep(self) -> bool:
         """Leaves nothing of deleted rows in free space or logs; False where a reader still holds an older state."""

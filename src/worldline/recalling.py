@@ -17,7 +17,7 @@ from worldline.handle import Handle
 from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
 from worldline.store.view import SqlView
 from worldline.write.check import clean_metadata, clean_text
-from worldline.write.embed import embed_pending, forget_vectors
+from worldline.write.embed import embed_anew, embed_pending
 
 if TYPE_CHECKING:
     from worldline.read.context import Context
@@ -184,11 +184,15 @@ class Recalling:
         embedder = self._h.embedder()
         return 0 if embedder is None else embed_pending(self._h, embedder, progress)
 
-    def reembed(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Makes every vector anew with the embedder that is configured now."""
+    def reembed(self, progress: Callable[[int, int], None] | None = None, *, batch: int = 64) -> int:
+        """Makes every vector anew with the embedder that is configured now; how many texts that were.
+
+        The new ones lie beside the old ones, which answer until none is missing; then all are switched at once.
+        Broken off, it goes on where it stopped. A process that runs with the old embedder answers by words then.
+        """
         self._h.require_free("embedded")
-        forget_vectors(self._h)
-        return self.flush(progress)
+        embedder = self._h.embedder()
+        return 0 if embedder is None else embed_anew(self._h, embedder, progress, batch)
 
     def _offsets(self, nodes: Iterable[Node]) -> dict[str, int]:
         """For turns and facts the minutes from UTC to the place where it was said, where that is not 0."""

@@ -21,6 +21,7 @@ from worldline.store.tx import Tx
 from worldline.store.view import SqlView
 from worldline.write.check import clean_name
 from worldline.write.redact import redacting
+from worldline.write.remember import resume
 
 if TYPE_CHECKING:
     from worldline.consolidate.run import Progress, Report
@@ -56,6 +57,8 @@ class Sleeping:
             from worldline.consolidate.warmth import catch_up
 
             catch_up(self._whole("scored"), self._h.scorers.values())
+        if not dry_run and passes is None:
+            resume(self._h, by_rules=True)
         if not dry_run and is_unswept(self._h.store):
             self._h.store.sweep()
         return consolidate(self._h, passes, dry_run=dry_run, progress=progress)

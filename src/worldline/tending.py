@@ -14,7 +14,8 @@ from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Handle
 from worldline.model import Scope, Verification
 from worldline.read import listing
-from worldline.store import reindexing, verify
+from worldline.store import health, reindexing, verify
+from worldline.store.health import Ailment
 from worldline.store.reindexing import Remade
 from worldline.write import forget as forgetting
 from worldline.write import reread as rereading
@@ -94,7 +95,7 @@ class Tending:
         target = Path(path).expanduser()
         if not target.is_file():
             raise InvalidInput(f"{target} is no copy of this store: there is no such file")
-        whose = {kind: value for kind, value in self._h.scope.bound().items()}
+        whose = dict(self._h.scope.bound())
         with type(self).open(target, self._h.config, self._h.tenant) as copy:  # type: ignore[attr-defined]
             for one in ref if isinstance(ref, list | tuple) else (ref,):
                 with suppress(NotFound):
@@ -115,6 +116,15 @@ class Tending:
         if embedder is not None:
             embed_pending(self._h, embedder)
         return done
+
+    def ailments(self) -> tuple[Ailment, ...]:
+        """What is wrong with the store that can be seen at once, each with the command that mends it."""
+        self._h.require_free("examined")
+        embedder = self._h.embedder()
+        with self._h.reading():
+            return health.ailments(
+                self._h.store, self._h.tenant_row().id, embedder.identity if embedder else None
+            )
 
     def stats(self) -> dict[str, Any]:
         """How much is stored, and where."""
@@ -146,7 +156,8 @@ class Tending:
         """A whole copy of the store in another file, taken while others go on writing."""
         self._h.require_free("copied")
         target = Path(path).expanduser()
-        if target.resolve() == Path(self._h.store.path).resolve():
+        own = Path(self._h.store.path)
+        if target.resolve() == own.resolve() or (target.exists() and own.exists() and target.samefile(own)):
             raise Refused(f"{target} is the store itself; back it up into another file")
         self._h.store.backup(str(target))
 

@@ -12,6 +12,7 @@ method.  Weights never come over the network at run time, except from an endpoin
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -187,7 +188,7 @@ class Fastembed:
         self.name = f"fastembed:{model}"
         probe = self.embed(["identity"])
         self.dimension = int(probe.shape[1])
-        self.identity = _probe_identity(self.name, probe)
+        self.identity = probe_identity(self.name, probe)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, one row a text, each embedded by itself."""
@@ -208,7 +209,7 @@ class Endpoint:
         self.name = f"{url}#{model}"
         probe = self.embed(["identity"])
         self.dimension = int(probe.shape[1])
-        self.identity = _probe_identity(self.name, probe)
+        self.identity = probe_identity(self.name, probe)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, one row a text."""
@@ -235,7 +236,10 @@ class Endpoint:
         return list(data)
 
 
-def _probe_identity(name: str, probe: Vectors) -> str:
-    """Weights out of reach: the name and a rounded vector stand for them."""
-    rounded = [round(float(x), 3) for x in probe[0]]
-    return hashlib.sha256(json.dumps([name, rounded]).encode()).hexdigest()
+def probe_identity(name: str, probe: Vectors) -> str:
+    """Weights out of reach: the name and a coarse vector stand for them, to be compared by `same_embedder`."""
+    import numpy as np
+
+    coarse = np.clip(np.round(probe[0] / np.abs(probe[0]).max() * 127), -127, 127).astype(np.int8)
+    named = hashlib.sha256(name.encode()).hexdigest()[:32]
+    return f"probe:{named}:{base64.b64encode(coarse.tobytes()).decode()}"

@@ -32,7 +32,8 @@ from worldline.rules.describe import Described
 from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
 from worldline.store.shown import Verbatim, verbatim
-from worldline.store.vectors import require_identity
+from worldline.store.vectorising import begun_by
+from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import SqlView, annotate
 from worldline.text import estimate_tokens, inert
 
@@ -195,8 +196,7 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
 def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
     """Everything up to the order of the candidates."""
     ground = search.ground(view)
-    if semantic is not None and ground.embedder is not None:
-        require_identity(ground.embedder, semantic.identity)
+    semantic = _comparable(view, semantic, ground.embedder)
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
     factors = _beside_the_words(view, asked, pool, wish, ground)
@@ -206,6 +206,20 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
     board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced))
+
+
+def _comparable(view: SqlView, semantic: Semantic | None, stored: str | None) -> Semantic | None:
+    """The question's vector, unless the vectors were, or are being, made anew by another embedder: then words do."""
+    if semantic is None or stored is None:
+        return semantic
+    mine = view.tenant, semantic.identity
+    if same_embedder(stored, semantic.identity):
+        view.store.met.add(mine)
+        return semantic
+    changing = begun_by(view.store, view.tenant)
+    if mine not in view.store.met and not (changing and same_embedder(changing, semantic.identity)):
+        require_identity(stored, semantic.identity)
+    return None
 
 
 def _beside_the_words(

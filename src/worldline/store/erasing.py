@@ -20,6 +20,7 @@ from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Row, Store
+from worldline.rules import wording
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
@@ -366,11 +367,18 @@ def wordings_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, str]]:
 
 
 def texts_holding(view: SqlView, terms: Collection[str], most: int) -> list[str]:
-    """Texts that somebody wrote and that hold any of these terms: names and words together."""
-    nodes = words.nodes_with(view.store.query, view.tenant, terms)
+    """What somebody wrote or gave and that holds any of these terms: names and words together.
+
+    A fact or a name that was given by itself counts; one that was drawn from a text does not.
+    """
+    everywhere = {*terms, *(words.APART + term for term in terms)}
+    nodes = words.nodes_with(view.store.query, view.tenant, everywhere)
     rows = view.query(
-        f"SELECT name, content, metadata FROM nodes WHERE tenant = :t AND id IN {LISTED}"
-        " AND type NOT IN ('Fact', 'Entity', 'Scope', 'Session') AND made IS NULL ORDER BY id LIMIT :most",
+        f"SELECT n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.made IS NULL"
+        " AND (n.type NOT IN ('Fact', 'Entity', 'Scope', 'Session') OR (n.type = 'Fact' AND NOT EXISTS (SELECT 1"
+        " FROM edges e WHERE e.tenant = :t AND e.src = n.id AND e.type = 'derived_from')) OR (n.type = 'Entity'"
+        " AND EXISTS (SELECT 1 FROM beliefs b CROSS JOIN log l ON l.tenant = :t AND l.known = b.kf"
+        " WHERE b.tenant = :t AND b.line = n.id AND l.kind = 'note'))) ORDER BY n.id LIMIT :most",
         among=listed(sorted(nodes)),
         most=most,
     )
@@ -485,6 +493,24 @@ def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
             texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
             tx.words().replace([], texts)
             _recount(tx, texts)
+
+
+def name_again(tx: Tx, line: int, name: str) -> None:
+    """An entity that had lost its name is called by it again; so it is in what is said of it."""
+    facts = said_of(tx, [line])
+    renamed = {line: (name, "")}
+    for fact in facts:
+        subject = name if fact.subject == line else fact.subject_name
+        value = name if fact.object == line else fact.value
+        renamed[fact.node] = wording.label(fact.phrase), wording.sentence(subject, fact.phrase, value)
+    unindex(tx, renamed, Sets(), share=False)
+    index(tx, renamed)
+    for node, (called, content) in renamed.items():
+        tx.query(
+            "UPDATE nodes SET name = :name, content = :content WHERE tenant = :t AND id = :node",
+            name=called, content=content, node=node,
+        )  # fmt: skip
+    tx.renamed(renamed)
 
 
 def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
@@ -696,6 +722,12 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
     above = listed(_above(tx, [*doomed.lines, *doomed.shares]))
     _reset_passes(tx, doomed, above)
     vectors = 0
+    tx.query(
+        "DELETE FROM reembedding WHERE tenant = :t AND passage IN (SELECT v.passage FROM json_each(:among) j"
+        f" CROSS JOIN reembedding v ON v.tenant = :t AND v.passage >= j.value * {WORDS_PER_NODE}"
+        f" AND v.passage < (j.value + 1) * {WORDS_PER_NODE})",
+        among=listed(nodes),
+    )
     for table in ("embeddings", "cold_embeddings"):
         vectors += len(
             tx.query(

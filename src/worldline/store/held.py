@@ -47,6 +47,8 @@ class Held:
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self.leaves: dict[int, Any] = {}
         """By tenant, the hashes of single memories, which are not stored because they follow from their ids."""
+        self.met: set[tuple[int, str]] = set()
+        """(tenant, embedder) whose vectors this process has compared with."""
         self.shown: dict[int, dict[int, int]] = {}
         """tenant → lineage → moment: what recalls have shown since the tenant's last write; never much."""
 

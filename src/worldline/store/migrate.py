@@ -116,10 +116,17 @@ def backup(connection: apsw.Connection, path: str) -> None:
     try:
         partial.unlink(missing_ok=True)
         _copy(connection, str(partial))
+        drop_logs(path)
         partial.replace(path)
     except (apsw.Error, OSError) as error:
         partial.unlink(missing_ok=True)
         raise StoreError(f"cannot write the backup {path} ({error})") from None
+
+
+def drop_logs(path: str) -> None:
+    """Takes away the logs of whatever lay here before: SQLite would play them into the new file."""
+    for end in ("-wal", "-shm"):
+        Path(path + end).unlink(missing_ok=True)
 
 
 def make_private(path: str) -> None:

@@ -371,6 +371,13 @@ class PostgresStore(Held):
         """Refused: a server has its own way."""
         raise StoreError(f"{self.path} is a server: back it up with pg_dump, or copy it: worldline copy")
 
+    def missing_indexes(self) -> list[str]:
+        """None: the server keeps them."""
+        return []
+
+    def mend_indexes(self) -> None:
+        """Nothing: the server keeps them."""
+
     def sweep(self) -> bool:
         """Has the server clear the space of deleted rows; its own log and archives are its operator's to expire."""
         with self.translated(), self._pool.one() as connection:

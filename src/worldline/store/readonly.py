@@ -5,21 +5,21 @@ A file of an older format is read through an upgraded copy that is thrown away a
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import apsw
 
 from worldline.config import Config, place
-from worldline.errors import NotAStore, NotFound
+from worldline.errors import NotAStore, NotFound, Refused, StoreError
 from worldline.ports import Store
 from worldline.store import migrate
 from worldline.store.dialect import open_store
 from worldline.store.schema import FORMAT
-from worldline.store.sqlite import SqliteStore, translated
+from worldline.store.sqlite import SqliteStore, locked, only_reading, translated
 
 
 class ReadOnlyStore(SqliteStore):
@@ -29,18 +29,10 @@ class ReadOnlyStore(SqliteStore):
     """Whether it must be upgraded before it can be read."""
 
     def _file(self) -> apsw.Connection:
-        connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
-        except (apsw.CantOpenError, apsw.ReadOnlyError):  # on a disk that cannot be written at all
-            connection.close()
-            return apsw.Connection(
-                f"file:{quote(self.path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            )
-        except apsw.NotADBError:
-            connection.close()
-            raise NotAStore(f"{self.path} is not a Worldline store (nor any SQLite file)") from None
-        return connection
+        return only_reading(self.path)
+
+    def _make(self) -> None:
+        raise NotAStore(f"{self.path} is empty and not a Worldline store")
 
     def _prepare(self) -> None:
         found = self._format(self.connection())
@@ -70,6 +62,22 @@ def reading_only(path: str | Path, config: Config) -> Iterator[Store]:
             yield store
     finally:
         store.close()
+
+
+def put_back(backup: str | Path, target: str | Path, config: Config) -> int:
+    """Puts a backup in the place of a store, whole; what a killed process left beside it goes. Its bytes."""
+    source, there = Path(backup).expanduser(), Path(target).expanduser()
+    if there.exists() and there.samefile(source):
+        raise Refused(f"{source} is the store itself; name a backup of it")
+    with reading_only(source, config) as store:
+        if wrong := store.problems():
+            raise StoreError(f"{source} is damaged itself ({wrong[0]}); name another backup")
+        handle = locked(f"{there}.lock", config.lock_seconds)
+        try:
+            store.backup(str(there))
+        finally:
+            os.close(handle)
+    return there.stat().st_size
 
 
 @contextmanager

@@ -221,6 +221,7 @@ class Remade(NamedTuple):
 def reindex(tx: Tx) -> Remade:
     """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare."""
     query = tx.store.query
+    tx.store.mend_indexes()
     everything = list(texts(query, tx.tenant))
     for table in WORDS:
         tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tx.tenant})
@@ -264,8 +265,8 @@ def _redescribe(tx: Tx, everything: list[Text]) -> int:
     count = 0
     bad = any(True for _ in _wrong_seats(query, tx.tenant))
     for table in ("texts", "cold_texts"):
-        for node, session, position in query(
-            f"SELECT node, session, position FROM {table} WHERE tenant = :t ORDER BY node", whose
+        for node, position in query(
+            f"SELECT node, position FROM {table} WHERE tenant = :t ORDER BY node", whose
         ):
             text = wanted.get(node)
             if text is None or text.draft.type in UNDESCRIBED or is_silent(text.draft.type, text.draft.made):

@@ -160,6 +160,8 @@ TABLES: dict[str, str] = {
     " PRIMARY KEY (tenant, node)",
     "embeddings": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, passage INTEGER NOT NULL, vector BLOB NOT NULL,"
     " PRIMARY KEY (tenant, id)",
+    "reembedding": "tenant INTEGER NOT NULL, passage INTEGER NOT NULL, vector BLOB NOT NULL, embedder TEXT NOT NULL,"
+    " PRIMARY KEY (tenant, passage)",
     "words": "tenant INTEGER NOT NULL, term TEXT NOT NULL, cold INTEGER NOT NULL, chunk INTEGER NOT NULL,"
     " n INTEGER NOT NULL, rows BLOB NOT NULL, PRIMARY KEY (tenant, term, cold, chunk)",
     "fresh_words": "tenant INTEGER NOT NULL, row INTEGER NOT NULL, owner TEXT NOT NULL, text TEXT NOT NULL,"
@@ -196,7 +198,8 @@ TABLES: dict[str, str] = {
     "cold_embeddings": "id INTEGER NOT NULL, tenant INTEGER NOT NULL, passage INTEGER NOT NULL,"
     " vector BLOB NOT NULL, PRIMARY KEY (tenant, id)",
 }
-"""Every table with its columns and key. `words` holds postings in chunks, `fresh_words` new texts that wait to
+"""Every table with its columns and key. `reembedding` holds
+vectors of another embedder until all are made. `words` holds postings in chunks, `fresh_words` new texts that wait to
 be folded into them, `words_total` their totals. `erased` is what is left of what was forgotten: which rows of
 which table (the highest is `last`), when and by whom, and the hashes without which the rest could not be proved.
 `sleep` and what follows is what consolidation keeps: where each

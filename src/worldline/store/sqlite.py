@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
@@ -61,9 +62,15 @@ class SqliteStore(Held):
         """Each with the thread that it belongs to: what a thread leaves behind is closed for it."""
         self._opening = threading.Lock()
         self._shared = self._connect() if self.in_memory else None
+        self._place: tuple[int, int] | None = None
+        """Which file it is, wherever its name leads by now."""
         try:
             with translated():
+                if not self.in_memory and not _has_bytes(self.path):
+                    self._make()
                 self._prepare()
+            if not self.in_memory:
+                self._place = _place(self.path)
         except BaseException:
             self.close()
             raise
@@ -112,9 +119,41 @@ class SqliteStore(Held):
                 connection.execute(f"PRAGMA synchronous = {self.config.durability}")
 
     def _file(self) -> apsw.Connection:
-        if not self.in_memory:
-            migrate.make_private(self.path)
+        if not self.in_memory and not _is_writable(self.path):
+            return only_reading(self.path)
         return apsw.Connection(self.path, statementcachesize=STATEMENTS)
+
+    def _make(self) -> None:
+        """A new store, made aside and put in its place whole; a file of 0 bytes that is there is not one of ours."""
+        with self._exclusive():
+            if _has_bytes(self.path):
+                return  # somebody else was faster
+            if os.path.exists(self.path):
+                raise NotAStore(
+                    f"{self.path} holds 0 bytes: it was cut off; put a backup in its place (worldline restore),"
+                    " or delete it to begin anew"
+                )
+            aside = f"{self.path}.making"
+            for name in (aside, f"{aside}-wal", f"{aside}-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name)
+            migrate.make_private(aside)
+            connection = apsw.Connection(aside)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                create(connection)
+            finally:
+                connection.close()
+            migrate.drop_logs(self.path)
+            os.replace(aside, self.path)
+
+    def _require_place(self) -> None:
+        """Refuses to write into a file that nobody would find again."""
+        if self._place is not None and _place(self.path) != self._place:
+            raise StoreError(
+                f"{self.path} was removed or replaced while it was open; nothing of this write was kept:"
+                " open the store again"
+            )
 
     def close(self) -> None:
         """Closes every connection that this store opened, in any thread."""
@@ -225,6 +264,16 @@ class SqliteStore(Held):
         with translated():
             migrate.backup(self.connection(), target)
 
+    def missing_indexes(self) -> list[str]:
+        """The indexes that are not there, by name."""
+        held = {row[0] for row in self.query("SELECT name FROM sqlite_master WHERE type = 'index'")}
+        return sorted(INDEXES.keys() - held)
+
+    def mend_indexes(self) -> None:
+        """Inside a write transaction: makes those that are missing."""
+        for name in self.missing_indexes():
+            self.execute(f"CREATE {INDEXES[name]}")
+
     def distribute(self) -> list[str]:
         """Refused: a file lies on one machine."""
         raise StoreError(f"{self.path} is a file; copy it to a server first: worldline copy")
@@ -289,12 +338,14 @@ class SqliteStore(Held):
         with self._exclusive(wait=wait), translated():
             if connection.in_transaction:
                 raise StoreError("a write was started inside another transaction of the same thread")
+            self._require_place()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 shown = self.shown_rows(tenant) if keep else []
                 if shown:
                     self.insert(USED, shown)
+                self._require_place()
                 connection.execute("COMMIT" if keep else "ROLLBACK")
                 self.forget_shown(tenant, shown)
             except BaseException:
@@ -324,7 +375,7 @@ class SqliteStore(Held):
             if self.in_memory or fcntl is None:
                 yield
                 return
-            handle = _locked(self.path + ".lock", self.config.lock_seconds if wait else None)
+            handle = locked(self.path + ".lock", self.config.lock_seconds if wait else None)
             try:
                 yield
             finally:
@@ -358,6 +409,41 @@ class SqliteStore(Held):
             self.execute(f"CREATE {INDEXES[name].replace('INDEX', 'INDEX IF NOT EXISTS', 1)}")
 
 
+def only_reading(path: str) -> apsw.Connection:
+    """A connection that cannot write; on a disk that cannot be written at all, one that trusts the file as it is."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection.close()
+        if _has_bytes(f"{path}-wal"):
+            raise StoreError(
+                f"{path} has a write-ahead log that cannot be taken in here; copy both to a writable folder"
+            ) from None
+        plain = f"file:{quote(path)}?immutable=1"
+        return apsw.Connection(plain, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    except apsw.NotADBError:
+        connection.close()
+        raise NotAStore(f"{path} is not a Worldline store (nor any SQLite file)") from None
+    return connection
+
+
+def _is_writable(path: str) -> bool:
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
+
+
+def _has_bytes(path: str) -> bool:
+    return os.path.exists(path) and (not os.path.isfile(path) or os.path.getsize(path) > 0)
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def create(connection: apsw.Connection) -> None:
     """A new, empty store."""
     connection.execute("BEGIN IMMEDIATE")
@@ -389,7 +475,7 @@ def make_folder(path: Path) -> None:
         raise StoreError(f"cannot make the folder of {path} ({error.strerror})") from None
 
 
-def _locked(path: str, seconds: float | None) -> int:
+def locked(path: str, seconds: float | None) -> int:
     """A handle that holds the advisory lock; without `seconds` it is had at once or not at all.
 
     Two locks in one file, as in a shop with a counter and a queue: whoever comes queues first, and

@@ -7,7 +7,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -176,6 +176,11 @@ class Tx(Indexing):
     def name_of(self, key: int) -> str:
         """What a stored node is called."""
         return str(self._payload(key)[1])
+
+    def renamed(self, keys: Iterable[int]) -> None:
+        """Names of these are read again."""
+        for key in keys:
+            self._stored.pop(key, None)
 
     def is_new(self, key: int) -> bool:
         """Whether a lineage began in this changeset."""

@@ -16,6 +16,10 @@ _STATED = "n.made IS NULL"
 """Not something that sleep made of texts which have vectors themselves."""
 
 
+_BEGUN = -1
+"""No passage: a row that says who makes vectors anew."""
+
+
 class Text(NamedTuple):
     """A memory whose words are to be embedded."""
 
@@ -52,7 +56,9 @@ def embedder_of(store: Store, tenant: int) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def keep_vectors(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+def keep_vectors(
+    store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]], after: int = 0
+) -> None:
     """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
     store.execute(
         "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",
@@ -67,14 +73,58 @@ def keep_vectors(store: Store, tenant: int, embedder: str, vectors: Sequence[tup
             )
             store.insert(
                 f"INSERT INTO {table} (id, tenant, passage, vector) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [(last + number, tenant, *one) for number, one in enumerate(chosen, 1)],
+                [(max(last, after) + number, tenant, *one) for number, one in enumerate(chosen, 1)],
             )
 
 
-def forget_vectors(store: Store, tenant: int) -> None:
-    """Drops every vector of a tenant, what was composed of them, and the memory of who made them."""
-    for table in ("embeddings", "cold_embeddings", "composed"):
-        store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tenant})
-    # worlds are composed anew, all of them
-    store.execute("DELETE FROM sleep WHERE tenant = :t AND pass = 'compose'", {"t": tenant})
-    store.execute("UPDATE tenants SET embedder = NULL WHERE tenant = :t", {"t": tenant})
+# Another embedder -------------------------------------------------------------------------------------
+
+
+def begun_by(store: Store, tenant: int) -> str | None:
+    """Who makes all vectors anew at the moment, or began to; None for nobody."""
+    rows = store.query("SELECT embedder FROM reembedding WHERE tenant = :t LIMIT 1", {"t": tenant})
+    return str(rows[0][0]) if rows else None
+
+
+def begin_anew(store: Store, tenant: int, embedder: str) -> None:
+    """Drops what another one had begun and says who begins, inside a write transaction."""
+    store.execute(
+        "DELETE FROM reembedding WHERE tenant = :t AND embedder <> :embedder",
+        {"t": tenant, "embedder": embedder},
+    )
+    keep_anew(store, tenant, embedder, [(_BEGUN, b"")])
+
+
+def not_anew(view: SqlView) -> list[Text]:
+    """The texts that have no vector of the new embedder yet."""
+    rows = view.query(
+        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t"
+        f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED} AND NOT EXISTS (SELECT 1 FROM reembedding r"
+        f" WHERE r.tenant = :t AND r.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id"
+    )
+    return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
+
+
+def keep_anew(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+    """Vectors beside those that are in use, inside a write transaction."""
+    store.insert(
+        "INSERT INTO reembedding (tenant, passage, vector, embedder) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(tenant, passage, vector, embedder) for passage, vector in vectors],
+    )
+
+
+def switch(store: Store, tenant: int, embedder: str) -> None:
+    """Puts the new vectors in the place of the old ones, inside a write transaction; worlds are composed anew."""
+    whose = {"t": tenant}
+    ((last,),) = store.query("SELECT coalesce(max(id), 0) FROM embeddings WHERE tenant = :t", whose)
+    made = store.query(
+        "SELECT passage, vector FROM reembedding WHERE tenant = :t AND passage >= 0 ORDER BY passage", whose
+    )
+    for table in ("embeddings", "cold_embeddings", "composed", "reembedding"):
+        store.execute(f"DELETE FROM {table} WHERE tenant = :t", whose)
+    store.execute("DELETE FROM sleep WHERE tenant = :t AND pass = 'compose'", whose)
+    store.execute(
+        "UPDATE tenants SET embedder = :embedder, moved = moved + 1 WHERE tenant = :t",
+        {**whose, "embedder": embedder},
+    )
+    keep_vectors(store, tenant, embedder, [(row[0], bytes(row[1])) for row in made], after=last)

@@ -8,6 +8,7 @@ are compared exactly. It knows nothing of time and worlds: the view filters what
 from __future__ import annotations
 
 import threading
+from base64 import b64decode
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -280,9 +281,26 @@ class VectorIndex:
         return np.asarray((self._held()[rows].astype(np.float64) * query).sum(axis=1), np.float32)
 
 
+PROBE = "probe:"
+_SAME = 0.99
+
+
+def same_embedder(stored: str, mine: str) -> bool:
+    """Whether two identities are of one embedder; where a probe stands for weights, nearly the same one will do."""
+    if stored == mine or not (stored.startswith(PROBE) and mine.startswith(PROBE)):
+        return stored == mine
+    import numpy as np
+
+    (_, name, a), (_, other, b) = stored.split(":"), mine.split(":")
+    first, second = (np.frombuffer(b64decode(one), np.int8).astype(np.float64) for one in (a, b))
+    if name != other or len(first) != len(second):
+        return False
+    return float(first @ second) >= _SAME * float(np.linalg.norm(first) * np.linalg.norm(second))
+
+
 def require_identity(stored: str, mine: str) -> None:
     """Refuses another embedder than the one whose vectors are stored."""
-    if stored != mine:
+    if not same_embedder(stored, mine):
         raise Conflict(
             f"the stored vectors were made by {stored}, not by {mine}; "
             "open the store with that embedder, or make all vectors anew with reembed"

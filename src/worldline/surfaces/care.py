@@ -21,9 +21,10 @@ from worldline import __version__
 from worldline.config import load
 from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
+from worldline.store.readonly import put_back
 from worldline.store.schema import FORMAT
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Verb, tends, thinks
+from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
 
 _PATIENCE = 2.0
 _EXTRAS = {
@@ -114,6 +115,31 @@ def backup(bound: Bound, path: Path, force: bool) -> None:
     bound.answer({"path": str(path), "bytes": size}, [f"{path}  {size:,} bytes"])
 
 
+@click.command(cls=Verb)
+@click.argument("backup", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace the store that is there.")
+@absorbs
+def restore(bound: Bound, backup: Path, force: bool) -> None:
+    """Put a backup in the place of the store.
+
+    The backup is looked at first, and stays as it is. What a killed process left beside the store is taken away
+    with it; a process that still has the old file open cannot write any more.
+
+    \b
+    Example:
+      worldline restore memory-backup.db --force
+    """
+    target = bound.path
+    if not isinstance(target, Path):
+        raise Refused("a server's tables are restored by the server's own tools")
+    if target.exists() and not force:
+        raise Refused(f"{target} exists already; --force replaces it")
+    size = backup.stat().st_size if bound.dry_run else put_back(backup, target, load())
+    bound.answer(
+        {"path": str(target), "bytes": size, "dry_run": bound.dry_run}, [f"{target}  {size:,} bytes"]
+    )
+
+
 class Finding(Struct, frozen=True):
     """One line of the doctor's report."""
 
@@ -180,21 +206,46 @@ def _store(bound: Bound) -> Iterator[Finding]:
     if not bound.exists():
         yield Finding("note", "store", f"none yet at {path}; `worldline init` makes one")
         return
-    if isinstance(path, Path) and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        yield Finding("bad", "store", f"{path} or its folder is not writable")
+    if isinstance(path, Path):
+        yield from _file(path)
     try:
         with Memory.open(path, tenant=bound.tenant) as memory:
             found, readers = memory.stats(), memory.readers()
-    except WorldlineError as error:
-        yield Finding("bad", "store", str(error))
+            wrong = list(memory.ailments())
+    except (WorldlineError, apsw.Error) as error:
+        told = str(error)
+        mend = (
+            ""
+            if "worldline" in told or "another program" in told
+            else "; worldline restore BACKUP puts a backup in its place"
+        )
+        yield Finding("bad", "store", f"{told}{mend}")
         return
+    yield from (Finding(one.state, one.about, one.told) for one in wrong)
     yield Finding("ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes")
     yield Finding("ok", "contents", f"{found['versions']:,} versions in {found['changesets']:,} changesets")
     yield from _read(readers)
     if found["pending_events"]:
-        yield Finding("note", "pending", f"{found['pending_events']:,} events wait for Memory.resume()")
+        yield Finding(
+            "note", "pending", f"{found['pending_events']:,} events wait to be finished: worldline resume"
+        )
     if found["pending_merges"]:
         yield Finding("note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges")
+
+
+def _file(path: Path) -> Iterator[Finding]:
+    """What can be seen of a file without opening it."""
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        yield Finding(
+            "bad", "store", f"{path} or its folder is not writable: it can be read; chmod u+w, or copy it"
+        )
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        yield Finding(
+            "note",
+            "log",
+            "a process is writing, or was killed before it closed the store: worldline verify takes it in",
+        )
 
 
 def _read(readers: dict[str, int]) -> Iterator[Finding]:
@@ -233,7 +284,7 @@ def reread(bound: Bound, everything: bool) -> None:
         f"{done.events:,} events {would}read again by {done.reader}",
         f"{done.believed:,} beliefs {would}new, {done.withdrawn:,} {would}withdrawn, in {done.changed:,} events",
     ]
-    left = [f"{done.left:,} wait to be understood for the first time: Memory.resume()"] if done.left else []
+    left = [f"{done.left:,} wait to be understood for the first time: worldline resume"] if done.left else []
     bound.answer(done, [*(lines if done.events else ["nothing to read again"]), *left])
 
 

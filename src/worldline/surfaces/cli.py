@@ -81,6 +81,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "migrate": ("moving:migrate", "Bring a store to this program's format."),
         "distribute": ("moving:distribute", "Spread a server's tables over a Citus cluster, by tenant."),
         "backup": ("care:backup", "Copy the store while others go on writing."),
+        "restore": ("care:restore", "Put a backup in the place of the store."),
         "doctor": ("care:doctor", "Look at this installation and its store."),
         "reread": ("care:reread", "Read everything again, with the reader of today."),
         "reindex": ("mending:reindex", "Make words, descriptions and labels anew from the texts."),

@@ -48,7 +48,7 @@ def _embed(
 ) -> int:
     require_same(handle, embedder)
     missing = handle.read(lambda view: without_vectors(view, nodes))
-    texts = [(one.node * WORDS_PER_NODE + at, text) for one in missing for at, text in enumerate(_texts(one))]
+    texts = _passages(missing)
     for start in range(0, len(texts), _BATCH):
         batch = texts[start : start + _BATCH]
         vectors = embedder.embed([text for _, text in batch])
@@ -56,6 +56,10 @@ def _embed(
         if progress:
             progress(min(start + _BATCH, len(texts)), len(texts))
     return len(texts)
+
+
+def _passages(missing: Sequence[Text]) -> list[tuple[int, str]]:
+    return [(one.node * WORDS_PER_NODE + at, text) for one in missing for at, text in enumerate(_texts(one))]
 
 
 def _texts(text: Text) -> list[str]:
@@ -71,13 +75,15 @@ def _texts(text: Text) -> list[str]:
 
 
 def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any) -> None:
+    with handle.writing():
+        kept = list(zip(ids, _packed(vectors), strict=True))
+        keep_vectors(handle.store, tenant_number(handle.tenant), embedder.identity, kept)
+
+
+def _packed(vectors: Any) -> list[bytes]:
     import numpy as np
 
-    packed = [np.asarray(vector, np.float16).tobytes() for vector in vectors]
-    with handle.writing():
-        keep_vectors(
-            handle.store, tenant_number(handle.tenant), embedder.identity, list(zip(ids, packed, strict=True))
-        )
+    return [np.asarray(vector, np.float16).tobytes() for vector in vectors]
 
 
 def require_same(handle: Handle, embedder: Embedder) -> None:
@@ -87,9 +93,26 @@ def require_same(handle: Handle, embedder: Embedder) -> None:
         require_identity(known, embedder.identity)
 
 
-def forget_vectors(handle: Handle) -> None:
-    """Drops every vector of the tenant and the memory of who made them."""
+def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, batch: int = _BATCH) -> int:
+    """Makes every vector anew beside those in use, and switches once none is missing; how many texts that were."""
+    number, done = tenant_number(handle.tenant), 0
     with handle.writing():
-        vectorising.forget_vectors(handle.store, tenant_number(handle.tenant))
+        vectorising.begin_anew(handle.store, number, embedder.identity)
+    while True:
+        texts = _passages(handle.read(vectorising.not_anew))
+        for start in range(0, len(texts), batch):
+            part = texts[start : start + batch]
+            packed = _packed(embedder.embed([text for _, text in part]))
+            with handle.writing():
+                vectors = list(zip([passage for passage, _ in part], packed, strict=True))
+                vectorising.keep_anew(handle.store, number, embedder.identity, vectors)
+            done += len(part)
+            if progress:
+                progress(done, done + len(texts) - start - len(part))
+        with handle.writing() as tenant:
+            if not vectorising.not_anew(handle.view(tenant)):
+                vectorising.switch(handle.store, number, embedder.identity)
+                break
     handle.store.vectors.pop(handle.tenant, None)
     handle.store.swept.discard(handle.tenant)
+    return done

@@ -219,6 +219,6 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
             more.add(one.line)
             doomed.renamed.pop(one.node, None)
     doomed.reread |= set(erasing.grounds_of(tx, more))
-    erasing.unindex(tx, {node for node in doomed.renamed}, doomed.sets, share=False)
+    erasing.unindex(tx, set(doomed.renamed), doomed.sets, share=False)
     erasing.index(tx, doomed.renamed)
     return more

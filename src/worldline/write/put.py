@@ -13,7 +13,7 @@ from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
 from worldline.hashing import event_id, node_id, record_id
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
-from worldline.store import events, naming
+from worldline.store import erasing, events, naming
 from worldline.store.tx import Tx
 from worldline.text import fold, unsigned
 from worldline.write.check import clean_metadata, clean_name, clean_text
@@ -112,6 +112,8 @@ def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
         if fold(row.name) == fold(clean):  # C++ is not C, though old files key it so
             return row.line if row.believed else _believed(tx, row.line, place.scope), False
     key, _ = tx.put(NodeDraft("Entity", clean, valid=Interval(EARLIEST), scope=place.scope))
+    if not tx.is_new(key) and tx.name_of(key) != clean:
+        erasing.name_again(tx, key, clean)
     add_alias(tx, key, clean, place.scope)
     return key, True
 
@@ -141,6 +143,8 @@ def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata 
     draft.world = 0 if draft.type == "Entity" else place.world
     key, new = tx.put(draft)
     if new and draft.type == "Entity":
+        if not tx.is_new(key) and tx.name_of(key) != draft.name and not draft.content:
+            erasing.name_again(tx, key, draft.name)
         add_alias(tx, key, draft.name, place.scope)
     if new:
         _replace_others(tx, key, draft)

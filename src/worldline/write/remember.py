@@ -73,9 +73,21 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
         dry_run=dry_run,
     )  # fmt: skip
     stored = replace(stored, redacted=secrets)
-    if left is None or dry_run or stored.id is None or not (stored.changed or given):
+    if left is None or dry_run or stored.id is None:
         return stored
-    return understand(handle, stored, left, words)
+    if stored.changed or given:
+        return understand(handle, stored, left, words)
+    return _finished(handle, stored, [stored.id])
+
+
+def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
+    """What was stored before and never understood, because its process ended in between, is understood now."""
+    for each in (one for one in _waiting(handle, ids) if not _is_for_model(one[2])):
+        done = _resume(*each)
+        stored = replace(
+            with_model.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
+        )
+    return stored
 
 
 class Words(Struct):
@@ -164,7 +176,11 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
 
     stored = handle.write("remember", work, dry_run=dry_run)
     stored = replace(stored, ids=tuple(ids), redacted=tuple(name for _, found in cleaned for name in found))
-    if left is None or dry_run or not fresh:
+    if left is None or dry_run:
+        return stored
+    known = [id_ for id_ in ids if id_ and id_ not in fresh]
+    stored = _finished(handle, stored, known) if known else stored
+    if not fresh:
         return stored
     return replace(_understand_all(handle, stored, fresh, left, words), ids=tuple(ids))
 
@@ -357,18 +373,24 @@ def _rarest(view: SqlView, text: str, stored: bool) -> list[str]:
 # What a crash leaves -------------------------------------------------------------------------------
 
 
-def resume(handle: Handle) -> tuple[Receipt, ...]:
-    """Continues every event that was not settled when its process ended."""
+def resume(handle: Handle, *, by_rules: bool = False) -> tuple[Receipt, ...]:
+    """Continues every event that was not settled when its process ended; by rules, without asking a model."""
+    waiting = _waiting(handle)
+    for_model = [] if by_rules else [each for each in waiting if _is_for_model(each[2])]
+    others = [each for each in waiting if not _is_for_model(each[2])]
+    return tuple(_resume(*each) for each in [*others, *for_model[: handle.config.model_events]])
+
+
+def _waiting(handle: Handle, ids: Sequence[str] | None = None) -> list[tuple[Handle, str, Pending]]:
+    """Whatever is left of events (or of these), each with the handle that it was given to."""
     mine = handle.scope.bound().items()
-    waiting = [
+    return [
         (replace(handle, scopes=left.scopes, world=left.world), id_, left)
         for id_, draft in handle.read(events.waiting)
+        if ids is None or id_ in ids
         for left in msgspec.json.decode(draft, type=_DRAFT)
         if mine <= (left.scopes[0] if left.scopes else Scope()).bound().items()
     ]
-    for_model = [each for each in waiting if _is_for_model(each[2])]
-    by_rules = [each for each in waiting if not _is_for_model(each[2])]
-    return tuple(_resume(*each) for each in [*by_rules, *for_model[: handle.config.model_events]])
 
 
 def _is_for_model(left: Pending) -> bool:
