@@ -60,6 +60,19 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    """Every page is in the navigation, and every link and anchor inside the site leads somewhere."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+    assert built.returncode == 0, built.stderr
+    pages = {
+        page.relative_to(tmp_path / "site").with_suffix(".md") for page in (tmp_path / "site").rglob("*.html")
+    }
+    written = {page.relative_to(DOCS) for page in DOCS.rglob("*.md") if page.name != "README.md"}
+    assert written <= pages
+
+
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_shell_examples_use_real_verbs(path: Path) -> None:
     """Every `worldline VERB` in an example exists."""

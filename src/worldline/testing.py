@@ -217,12 +217,16 @@ class Oracle:
         return bool(held)
 
     def retire(self, line: str, scope: str, at: Instant, now: Instant) -> bool:
-        """It is over at `at`."""
-        ending = [r for r in self._held(line, scope) if r.vt > at]
-        if any(r.vf >= at for r in ending):
+        """It is over at `at`; what was to come after that is given up."""
+        held = self._held(line, scope)
+        ending = [r for r in held if r.vt > at]
+        if ending and all(r.vf >= at for r in held):
             raise RefusalError("begins later")
         for row in ending:
-            self._tighten(row, at, now)
+            if row.vf < at:
+                self._tighten(row, at, now)
+            else:
+                self._close(row, now)
         return bool(ending)
 
     def link(self, edge: tuple[str, str, str], scope: str, vf: Instant, now: Instant) -> bool:

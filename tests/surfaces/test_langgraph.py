@@ -139,6 +139,91 @@ def test_what_has_a_time_to_live_ends_by_itself() -> None:
         assert store.get(("a",), "k").value == {"v": "tea"}  # type: ignore[union-attr]
 
 
+def test_labels_are_whole_and_literal(store: WorldlineStore) -> None:
+    """A prefix or suffix matches whole labels, their case and every character of them; the empty prefix all."""
+    labels = [
+        "foo",
+        "foobar",
+        "Foo",
+        "user_1",
+        "userX1",
+        "a%b",
+        "axxb",
+        "star*",
+        "starX",
+        "q?m",
+        "qXm",
+        "alice\n",
+    ]
+    places = [*((label,) for label in labels), ("foo", "child"), ("users", "alice"), ("users", "malice")]
+    for place in places:
+        store.put(place, "k", {"v": 1})
+
+    def below(*prefix: str) -> set[tuple[str, ...]]:
+        listed = set(store.list_namespaces(prefix=prefix))
+        found = {item.namespace for item in store.search(prefix, limit=100)}
+        assert found == listed
+        return found
+
+    assert below() == set(places)
+    assert below("fo") == set()
+    assert below("foo") == {("foo",), ("foo", "child")}
+    assert [below(label) for label in labels[1:]] == [{(label,)} for label in labels[1:]]
+    assert store.list_namespaces(suffix=("alice",)) == [("users", "alice")]
+
+
+def test_filters_take_keys_and_values_as_they_are(store: WorldlineStore) -> None:
+    """Hyphens, digits, quotes, truth values and extreme numbers mean themselves; nothing in them is a query."""
+    one = {"access-level": "public", "price": 10, "on": True, "user": {"123abc": "ok"}, "by": "O'Brien"}
+    store.put(("d",), "one", one)
+    store.put(("d",), "two", {"access-level": "secret", "price": -10, "on": False})
+    wanted: list[tuple[dict[str, Any], list[str]]] = [
+        ({"access-level": "public"}, ["one"]), ({"user.123abc": "ok"}, ["one"]), ({"by": "O'Brien"}, ["one"]),
+        ({"on": True}, ["one"]), ({"on": False}, ["two"]), ({"price": {"$lt": 0}}, ["two"]),
+        ({"price": {"$lt": float("inf")}}, ["one", "two"]), ({"price": {"$lt": 10**100}}, ["one", "two"]),
+        ({"price": {"$eq": float("nan")}}, []), ({"access-level": "public' OR '1'='1"}, []),
+        ({"access-level": "public\x00' OR 1"}, []), ({"on') = 1 OR '1'='1' --": "x"}, []),
+    ]  # fmt: skip
+
+    assert [sorted(keys(store.search(("d",), filter=each))) for each, _ in wanted] == [
+        found for _, found in wanted
+    ]
+
+
+@pytest.mark.parametrize("query", ["", None, "harbour " * 100, "harbour!@#$%^&*()"])
+def test_any_query(store: WorldlineStore, query: str | None) -> None:
+    """Empty, missing, very long and noisy queries find what is there."""
+    store.put(("d",), "one", {"text": "a harbour in winter"})
+
+    assert keys(store.search(("d",), query=query)) == ["one"]
+
+
+def test_words_of_any_script(store: WorldlineStore) -> None:
+    """Chinese, Japanese, Korean, Russian and Hindi texts are found by their words."""
+    texts = ["这是中文", "これは日本語です", "이건 한국어야", "Это русский", "यह रूसी है"]
+    for text in texts:
+        store.put(("m",), text, {"text": text})
+
+    assert [store.search(("m",), query=text)[0].key for text in texts] == texts
+
+
+def test_what_has_ended_fills_no_page() -> None:
+    """The default time to live can be shortened or lifted; pages and namespaces hold only what lives."""
+    clock = FrozenClock("2026-01-01")
+    with Memory.open(":memory:", Config(embedder="none"), clock=clock) as memory:
+        store = WorldlineStore(memory, ttl={"default_ttl": 10, "refresh_on_read": False})
+        store.put(("t", "short"), "short", {"v": 1}, ttl=1)
+        store.put(("t", "default"), "default", {"v": 1})
+        store.put(("t", "lasting"), "lasting", {"v": 1}, ttl=None)
+        clock.advance(2 * 60_000_000)
+        assert len(store.search(("t",), limit=2)) == 2
+        assert store.search(("t",), limit=2, offset=2) == []
+        assert store.list_namespaces() == [("t", "default"), ("t", "lasting")]
+        clock.advance(10 * 60_000_000)
+        assert keys(store.search(("t",))) == ["lasting"]
+        assert store.list_namespaces() == [("t", "lasting")]
+
+
 def test_one_key_from_many_tasks(tmp_path: Path) -> None:
     """Concurrent puts and deletes of one key never fail and leave one item or none."""
 

@@ -69,8 +69,9 @@ def _told(report: Report, everything: bool) -> Iterator[str]:
     """What each pass did, then one line for the whole night."""
     for slept in report.passes:
         whose = f" [{slept.owner}]" if slept.owner else ""
+        done = f"{render.plural(len(slept.changes), 'change')}, {render.plural(slept.rows, 'row')}"
         if slept.changes or slept.rows:
-            yield f"{slept.name}{whose}: {len(slept.changes):,} changes, {slept.rows:,} rows, {slept.seconds:.1f} s"
+            yield f"{slept.name}{whose}: {done}, {slept.seconds:.1f} s"
         shown = slept.changes if everything else slept.changes[:_SHOWN]
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(slept.changes):
