@@ -21,18 +21,35 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 START = 1_000_000_000_000
 pytest_plugins = ["conformance.engines"]
+CITUS = os.environ.pop("WORLDLINE_TEST_CITUS", "")
+"""The coordinator of a cluster, if there is one."""
 ON_BOTH = (
-    os.environ.get("WL_BOTH") or "laws/test_writes,flows/test_forget,flows/test_reembed,flows/test_reindex"
-).split(",")
+    "laws/test_containment.py",
+    "laws/test_histories.py",
+    "laws/test_isolation.py",
+    "laws/test_merges.py",
+    "laws/test_writes.py",
+    "flows/test_contract_story.py",
+    "flows/test_decay.py",
+    "flows/test_exact_sets.py",
+    "flows/test_forget.py",
+    "flows/test_profiles.py",
+    "flows/test_reembed.py",
+    "flows/test_reindex.py",
+    "flows/test_recall.py",
+    "flows/test_sleep.py",
+    "flows/test_sleep_graph.py",
+)
 """Tests that every store must pass, whichever engine it lies in."""
+OF_FILES = ("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing")
+"""What the names of those have in common that are about a file, or take long and are not about the store."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs what concerns every store on files and on PostgreSQL."""
-    if any(name in str(metafunc.definition.path) for name in ON_BOTH):
-        metafunc.parametrize(
-            "engine", (os.environ.get("WL_ENGINES") or "file,postgres").split(","), indirect=True
-        )
+    """Runs what concerns every store on files and on PostgreSQL; with WORLDLINE_TEST_CITUS on that server too."""
+    name = metafunc.definition.name
+    if metafunc.definition.path.as_posix().endswith(ON_BOTH) and not any(part in name for part in OF_FILES):
+        metafunc.parametrize("engine", ["file", "postgres", *(["citus"] if CITUS else [])], indirect=True)
 
 
 @pytest.fixture

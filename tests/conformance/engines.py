@@ -7,7 +7,8 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,9 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(autouse=True)
 def engine(request: pytest.FixtureRequest) -> str:
-    """What a store lies in: `file`, or `postgres`, where every store of the test is a tenant of one database."""
+    """What a store lies in: `file`, or a server, where every store of the test is a tenant of one database."""
     chosen = getattr(request, "param", "file")
-    if chosen == "postgres":
+    if chosen != "file":
         request.getfixturevalue("on_postgres")
         _fewer_examples(request.function, request.getfixturevalue("monkeypatch"))
     return str(chosen)
@@ -79,8 +80,10 @@ def _fewer_examples(test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def on_postgres(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every store that a test opens, whatever its path, is a tenant of one database with a name of its own."""
+    cluster = request.node.callspec.params.get("engine") == "citus"
+    url = _distributed() if cluster else request.getfixturevalue("url")
     original = Memory.open.__func__  # type: ignore[attr-defined]
 
     def opened(
@@ -94,6 +97,16 @@ def on_postgres(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Memory, "open", classmethod(opened))
     monkeypatch.setattr(dialect, "_server", _shared)
+
+
+@cache
+def _distributed() -> str:
+    """The cluster's URL, once every table is distributed."""
+    import conftest
+
+    with closing(PostgresStore(conftest.CITUS, load())) as store:
+        store.distribute()
+    return conftest.CITUS
 
 
 class _Lasting(PostgresStore):

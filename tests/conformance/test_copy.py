@@ -26,7 +26,8 @@ def filled(path: str | Path, tenant: str) -> Memory:
     memory.amend(tea, content="black tea")
     memory.scoped(user="u").note("context", "mine", "only user u")
     for number in range(30):
-        memory.remember(f"I live in Porto since {1990 + number}.", speaker="Ana", session=f"s{number // 10}")
+        told = f"I live in Porto since {1990 + number}."
+        memory.remember(told, speaker="Ana", session=f"s{number // 10}")
     memory.consolidate()
     return memory
 

@@ -32,8 +32,8 @@ GAP, TOLD_GAP = 2.5, 5.0
 """How much lower the newer one's score may be; more where it tells a change or takes something back."""
 ALIKE, CHANGED = 0.75, 0.5
 """The share of what the older turn holds that the newer one must hold too; less where it tells a change."""
-MEETS = 0.5
-"""The share of the question that the older turn must hold."""
+MEETS, ALONE = 0.5, 0.5
+"""The share of the question that the older turn must hold, and that one sentence of each must hold by itself."""
 PLAINLY = 0.8
 """Only words met as far as this show that two turns speak of one matter."""
 SPEAKS = 0.3
@@ -58,6 +58,8 @@ _NO_STATE = re.compile(
     r"\b(?:going|planning|planned|considering|between|different|across|altogether|total|ever|each)\b", re.I
 )
 """What is ahead, or reckoned from several things, is no state that one text tells."""
+_MANNER = re.compile(r"^\W*(?:how (?:do|does|is|are|has|have)|what (?:are|do|does))\b", re.I)
+"""Who asks how somebody does something, or what they do, asks for all of it and not for the latest."""
 _WAS = re.compile(r"\b(?:did|was|were|had|been)\b", re.I)
 _THEN = re.compile(
     r"\b(?:initial\w*|original\w*|previous\w*|former\w*|before|at first|first|used to|earlier|earliest|prior|back then|"
@@ -129,7 +131,7 @@ def in_time(
     """The order with what holds now before what it took the place of, or after it, as the question asks."""
     wish = tense(asked)
     ordered = _by_facts(board, list(order), replaced, wish)
-    if wish == "now":
+    if wish == "now" and (_NOW.search(asked.text) or not _MANNER.search(asked.text)):
         return _by_date(asked, board, ordered)
     return _before_that(asked, board, ordered) if wish == "then" else ordered
 
@@ -141,6 +143,8 @@ def _by_facts(
     for old in order[:DEPTH]:
         later = [place_of[key] for key in replaced.get(board.turns[old].key, ()) if key in place_of]
         later = [new for new in later if _is_later(board.turns[old], board.turns[new])]
+        if not wish:
+            later = [new for new in later if _says_sorry(board.turns[new])]
         if not later:
             continue
         if wish != "then":
@@ -190,8 +194,11 @@ def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
 
 
 def _gap(turn: Turn, unit: Unit) -> float:
-    told = _tells_change(unit) or not _corrections().isdisjoint(turn.described.words.split())
-    return TOLD_GAP if told else GAP
+    return TOLD_GAP if _tells_change(unit) or _says_sorry(turn) else GAP
+
+
+def _says_sorry(turn: Turn) -> bool:
+    return not _corrections().isdisjoint(turn.described.words.split())
 
 
 @cache
@@ -199,7 +206,7 @@ def _corrections() -> frozenset[str]:
     return frozenset(words("sorry wrong correction mistake meant"))
 
 
-_BEFORE = re.compile(r"\b(?:before|prior to|until)\s+(?P<tail>[^,;?]+)", re.I)
+_BEFORE = re.compile(r"\b(?:before|prior to|until)\s+(?!\w+ing\b)(?P<tail>[^,;?\d]+)[,;?]", re.I)
 LEFT = 0.5
 """The share of what is asked, without what came after, that the turn of the time before must meet."""
 
@@ -302,6 +309,8 @@ def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:
     """
     if old.share < MEETS and new.share < old.share:
         return False
+    if min(_alone(wanted, old), _alone(wanted, new)) < ALONE:
+        return False
     least = CHANGED if _tells_change(new) else ALIKE
     held, shared = _held(wanted, old, new, names=True)
     if shared < CHANGED * held:
@@ -309,6 +318,14 @@ def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:
     others, same = _held(wanted, old, new, names=False)
     as_much = new.share >= ALIKE * old.share and same + shared > 0
     return as_much or (others > 0 and same >= least * others)
+
+
+def _alone(wanted: Sequence[Need], unit: Unit) -> float:
+    """The share of the question that one sentence meets, without what stands around it."""
+    total = sum(need.weight for need in wanted if need.stem)
+    met = degrees(wanted, unit.sentence)
+    held = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True) if need.stem)
+    return held / total if total else 1.0
 
 
 def _tells_change(unit: Unit) -> bool:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
 
-from worldline.config import Config
+from worldline.config import Config, place
 from worldline.errors import NotAStore, NotFound, Refused, StoreError
+from worldline.ports import Store
 from worldline.store import migrate
+from worldline.store.dialect import open_store
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import SqliteStore, locked, only_reading, translated
 
@@ -40,14 +42,18 @@ class ReadOnlyStore(SqliteStore):
 
 
 @contextmanager
-def reading_only(path: str | Path, config: Config) -> Iterator[SqliteStore]:
+def reading_only(path: str | Path, config: Config) -> Iterator[Store]:
     """A store at a path, as a whole that can only be read."""
-    place = Path(path).expanduser()
-    if not place.exists():
-        raise NotFound(f"there is no store at {place}")
-    if not place.is_file():
-        raise NotAStore(f"{place} is not a file, so it is not a Worldline store")
-    store = ReadOnlyStore(place, config)
+    where = place(path)
+    if isinstance(where, str):
+        with closing(open_store(where, config)) as served:
+            yield served
+        return
+    if not where.exists():
+        raise NotFound(f"there is no store at {where}")
+    if not where.is_file():
+        raise NotAStore(f"{where} is not a file, so it is not a Worldline store")
+    store = ReadOnlyStore(where, config)
     try:
         if store.is_older:
             with _upgraded(store) as copy:
@@ -60,19 +66,18 @@ def reading_only(path: str | Path, config: Config) -> Iterator[SqliteStore]:
 
 def put_back(backup: str | Path, target: str | Path, config: Config) -> int:
     """Puts a backup in the place of a store, whole; what a killed process left beside it goes. Its bytes."""
-    source, place = Path(backup).expanduser(), Path(target).expanduser()
-    if place.exists() and place.samefile(source):
+    source, there = Path(backup).expanduser(), Path(target).expanduser()
+    if there.exists() and there.samefile(source):
         raise Refused(f"{source} is the store itself; name a backup of it")
     with reading_only(source, config) as store:
         if wrong := store.problems():
             raise StoreError(f"{source} is damaged itself ({wrong[0]}); name another backup")
-        handle = locked(f"{place}.lock", config.lock_seconds)
+        handle = locked(f"{there}.lock", config.lock_seconds)
         try:
-            with translated():
-                migrate.backup(store.connection(), str(place))
+            store.backup(str(there))
         finally:
             os.close(handle)
-    return place.stat().st_size
+    return there.stat().st_size
 
 
 @contextmanager

@@ -131,8 +131,8 @@ def first_holding(view: SqlView, tokens: Sequence[str], owners: Collection[str],
 def every_text(view: SqlView, room: int) -> list[int]:
     """All visible texts, oldest first, as many as there is room for."""
     rows = view.query(
-        f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD} WHERE t.tenant = :t"
-        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()} ORDER BY n.id LIMIT :room",
+        f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD}"
+        f" WHERE t.tenant = :t AND b.type NOT IN {FOUND_APART} AND {view.seen()} ORDER BY n.id LIMIT :room",
         room=room,
     )
     return [row[0] for row in rows]
@@ -194,7 +194,10 @@ STRETCH = (
 
 def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tuple[int, int]]:
     """(world, node) of the visible texts that these worlds contain or gather, as many as there is room for."""
-    held = f"CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD} WHERE b.type NOT IN {FOUND_APART} AND {view.seen()}"
+    held = (
+        f"CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD}"
+        f" WHERE b.type NOT IN {FOUND_APART} AND {view.seen()}"
+    )
     rows = view.query(
         "SELECT w.value, n.id FROM json_each(:among) w CROSS JOIN texts t ON t.tenant = :t AND t.session = w.value"
         f" {held} UNION ALL SELECT w.value, n.id FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t"
@@ -335,7 +338,8 @@ def in_topics(view: SqlView, nodes: Sequence[int], topics: int, room: int) -> li
     members = (
         f"SELECT h.line, h.mass, p.node FROM ({touched}) h{made.format(line='h.line')}"
         f" CROSS JOIN edges e ON e.tenant = :t AND e.src = h.line AND {edge}"
-        " CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst CROSS JOIN texts p ON p.tenant = :t AND p.session = o.session"
+        " CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst"
+        " CROSS JOIN texts p ON p.tenant = :t AND p.session = o.session"
         f" AND p.position BETWEEN o.position AND {last} WHERE b.type || '' = 'Topic'"
         " ORDER BY h.mass DESC, h.line, p.node LIMIT :room"
     )

@@ -283,9 +283,20 @@ class SqliteStore(Held):
         raise StoreError(f"{self.path} is a file; copy it to a server first: worldline copy")
 
     def problems(self) -> list[str]:
-        """What SQLite itself finds wrong."""
+        """What SQLite itself finds wrong, and rows that are nobody's."""
         found = self.connection().execute("PRAGMA quick_check(1)").fetchall()
-        return [str(row[0]) for row in found if row[0] != "ok"]
+        return [*(str(row[0]) for row in found if row[0] != "ok"), *self._strays()]
+
+    def _strays(self) -> Iterator[str]:
+        """A tenant's number follows from its name, and every row is somebody's."""
+        for number, name in self.query("SELECT tenant, name FROM tenants ORDER BY tenant"):
+            if tenant_number(name) != number:
+                yield f"the number of the tenant {name!r} does not follow from its name"
+        for table in TABLES:
+            somebody = "SELECT 1 FROM tenants t WHERE t.tenant = x.tenant"
+            sql = f"SELECT 1 FROM {table} x WHERE NOT EXISTS ({somebody}) LIMIT 1"
+            if table not in ("meta", "tenants") and self.query(sql):
+                yield f"{table} has rows of a tenant that there is not"
 
     def sweep(self) -> bool:
         """Leaves nothing of what was deleted in free pages, the planner's samples or the write-ahead log.

@@ -28,7 +28,6 @@ from worldline.hashing import (
     event_id,
     fact_id,
     node_id,
-    tenant_number,
     world_hash,
 )
 from worldline.model import Damage, Verification
@@ -37,7 +36,7 @@ from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
 from worldline.store import erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
-from worldline.store.schema import CLOSABLE, COVERED, TABLES, WORDS_PER_NODE
+from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.view import label_value
 from worldline.text import passages
 
@@ -90,7 +89,6 @@ class Checker:
 def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = None) -> Verification:
     """Everything about one tenant, and what is wrong with it."""
     check = Checker(store, tenant, progress)
-    _check_tenants(check)
     nodes = _check_nodes(check)
     _exhume(check)
     edges = _check_edges(check)
@@ -99,17 +97,6 @@ def verify(store: Store, tenant: tuple[Any, ...], progress: Progress | None = No
     _check_words(check)
     _check_labels(check)
     return Verification(nodes, edges, worlds, changesets, tuple(check.damage))
-
-
-def _check_tenants(check: Checker) -> None:
-    """A tenant's number follows from its name, and every row is somebody's."""
-    for number, name in check.store.query("SELECT tenant, name FROM tenants ORDER BY tenant"):
-        if tenant_number(name) != number:
-            check.found(f"tenant {name!r}", "its number does not follow from its name")
-    for table in TABLES:
-        sql = f"SELECT 1 FROM {table} x WHERE NOT EXISTS (SELECT 1 FROM tenants t WHERE t.tenant = x.tenant) LIMIT 1"
-        if table not in ("meta", "tenants") and check.store.query(sql):
-            check.found(f"{table}", "it has rows of a tenant that there is not")
 
 
 def _check_nodes(check: Checker) -> int:

@@ -44,8 +44,8 @@ _BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierc
 
 _OPEN_FACT = (
     "f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
-    f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst WHERE d.tenant = :t"
-    " AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), f.phrase, o.name"
+    f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst"
+    " WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), f.phrase, o.name"
     " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
     " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
     " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object WHERE f.tenant = :t"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from worldline.config import load
+from worldline.config import load, place
 from worldline.errors import NotFound, Refused
 from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
@@ -58,10 +58,10 @@ def _told(report: Report) -> Iterator[str]:
 
 
 @click.command(cls=Verb)
-@click.argument("other", type=click.Path(path_type=Path))
+@click.argument("other")
 @click.option("--from-tenant", metavar="NAME", help="The tenant to absorb [the one called as --tenant].")
 @absorbs
-def absorb(bound: Bound, other: Path, from_tenant: str | None) -> None:
+def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
     """Unite another store with this one.
 
     What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
@@ -72,10 +72,11 @@ def absorb(bound: Bound, other: Path, from_tenant: str | None) -> None:
       worldline absorb laptop.db --dry-run
       worldline absorb laptop.db
     """
-    if not other.exists():
+    where = place(other)
+    if isinstance(where, Path) and not where.exists():
         raise NotFound(f"there is no store at {other}")
     with bound.memory() as memory, Waiting() as progress:
-        done = memory.absorb(other, tenant=from_tenant, dry_run=bound.dry_run, progress=progress)
+        done = memory.absorb(where, tenant=from_tenant, dry_run=bound.dry_run, progress=progress)
     bound.answer({"changed": done.changed, **render.plain(done)}, _united(done))
 
 

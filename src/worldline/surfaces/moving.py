@@ -74,7 +74,8 @@ def migrate(bound: Bound) -> None:
 
 @click.command(cls=Verb)
 @click.argument("url")
-def distribute(url: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+def distribute(url: str, as_json: bool) -> None:
     """Spread a server's tables over a Citus cluster, by tenant.
 
     Every table is distributed by its tenant and lies beside the others of the same tenant, so that each
@@ -86,6 +87,9 @@ def distribute(url: str) -> None:
     """
     with closing(open_store(url, load())) as store:
         done = store.distribute()
+    if as_json:
+        render.emit_json({"distributed": done})
+        return
     click.echo(
         f"distributed {len(done)} tables: {', '.join(done)}"
         if done

@@ -136,6 +136,8 @@ class Made(Struct, frozen=True):
     said: Reading | None = None
     said_at: Instant = 0
     """The moment that all of it was worked out for."""
+    dated: bool = False
+    """Whether the description speaks of days, which depend on that moment."""
 
 
 def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
@@ -143,11 +145,12 @@ def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
     draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
     draft.metadata = clean_metadata(event.metadata)
-    described = msgspec.msgpack.encode(described_draft(draft))
+    seen = described_draft(draft)
+    described, dated = msgspec.msgpack.encode(seen), bool(seen.dates)
     if left is None or not left.extract:
-        return Made(None, described, None, said_at)
+        return Made(None, described, None, said_at, dated)
     said = read_event(event, handle.scope.user, said_at)
-    return Made(ENCODER.encode(said), described, said, said_at)
+    return Made(ENCODER.encode(said), described, said, said_at, dated)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
@@ -161,6 +164,8 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
 
     def work(tx: Tx, place: Place) -> Done:
         last = None
+        ids.clear()
+        fresh.clear()
         for number, (event, _) in enumerate(cleaned):
             undated = tx.stamp - (len(cleaned) - 1 - number)
             done = _append(tx, event, place, handle, left, made[number], undated)
@@ -200,9 +205,8 @@ def _append(
     undated: int | None = None,
 ) -> Done:  # fmt: skip
     draft = None if left is None else _drafted([left])
-    described = (
-        made.described if event.said_at is not None or _is_close(undated or tx.stamp, made.said_at) else None
-    )
+    close = not made.dated and _is_close(undated or tx.stamp, made.said_at)
+    described = made.described if event.said_at is not None or close else None
     key, new = put.append_event(
         tx, event, place, handle.config.max_text, undated, draft, made.reading, described
     )

@@ -185,6 +185,7 @@ def _batch(handle: Handle, batch: Sequence[Old], *, dry_run: bool) -> Reread:
     def work(tx: Tx, place: Place) -> Done:
         nonlocal done
         done = tx
+        counts.clear()
         hands = slots.decided_by_hand(tx, _BY_HAND)
         for old, event, said in zip(batch, before, fresh, strict=True):
             if stored_event(tx, old.id).reading == event.reading:  # else somebody was faster
