@@ -151,26 +151,29 @@ def hopped(work: Callable[[], object]) -> Walk:
 def told(name: str, walks: list[Walk], hops: list[Walk]) -> str:
     """One line of the report."""
     return (
-        f"{name:9} statements {median(len(w.sql) for w in walks):5.0f}   flushes {median(w.flushes for w in walks):3.0f}"
+        f"{name:9} statements {median(len(w.sql) for w in walks):5.0f}"
+        f"   flushes {median(w.flushes for w in walks):3.0f}"
         f"   lock {median(1000 * w.locked for w in walks):6.2f} ms"
         f"   hops {median(w.hops for w in hops):5.0f}   modules {median(len(w.modules) for w in hops):4.0f}"
     )
 
 
 def main(count: int, *, sql: bool) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        with Memory.open(Path(folder) / "store.db", Config(embedder="none")) as memory:
-            for event in messages(count):
-                memory.remember(event)
-            memory.recall(ASKED[0])
-            writes = [walked(lambda t=text: memory.remember(Event(t, "Vera"))) for text in TOLD]  # type: ignore[misc]
-            reads = [walked(lambda q=question: memory.recall(q)) for question in ASKED]  # type: ignore[misc]
-            for walk in (writes[-1], reads[-1]) if sql else ():
-                print("\n".join(f"{n:3} {text}" for n, text in enumerate(walk.sql, 1)), "\n")
-            again = [hopped(lambda t=t: memory.remember(Event(f"{t} Really.", "Vera"))) for t in TOLD]  # type: ignore[misc]
-            asked = [hopped(lambda q=question: memory.recall(q)) for question in ASKED]  # type: ignore[misc]
-            print(told("remember", writes, again))
-            print(told("recall", reads, asked))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory.open(Path(folder) / "store.db", Config(embedder="none")) as memory,
+    ):
+        for event in messages(count):
+            memory.remember(event)
+        memory.recall(ASKED[0])
+        writes = [walked(lambda t=text: memory.remember(Event(t, "Vera"))) for text in TOLD]  # type: ignore[misc]
+        reads = [walked(lambda q=question: memory.recall(q)) for question in ASKED]  # type: ignore[misc]
+        for walk in (writes[-1], reads[-1]) if sql else ():
+            print("\n".join(f"{n:3} {text}" for n, text in enumerate(walk.sql, 1)), "\n")
+        again = [hopped(lambda t=t: memory.remember(Event(f"{t} Really.", "Vera"))) for t in TOLD]  # type: ignore[misc]
+        asked = [hopped(lambda q=question: memory.recall(q)) for question in ASKED]  # type: ignore[misc]
+        print(told("remember", writes, again))
+        print(told("recall", reads, asked))
 
 
 if __name__ == "__main__":

@@ -423,7 +423,10 @@ def test_two_hundred_neighbours_stay_readable(desk: Page) -> None:
     shot(desk, "graph-bundled")
     desk.locator("#graph .node.more").click()
     expect(desk.locator("#graph .node")).to_have_count(201)
-    hidden = "[...document.querySelectorAll('#graph .node:not(.centre) text')].every(t => getComputedStyle(t).display === 'none')"
+    hidden = (
+        "[...document.querySelectorAll('#graph .node:not(.centre) text')]"
+        ".every(t => getComputedStyle(t).display === 'none')"
+    )
     assert desk.evaluate(hidden)
     expect(desk.locator("#graph .node.centre text")).to_be_visible()
     legend, box = desk.locator(".legend").bounding_box(), desk.locator("#graph").bounding_box()

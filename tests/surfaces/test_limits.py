@@ -82,8 +82,6 @@ def test_no_tool_of_a_bound_server_reaches_another_user(two, tool):
         "memory_link": {"src": bobs, "type": "relates_to", "dst": bobs},
         "memory_walk": {"id": bobs},
         "memory_timeline": {"topic": "tea"},
-        "memory_profile": {"who": "Bob"},
-        "memory_context": {"about": "bob"},
         "memory_feedback": {"id": bobs, "verdict": "wrong"},
     }
     chosen = next(t for t in mcp_tools.SETS["full"] if t.name == tool)

@@ -155,7 +155,8 @@ class Store:
             " LIMIT :most", most=limit, **self._args,
         )  # fmt: skip
         said = self._query(
-            "SELECT 'Turn', '', n.content, e.sender, e.said_at FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+            "SELECT 'Turn', '', n.content, e.sender, e.said_at FROM beliefs b"
+            " JOIN nodes n ON n.tenant = :t AND n.id = b.node"
             f" JOIN events e ON e.tenant = :t AND e.node = n.id WHERE {_HOLDS} AND b.type = 'Turn'"
             " ORDER BY b.vf DESC, b.id DESC LIMIT :most", most=turns, **self._args,
         )  # fmt: skip

@@ -140,12 +140,16 @@ class SqliteStore(Held):
             migrate.make_private(aside)
             connection = apsw.Connection(aside)
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
                 create(connection)
-            finally:
+                connection.execute("PRAGMA journal_mode = WAL")
                 connection.close()
-            migrate.drop_logs(self.path)
-            os.replace(aside, self.path)
+                migrate.drop_logs(self.path)
+                os.replace(aside, self.path)
+            except BaseException:
+                connection.close()
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(aside)
+                raise
 
     def _require_place(self) -> None:
         """Refuses to write into a file that nobody would find again."""

@@ -474,6 +474,16 @@ def forget(memory: Memory, asked: Forget) -> Forgotten:
     )
 
 
+def reindex(memory: Memory, asked: Asked) -> dict[str, int]:
+    """Makes words, descriptions and labels anew from the texts; how many, and how many vectors were dropped."""
+    return memory.reindex()._asdict()
+
+
+def ailments(memory: Memory, asked: Asked) -> list[dict[str, str]]:
+    """What is wrong with the store that can be seen at once, each with the command that mends it."""
+    return [one._asdict() for one in memory.ailments()]
+
+
 def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
@@ -531,6 +541,8 @@ ROUTES = (
     Route("POST", "/v1/load", load, Load, Receipt),
     Route("POST", "/v1/undo", undo, Undo, Receipt),
     Route("POST", "/v1/forget", forget, Forget, Forgotten),
+    Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
+    Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
     Route("POST", "/v1/flush", flush, gives=Done),
     Route("POST", "/v1/links", link, Link, Receipt),
     Route("GET", "/v1/links", edge, EdgeOf, Edge),
