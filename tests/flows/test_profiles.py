@@ -77,7 +77,7 @@ def test_who_somebody_is(memory, slept):
 
     assert (ana.name, ana.turns) == ("Ana", 4)
     assert [one.kind for one in ana.landmarks] == ["job", "job", "move"]
-    assert {one.name: (one.talks, one.together) for one in ana.relations}["ben"] == (5, 0)
+    assert {one.name: (one.talks, one.together) for one in ana.relations}["Ben"] == (5, 0)
     assert ana.style is not None
     assert ana.style.alike == "ben"
     assert memory.profile("Ben").style.habits["!"] > 1
@@ -96,8 +96,8 @@ def test_people_who_are_only_spoken_of(memory):
     memory.consolidate(NIGHT)
     ana = {one.name: one for one in memory.profile("Ana").relations}
 
-    assert ana["kate"].mentions == 1
-    assert ana["ida"].evidence == turn(memory, "Kate came by").id
+    assert ana["Kate"].mentions == 1
+    assert ana["Ida"].evidence == turn(memory, "Kate came by").id
     with pytest.raises(NotFound):
         memory.profile("Kate")
 

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from worldline.clock import LATEST, Instant, Interval, to_datetime
 from worldline.dates import find_dates
@@ -327,13 +328,25 @@ def _full_names(speakers: Iterable[str]) -> dict[str, str]:
 
 
 def _shown(view: SqlView, found: Mapping[str, _Sum]) -> tuple[Relation, ...]:
-    seen = {node.line: node.id for node in view.visible([one.line for one in found.values()])}
+    seen = {node.line: node for node in view.visible([one.line for one in found.values()])}
+    ids = {line: node.id for line, node in seen.items()}
+    texts = {node.id: node.content for node in seen.values()}
     made = [
-        Relation(name, s.talks, s.mentions, s.mentioned, s.together, s.last, seen.get(s.line))
+        Relation(name, s.talks, s.mentions, s.mentioned, s.together, s.last, ids.get(s.line))
         for name, s in found.items()
     ]
     kept = [one for one in made if one.evidence or one.times > 1]
-    return tuple(sorted(kept, key=lambda one: (-one.times, -one.last_at, one.name))[:RELATIONS])
+    kept.sort(key=lambda one: (-one.times, -one.last_at, one.name))
+    return tuple(
+        replace(one, name=_as_written(view, one.name, texts.get(one.evidence or "", "")))
+        for one in kept[:RELATIONS]
+    )
+
+
+def _as_written(view: SqlView, name: str, text: str) -> str:
+    """A folded name as the evidence spells it, else as its speaker does."""
+    found = re.search(rf"\b{re.escape(name)}\b", text, re.I)
+    return found[0] if found else people.written(view, name) or name
 
 
 # Landmarks -------------------------------------------------------------------------------------------
