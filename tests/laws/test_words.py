@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from worldline import Memory
+from worldline import Config, Memory
 from worldline.store import rewording, words
 from worldline.store.glance import Store as Glance
 from worldline.store.view import SqlView
@@ -292,3 +292,16 @@ def test_damage_in_the_chunks_is_seen(change):
     assert not list(words.damaged(shelf.store.query, shelf.tenant))
     shelf.store.execute(change.replace("WHERE", "WHERE tenant = 77 AND", 1))
     assert list(words.damaged(shelf.store.query, shelf.tenant))
+
+
+def test_a_fact_that_two_users_state_is_indexed_for_both() -> None:
+    """The same fact said in another scope is found from there too, and the index is what the texts say."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("I live in Porto.", speaker="Ana")
+        other = memory.scoped(user="a")
+        other.remember("I live in Porto.", speaker="Ana")
+
+        assert memory.verify().ok
+        found = other._h.read(lambda view: view.matching(["porto"], 10))
+        kinds = other._h.read(lambda view: {view.payload(node).type for node, _ in found})
+        assert "Fact" in kinds

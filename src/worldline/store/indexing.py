@@ -16,7 +16,7 @@ from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store import words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
-from worldline.store.view import SqlView, owner_token
+from worldline.store.view import SqlView, metadata_from, owner_token
 from worldline.text import PASSAGE, fold, indexed, passages
 
 APART = frozenset({"Fact", "Entity"})
@@ -112,6 +112,13 @@ class Indexing(SqlView):
         if len(rows) > 1 and not is_silent(draft.type, draft.made):
             texts = words_of(key, draft, self.owner_of(key), self.language)
             self.words().replace(texts, texts)
+
+    def _reindex_stored(self, key: int) -> None:
+        (row,) = self.query(
+            "SELECT type, name, content, metadata, made FROM nodes WHERE tenant = :t AND id = :key", key=key
+        )
+        type_, name, content, metadata, made = row
+        self._reindex(key, NodeDraft(type_, name, content, metadata=metadata_from(metadata), made=made))
 
     def _owner(self, scope: int) -> str:
         """Tokens that let the words index leave out other tenants and scopes early."""

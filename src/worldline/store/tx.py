@@ -107,6 +107,8 @@ class Tx(Indexing):
         self._put_at: set[tuple[int, str, int, int, Instant]] = set()
         """Edges that this changeset put and did not close, with scope and start."""
         self._parental: set[int] = set()
+        self._shared: dict[int, None] = {}
+        """Versions that a scope believes in which did not put them: they are to be found from there too."""
         self._linked: set[tuple[int, str, int]] = set()
         self._owners: dict[int, str] = {}
         self._seats: dict[int, int] = {}
@@ -553,9 +555,11 @@ class Tx(Indexing):
             return
         line, type_ = belief.of, self._new.get(belief.of, "")
         if not type_:
-            line, type_ = self.query(
-                "SELECT line, type FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
+            line, type_, first = self.query(
+                "SELECT line, type, scope FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
             )[0]
+            if belief.scope != first:
+                self._shared[belief.of] = None
         draft = NodeDraft(
             type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
             confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
@@ -654,6 +658,8 @@ class Tx(Indexing):
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
         self.flush()
+        for key in self._shared:
+            self._reindex_stored(key)
         self.words()
         if self.ledger.empty:
             return
