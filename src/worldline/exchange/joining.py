@@ -238,14 +238,7 @@ def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence
     """The words are found from every scope that believes them."""
     now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
     if key in union.born or now - {own.scope for own in before}:
-        draft = NodeDraft(
-            line["type"],
-            line["name"],
-            line["content"],
-            metadata=line.get("metadata") or {},
-            made=line.get("made"),
-        )
-        tx._reindex(key, draft)
+        tx.reindex_shared([key])
 
 
 def _given_up(union: Union, id_: str, own: Held, row: Told) -> None:

@@ -334,7 +334,7 @@ def _shared(tx: Tx, copy: Copy) -> None:
         scopes[line.get("of", "")].add(line.get("scope") or 0)
     for id_, several in scopes.items():
         if len(several) > 1 and id_ in lines and id_ in copy.keys:
-            tx._reindex(copy.keys[id_], _draft(lines[id_]))
+            tx.reindex_shared([copy.keys[id_]])
 
 
 def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:

@@ -172,7 +172,7 @@ class Matching(Whom):
         """ "a pottery class" fits "O class"; the class alone does not."""
         role = pattern.behind or pattern.second or pattern.direct
         return any(
-            pattern.head in (n.lemma, n.text.lower().split()[-1]) and " " in n.text
+            pattern.head in (n.lemma, (n.text.lower().split() or [""])[-1]) and " " in n.text
             for n, _ in roles.get(role, ())
         )
 

@@ -16,7 +16,7 @@ from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store import words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
-from worldline.store.view import SqlView, metadata_from, owner_token
+from worldline.store.view import SqlView, listed, metadata_from, owner_token
 from worldline.text import PASSAGE, fold, indexed, passages
 
 APART = frozenset({"Fact", "Entity"})
@@ -102,23 +102,19 @@ class Indexing(SqlView):
         self._seats[draft.world] += 1
         return draft.world, self._seats[draft.world]
 
-    def _reindex(self, key: int, draft: NodeDraft) -> None:
-        """A payload believed in one more scope must be found from there too."""
+    def reindex_shared(self, keys: Iterable[int]) -> None:
+        """Of these versions, those that a scope believes in which did not put them: they are found from there too."""
         rows = self.query(
-            "SELECT DISTINCT b.scope FROM beliefs b JOIN nodes n ON n.tenant = :t AND n.id = :key AND b.line = n.line"
-            " WHERE b.tenant = :t AND b.node = :key",
-            key=key,
-        )
-        if len(rows) > 1 and not is_silent(draft.type, draft.made):
-            texts = words_of(key, draft, self.owner_of(key), self.language)
-            self.words().replace(texts, texts)
-
-    def _reindex_stored(self, key: int) -> None:
-        (row,) = self.query(
-            "SELECT type, name, content, metadata, made FROM nodes WHERE tenant = :t AND id = :key", key=key
-        )
-        type_, name, content, metadata, made = row
-        self._reindex(key, NodeDraft(type_, name, content, metadata=metadata_from(metadata), made=made))
+            "SELECT n.id, n.type, n.name, n.content, n.metadata, n.made FROM json_each(:among) j"
+            " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value WHERE EXISTS (SELECT 1 FROM beliefs b"
+            " WHERE b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.scope <> n.scope) ORDER BY n.id",
+            among=listed(keys),
+        ) if keys else []  # fmt: skip
+        for key, type_, name, content, metadata, made in rows:
+            draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), made=made)
+            if not is_silent(type_, made):
+                texts = words_of(key, draft, self.owner_of(key), self.language)
+                self.words().replace(texts, texts)
 
     def _owner(self, scope: int) -> str:
         """Tokens that let the words index leave out other tenants and scopes early."""

@@ -107,8 +107,10 @@ class Tx(Indexing):
         self._put_at: set[tuple[int, str, int, int, Instant]] = set()
         """Edges that this changeset put and did not close, with scope and start."""
         self._parental: set[int] = set()
-        self._shared: dict[int, None] = {}
-        """Versions that a scope believes in which did not put them: they are to be found from there too."""
+        self._said_again: dict[int, None] = {}
+        """Stored versions that got one more belief: a scope that did not put them must find them too."""
+        self._put_here: dict[int, int] = {}
+        """Versions that this changeset has put, and the scope set that they were put in."""
         self._linked: set[tuple[int, str, int]] = set()
         self._owners: dict[int, str] = {}
         self._seats: dict[int, int] = {}
@@ -268,7 +270,6 @@ class Tx(Indexing):
         if not new:
             self._wake(line)
             self._own_metadata(key, draft)
-            self._reindex(key, draft)
             self._come_back(line, draft)
         return key, True
 
@@ -292,6 +293,7 @@ class Tx(Indexing):
              draft.scope, draft.made)
         )  # fmt: skip
         self._ids[key], self._keys[id_] = id_, (key, line)
+        self._put_here[key] = draft.scope
         self._stored[key] = (id_, draft.name, line)
         if stored:
             self._label(key, draft)
@@ -350,6 +352,8 @@ class Tx(Indexing):
     def believe(self, key: int, line: int, draft: NodeDraft) -> None:
         """A new belief in a stored version; it ends where a later one of the same scope begins."""
         end = min(draft.valid.end, self._next_begins(line, draft))
+        if self._put_here.get(key) != draft.scope:
+            self._said_again[key] = None
         self._begun.add(line)
         status = None if draft.status == "believed" else draft.status
         self._dirty = True
@@ -555,11 +559,9 @@ class Tx(Indexing):
             return
         line, type_ = belief.of, self._new.get(belief.of, "")
         if not type_:
-            line, type_, first = self.query(
-                "SELECT line, type, scope FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
+            line, type_ = self.query(
+                "SELECT line, type FROM nodes WHERE tenant = :t AND id = :key", key=belief.of
             )[0]
-            if belief.scope != first:
-                self._shared[belief.of] = None
         draft = NodeDraft(
             type_, "", valid=belief.valid, scope=belief.scope, status=belief.status,
             confidence=belief.confidence, precision=belief.precision, reason=belief.reason,
@@ -658,8 +660,7 @@ class Tx(Indexing):
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
         self.flush()
-        for key in self._shared:
-            self._reindex_stored(key)
+        self.reindex_shared(self._said_again)
         self.words()
         if self.ledger.empty:
             return
