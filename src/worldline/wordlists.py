@@ -14,8 +14,3 @@ def word_list(text: str) -> list[str]:
 def word_set(text: str) -> frozenset[str]:
     """The words of a text, as a set."""
     return frozenset(text.split())
-
-
-def split_at(text: str, mark: str) -> list[str]:
-    """The groups of a text, in order."""
-    return text.split(mark)

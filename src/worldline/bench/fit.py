@@ -117,8 +117,3 @@ def _curved(slope: Matrix, pairs: Sequence[tuple[Matrix, Matrix]]) -> Matrix:
     for (step, turn), share in zip(pairs, reversed(kept), strict=True):
         seen = seen + step * (share - float(turn @ seen) / float(turn @ step))
     return seen
-
-
-def rounded(names: Sequence[str], weights: Matrix, digits: int = 2) -> dict[str, float]:
-    """The table to paste into the weights module."""
-    return {name: round(float(w), digits) + 0.0 for name, w in zip(names, weights, strict=True)}

@@ -81,7 +81,6 @@ class Stated(Struct, frozen=True):
 
 
 Item: TypeAlias = Said | Known | Stated | Joined | Left | Bad
-Reader: TypeAlias = Callable[[Iterable["Record | Bad"]], Iterator[Item]]
 
 
 class Report(Struct, frozen=True):

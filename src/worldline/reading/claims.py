@@ -199,10 +199,6 @@ class _Reader(Nouns):
             place += 1
         return [*found, self.tree.said(run)] if run else found
 
-    def _default_owner(self, role: str) -> str:
-        """ "Uncle Sandro" without an owner is the speaker's."""
-        return self.talk.speaker if role.split()[-1] in words("kin.txt") else ""
-
     def _apposition(self, at: int, noun: Noun) -> None:
         for i in self.tree.kids(at, "appos"):
             other = self.tree.noun(i, self.days)

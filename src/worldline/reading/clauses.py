@@ -80,7 +80,6 @@ class Clause(Struct, frozen=True):
     asks: bool = False
     orders: bool = False
     quoted: bool = False
-    reported: bool = False
     doubtful: bool = False
     also: bool = False
     now: bool = False
@@ -240,7 +239,6 @@ def _framed(
         unreal=_is_unreal(tree, at, low) or (marks.future and bool(low & {"was", "were"})),
         asks=_asks(tree, at),
         orders=_orders(tree, at, subjects),
-        reported=head.dep in ("ccomp", "xcomp"),
         doubtful=_is_doubtful(tree, at, adverbs),
         also=bool(adverbs & {"also", "too", "besides"}) or _adds(tree, own),
         now=bool(adverbs & _NOW),

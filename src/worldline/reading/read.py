@@ -1,4 +1,4 @@
-"""One reading per message: sentences, dates, claims and cues, worked out once and kept with it.
+"""One reading per message: claims, corrected values and cues, worked out once and kept with it.
 
 Pure: the same text, speaker and time give the same reading, with no look at any store. It cuts the
 text at lines, semicolons and dashes, reads records by grammar and sentences by the parser.
@@ -50,7 +50,6 @@ class Reading(Struct, frozen=True):
 
     reader: str
     claims: tuple[Claim, ...] = ()
-    dates: tuple[tuple[int, int], ...] = ()
     corrects: bool = False
     """Whether it takes back something said before."""
     values: tuple[str, ...] = ()
@@ -126,7 +125,7 @@ def read(
         claims = [
             replace(c, cue="adds") if c.cue in ("", "closes") and c.effect == "holds" else c for c in claims
         ]
-    return Reading(reader(), tuple(claims), (), corrects, values, signs)
+    return Reading(reader(), tuple(claims), corrects, values, signs)
 
 
 _REDACTED = "[redacted"

@@ -21,7 +21,6 @@ _LEFT_OUT = frozenset(
     {"det", "predet", "punct", "cc", "conj", "relcl", "appos", "case", "preconj", "neg", "acl", "advcl"}
 )
 _BRANCHES = frozenset({"conj", "cc", "relcl", "appos", "acl", "advcl"})
-CLAUSAL = frozenset({"relcl", "advcl", "ccomp", "parataxis", "conj", "csubj"})
 _ENDS = re.compile(r"[^\w%°$€£#+)]+$|\s+(?:effective|with effect|as well|too)$")
 _LONGEST = 12
 """Words of a noun phrase; a longer one is a misreading."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import orjson
-from msgspec import Struct
 
 from worldline.config import Config, place
 from worldline.errors import InvalidInput, StoreError
@@ -43,13 +42,6 @@ _ELEMENTS = {"ids": "bigint[]", "texts": "text[]"}
 _AFTER_JOIN = re.compile(
     r"\s*(?:AS\s+)?(?!ON\b|WHERE\b|CROSS\b|LEFT\b|JOIN\b|GROUP\b|ORDER\b|UNION\b)(\w+)?\s*(ON\b)?"
 )
-
-
-class Statement(Struct, frozen=True):
-    """A statement as psycopg takes it, and the parameters that are lists."""
-
-    text: str
-    lists: tuple[str, ...]
 
 
 def bound(sql: str, args: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

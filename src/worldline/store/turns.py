@@ -19,10 +19,6 @@ from worldline.text import fold
 BATCH = 2000
 """So many texts are read at a time."""
 TABLES = ("texts", "cold_texts")
-SEATS = " UNION ALL ".join(
-    f"SELECT {{columns}} FROM {table} t WHERE t.tenant = :t AND {{where}}" for table in TABLES
-)
-"""Where turns sit, hot or archived."""
 SEATED = " UNION ALL ".join(
     f"SELECT {{columns}} FROM json_each(:among) j CROSS JOIN {table} t ON t.tenant = :t AND t.node = j.value"
     for table in TABLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from worldline.clock import FOREVER, Instant, Interval
+from worldline.clock import Instant, Interval
 from worldline.store import erasing, ledger
 from worldline.store.schema import COLUMNS
 from worldline.store.tx import Tx
@@ -135,8 +135,3 @@ def marked(tx: Tx, number: int) -> Marked:
         number=number,
     )
     return Marked._make((*rows[0][:7], bool(rows[0][7])))
-
-
-def is_open(known: Interval) -> bool:
-    """Whether a row is still believed."""
-    return known.end == FOREVER

@@ -254,14 +254,6 @@ class SqlView:
         )
         return [(belief_from(row[:11]), node_from(row[11:])) for row in rows]
 
-    def nodes_by_belief(self, where: str) -> list[Node]:
-        """Nodes through these very belief rows, whatever the moment; scope and world still hold."""
-        rows = self.query(
-            f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-            f" WHERE b.tenant = :t AND {where} AND {self.scoped('b')} AND {self.ever_inside('b.line')} ORDER BY b.id"
-        )
-        return [node_from(row) for row in rows]
-
     def latest(self, line: int) -> Node | None:
         """The version of a lineage that was believed last by this known time, over or not."""
         rows = self.query(
