@@ -23,6 +23,9 @@ def read(text: str) -> Question:
     ("text", "wants"),
     [
         ("Who trains the puppies?", "name"),
+        ("What about the lighthouse?", "about"),
+        ("And how about Wanda?", "about"),
+        ("What about the lighthouse is so odd?", "thing"),
         ("Where does Wanda park her van?", "place"),
         ("When does the choir leave for Ghent?", "date"),
         ("What time does the ferry leave?", "clock"),

@@ -80,6 +80,14 @@ def test_cues_of_a_question():
     assert ask("What did you recommend last time?").to_assistant
 
 
+def test_the_moment_that_is_meant_is_no_word_to_look_for():
+    """Who writes "at the moment" says nothing about rent; "the moment" alone is a word like others."""
+    assert ask("What rent do I pay at the moment?").terms == ("rent", "pay")
+    assert ask("Which club is Ana in these days?").terms == ask("Which club is Ana in now?").terms
+    assert "moment" in ask("Which moment did she like best?").terms
+    assert ask("now?").terms == ("now",)
+
+
 def test_every_feature_has_a_weight_and_the_reverse():
     """The table of weights and the measured features have the same names."""
     turns, corpus = pool(("ana", "hello there"), ("ben", "hi"))

@@ -56,6 +56,8 @@ def _role(who: str) -> str:
         ("Who's Ana's boss?", "now"),
         ("Who runs the chess club?", "now"),
         ("Who won the chess game?", ""),
+        ("What edition of Hermes is in print?", "now"),
+        ("What books is Ana reading?", ""),
         ("How many Korean restaurants has Ana tried?", "now"),
         ("What did the cat weigh at the latest check?", "now"),
         ("Where did I initially keep my sneakers?", "then"),
@@ -148,3 +150,15 @@ def test_only_the_fact_that_is_asked_for_counts() -> None:
         )
         == {}
     )
+
+
+def test_what_replaced_a_turn_but_speaks_of_something_else_stays_where_it_is() -> None:
+    """A fact may be closed by a turn about another thing: far down, it leads nothing."""
+    course = ("The pottery class is on Mondays.", "ana", 1)
+    others = [(f"Number {n} of the harbour walks was windy.", "ana", 2) for n in range(12)]
+    sorry = ("Sorry, I got that wrong, the tortoise is eleven.", "ana", 9)
+    moved = ("The pottery lessons are on Fridays.", "ana", 9)
+    question = "On which day is the pottery class?"
+
+    assert order(question, course, *others, sorry, replaced={1: [14]})[0] == 1
+    assert order(question, course, *others, moved, replaced={1: [14]})[0] == 14

@@ -136,7 +136,7 @@ _PAST = re.compile(
     re.I,
 )
 _SEVERAL = re.compile(
-    r"\bhow many\b|\bwhich \w+s\b|\bwhat (?:\w+ ){0,2}\w+s (?:has|have|did|does|do|are|were|is)\b|"
+    r"\bhow many\b|\bwhich \w+s\b|\bwhat (?:\w+ ){0,2}(?-i:[a-z]+s) (?:has|have|did|does|do|are|were|is)\b|"
     r"\blist\b|\ball (?:the|of)\b|"
     r"\bwhat (?:\w+ )?(?:has|have) \w+\b|\border\b|\bsummar|\btotal\b|\bin what ways\b|\bactivities\b|"
     r"\bprogress|\bover time\b|\bthroughout\b|\bcompare|\bboth\b|\btimeline\b|哪些|几个|所有|分别|总共",
@@ -152,6 +152,12 @@ _ORDER = re.compile(
 )
 _ONLY = re.compile(r"\b(?:mention|list|name) only\b.*", re.I | re.S)
 """How many are wanted is no part of what is asked for."""
+_NOW = re.compile(
+    r"\b(?:at (?:the|this) (?:moment|present|time)|at present|(?:in|on) (?:these|those) days|these days|nowadays|"
+    r"right now|(?:as of|by|until|up to) now|now|currently|presently|so far|to date|for the time being)\b",
+    re.I,
+)
+"""Which moment is meant is no part of it either: who writes "at the moment" says nothing about rent."""
 # Words that speak about the asking or the conversation, not about what was said in it.
 _META_WORDS = (
     "summary summarize summarise comprehensive complete overview recap order list aspect different "
@@ -167,7 +173,8 @@ def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) 
     order, text = bool(_ORDER.search(question)), question
     question = _ONLY.sub("", question) or question
     own = {token for name in named for token in words(name)}
-    found = dict.fromkeys(content_words(question)) or dict.fromkeys(words(question))
+    said = _NOW.sub(" ", question)
+    found = dict.fromkeys(content_words(said)) or dict.fromkeys(words(question))
     terms = [t for t in found if t not in _meta()] or list(found)
     strict = sum(bit for bit, pattern in _STRICT if pattern.search(question))
     kept = tuple(t for t in terms if t not in own) or tuple(terms)

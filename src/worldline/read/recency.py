@@ -21,7 +21,7 @@ from worldline.read.meeting import Need, Unit, degrees, needs, units
 from worldline.read.score import Board
 from worldline.rules.describe import NAME, NUMBER
 from worldline.store.search import Drawn
-from worldline.text import words
+from worldline.text import stop, words
 
 Tense = Literal["now", "then", ""]
 
@@ -130,10 +130,36 @@ def in_time(
 ) -> list[int]:
     """The order with what holds now before what it took the place of, or after it, as the question asks."""
     wish = tense(asked)
-    ordered = _by_facts(board, list(order), replaced, wish)
+    ordered = _by_facts(board, list(order), _at_hand(asked, board, order, replaced), wish)
     if wish == "now" and (_NOW.search(asked.text) or not _MANNER.search(asked.text)):
         return _by_date(asked, board, ordered)
     return _before_that(asked, board, ordered) if wish == "then" else ordered
+
+
+def _at_hand(
+    asked: Asked, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]]
+) -> dict[int, list[int]]:
+    """What took a turn's place, where the question finds it too or it speaks of the same thing as that turn.
+
+    A fact may be closed by a turn about something else; such a turn is no evidence for what it closed.
+    """
+    said = {turn.key: _content(turn) for turn in board.turns}
+    best = {board.turns[at].key for at in order[:DEPTH]}
+    named = {need.stem for need in needs(asked) if need.word[:1].isupper()}
+    named |= {token for name in asked.people for token in words(name)}
+    return {
+        old: [new for new in later if new in best or (said.get(new, _NO) & said.get(old, _NO)) - named]
+        for old, later in replaced.items()
+    }
+
+
+_NO: frozenset[str] = frozenset()
+
+
+def _content(turn: Turn) -> frozenset[str]:
+    """The stems of a turn that say something."""
+    said = {token for token in turn.described.words.split() if len(token) > 2 and token.isalnum()}
+    return frozenset(said - stop() - {turn.speaker})
 
 
 def _by_facts(

@@ -67,6 +67,11 @@ _ORDER = re.compile(
     re.I,
 )
 _WHY = re.compile(r"^\s*(?:why\b|how come\b)|\b(?:reason|purpose)\b", re.I)
+_ABOUT = re.compile(
+    r"^\W*(?:and |so |but |ok(?:ay)? )*(?:what|how) (?:about|of)\b(?![^?]*\b(?:is|are|was|were|do|does|did)\b)",
+    re.I,
+)
+"""Who asks "what about the mill?" leaves open what they want to know of it: no single value is the answer."""
 _YOU = re.compile(r"\b(?:you|your)\b", re.I)
 MONEY_NOUNS = frozenset(
     "price cost rent fee salary budget wage pay bill fare fine deposit charge income debt fund money rate".split()
@@ -104,7 +109,7 @@ class Question(Struct, frozen=True):
     text: str
     wh: str
     wants: str
-    """name place date clock weekday duration money amount count age frequency distance thing yesno reason order"""
+    """name place date clock weekday duration money amount count age frequency distance thing, else: yesno reason …"""
     noun: str
     """What the answer is called: "which city"; empty for "who"."""
     asks: tuple[Asks, ...]
@@ -248,7 +253,9 @@ class _Reader:
 
     def _wants(self, wh: str, noun: str, asks: Sequence[Asks]) -> str:
         """The kind of answer."""
-        if self.at < 0 or (False):
+        if _ABOUT.search(self.text):
+            return "about"
+        if self.at < 0:
             return "yesno"
         if _WHY.search(self.text):
             return "reason"
