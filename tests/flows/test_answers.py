@@ -113,3 +113,71 @@ def test_an_answer_removes_the_doubt(told):
     found = told(*HOME).recall("Who is my landlord?", asked_at="2026-05-01" + NOON)
     assert found.answer == "Mr. Peeters"
     assert not found.abstained
+
+
+CLUB = (
+    ("2026-03-02", "Otto", "The rowing club moved its training from Tuesday to Friday."),
+    ("2026-03-03", "Otto", "We moved the archive from Bruges to Mechelen."),
+    ("2026-03-04", "Otto", "The boathouse has 14 lockers and a tiny kitchen."),
+    ("2026-03-05", "Otto", "Ida joined the crew yesterday."),
+    ("2026-03-09", "Otto", "Our treasurer retired, the regatta is on 20 June."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("On which weekday is the training of the rowing club?", "Friday"),
+        ("Where was the archive before?", "Bruges"),
+        ("How many lockers does the boathouse have?", "14 lockers"),
+        ("When did Ida join the crew?", "4 March 2026"),
+        ("When is the regatta?", "20 June 2026"),
+        ("Who insures the boathouse?", None),
+        ("How much does a locker cost?", None),
+        ("What about the boathouse?", None),
+    ],
+)
+def test_the_evidence_itself_answers_by_kind(told, question, right):
+    """A value of the kind asked for in the sentence that was found; what it changed from only if that is asked."""
+    assert answer(told(*CLUB), question) == right
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("Which came first, Ida joining the crew or the regatta?", "Ida joining the crew"),
+        ("Which came later: Ida joining the crew or the regatta?", "the regatta"),
+        ("Did the move of the archive or the regatta happen first?", "the move of the archive"),
+        (
+            "Put in order: the regatta, Ida joining the crew, the move of the archive.",
+            "the move of the archive; Ida joining the crew; the regatta",
+        ),
+        ("What happened first, the regatta or the flood?", None),
+        ("Which came first, Otto or Ida?", None),
+    ],
+)
+def test_what_came_first_is_looked_for_one_by_one(told, question, right):
+    """Dates in the texts count before the day they were said; what is not told of leaves no answer."""
+    assert answer(told(*CLUB), question) == right
+
+
+def test_the_proof_of_an_order_are_the_texts_that_date_it(told):
+    """They lead the evidence too, the one that answers first."""
+    memory = told(*CLUB)
+    found = memory.recall(
+        "Which came later, Ida joining the crew or the regatta?", asked_at="2026-05-01" + NOON
+    )
+    texts = [CLUB[4][2], CLUB[3][2]]
+
+    assert [memory.get(proof).content for proof in found.proof] == texts
+    assert [hit.node.content for hit in found.hits[:2]] == texts
+
+
+def test_a_date_without_a_year_is_the_near_one(told):
+    """ "14 November", said in October, is ahead; what has happened lies behind."""
+    memory = told(
+        ("2025-10-20", "Ines", "The knee surgery has a date now, 14 November, at the clinic."),
+        ("2025-10-21", "Ines", "The roof was repaired on 14 November."),
+    )
+    assert answer(memory, "When is the knee surgery?") == "14 November 2025"
+    assert answer(memory, "When was the roof repaired?") == "14 November 2024"

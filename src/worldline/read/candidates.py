@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -62,6 +62,9 @@ _OFTEN = re.compile(
     re.I,
 )
 _WEEKDAY = re.compile(rf"\b(?:{_WEEK})days?(?:(?:,| and| &| or| to)(?: and)? (?:{_WEEK})days?)*\b", re.I)
+_ONE_DAY = re.compile(rf"\b(?:{_WEEK})days?\b", re.I)
+_MOVED = re.compile(r"\b(?:mov|shift|switch|chang|reschedul|push)\w*\b[^.!?]*\bfrom\s+$", re.I)
+"""What is moved from Tuesday to Friday does not last from the one to the other."""
 _UNIT = (
     r"(?:mg|kg|g|kilos?|grams?|km|k|m|cm|mm|ml|l|litres?|liters?|miles?|metres?|meters?|feet|foot|inches|tons?"
     r"|percent|%|degrees|°c?|gb|mb|tb|kw|kwh|stone|lbs?|ms)"
@@ -100,6 +103,7 @@ _IN = re.compile(
 )
 _BY = re.compile(r"\b(?:with|by|called|named|is|was|and|told|met|asked|for)\s+$", re.I)
 _CALLED_TO = re.compile(r"(?:,|^\W*|\b(?:hey|hi|thanks|hello|congrats),?)\s*$", re.I)
+_GREETED = re.compile(r"\b(?:hey|hi|hello|thanks|thank you|congrats|morning|dear),?\s+$", re.I)
 _STREET = re.compile(
     r"\b(?:street|road|avenue|lane|row|square|place|park|drive|court|hill|bridge|island|city|town|village|county|valley|station)\b",
     re.I,
@@ -209,7 +213,7 @@ def _sentence_of(turn: Turn | None, fact: Around) -> str:
 def kind_of_value(fact: Around, family: Family | None) -> str:
     """What kind of thing the object of a fact is."""
     said = fact.value
-    if fact.kind == "date" or (family is not None and family.object == "date"):
+    if (fact.kind == "date" or (family is not None and family.object == "date")) and _SAYS_WHEN.search(said):
         return "weekday" if _WEEKDAY.fullmatch(said) and said.lower().endswith("s") else "date"
     if _MONEY.fullmatch(said):
         return "money"
@@ -226,6 +230,14 @@ def kind_of_value(fact: Around, family: Family | None) -> str:
     if re.match(rf"{_NUM}\b", said, re.I) and not said[:1].isupper():
         return "money" if _MONEY.search(said) else "amount" if _AMOUNT.match(said) else "count"
     return "name" if said[:1].isupper() else "thing"
+
+
+_SAYS_WHEN = re.compile(
+    rf"\b(?:(?:{_MONTH})[a-z]*|\d{{1,2}}(?:st|nd|rd|th)|(?:{_WEEK})days?|today|tonight|tomorrow|yesterday|week|weekend"
+    r"|month|year|day|(?:19|20)\d\d|spring|summer|autumn|fall|winter|morning|afternoon|evening|night|noon"
+    r"|christmas|easter|new year)\b|\d[/.-]\d",
+    re.I,
+)
 
 
 def dated(fact: Around) -> str:
@@ -249,7 +261,7 @@ def show_date(start: Instant, precision: str, offset: int) -> str:
     if precision in ("day", "part"):
         return f"{at.day} {at:%B} {at.year}"
     if precision in ("hour", "minute"):
-        return f"{at.day} {at:%B} {at.year} at {at:%H:%M}"
+        return f"{at.day} {at:%B} {at.year} at {at.hour}:{at:%M}"
     return ""
 
 
@@ -261,7 +273,7 @@ def of_turns(turns: Sequence[Turn], kinds: frozenset[str]) -> Iterator[Item]:
     for turn in turns:
         text = turn.text[:LONGEST]
         said_at = to_datetime(turn.said_at, turn.offset)
-        dates = find_dates(text, said_at) if kinds & {"date", "clock"} else []
+        dates = nearest_dates(text, said_at) if kinds & {"date", "clock"} else []
         for begin, end in sentences(text):
             sentence = text[begin:end]
             asks = only_asks(sentence)
@@ -280,6 +292,33 @@ def of_turns(turns: Sequence[Turn], kinds: frozenset[str]) -> Iterator[Item]:
                 )
 
 
+FAR, SOON = timedelta(days=200), timedelta(days=120)
+
+
+def nearest_dates(text: str, said_at: datetime) -> list[DateSpan]:
+    """The dates of a text; "14 November", said in October, is the one ahead unless a year or a tense says more."""
+    found = find_dates(text, said_at)
+    now = int(said_at.timestamp() * 1e6)
+    far = now - int(FAR.total_seconds() * 1e6)
+    if not any(span.start < far and not _YEAR.search(span.text) for span in found):
+        return found
+    ahead = {span.chars: span for span in find_dates(text, said_at, tense="future")}
+    soon = now + int(SOON.total_seconds() * 1e6)
+    return [
+        later
+        if span.start < far
+        and not _YEAR.search(span.text)
+        and (later := ahead.get(span.chars, span)).start <= soon
+        and not _PAST.search(text[max(0, span.chars[0] - 60) : span.chars[0]])
+        else span
+        for span in found
+    ]
+
+
+_YEAR = re.compile(r"\d{4}|\blast\b|\bago\b", re.I)
+_PAST = re.compile(r"\b(?:was|were|had|did|\w+ed)\b[^.!?]*$", re.I)
+
+
 def _values(
     sentence: str, begin: int, dates: Sequence[DateSpan], kinds: frozenset[str], said_at: datetime
 ) -> Iterator[tuple[str, str, int]]:
@@ -288,7 +327,10 @@ def _values(
     for kind, pattern in _TYPED.items():
         if kind in kinds:
             for found in pattern.finditer(sentence):
-                yield found.group().strip(" ,."), kind, found.start()
+                if kind == "weekday" and _MOVED.search(sentence[: found.start()]):
+                    yield from ((day.group(), kind, day.start()) for day in _ONE_DAY.finditer(sentence))
+                else:
+                    yield found.group().strip(" ,."), kind, found.start()
     if "count" in kinds:
         yield from _counts(sentence)
     if kinds & {"name", "place"}:
@@ -321,7 +363,7 @@ def _counts(sentence: str) -> Iterator[tuple[str, str, int]]:
         value = found.group().strip(" ,.")
         named = re.search(r"[A-Z]\w* $", sentence[: found.start()]) and found.start() > 8
         if (
-            value.lower() != "one"
+            not re.match(r"one(?: of\b|$)", value, re.I)
             and not named
             and not any(a < found.end() and found.start() < b for a, b in taken)
         ):
@@ -352,6 +394,8 @@ def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
             and re.match(r"[!?.]*$", sentence[found.end() :])
         ):
             continue  # "sounds great, Mel!"
+        if _GREETED.search(sentence[: found.start()]) and re.match(r"\s*[,!.]", sentence[found.end() :]):
+            continue  # "Hey Mel, how are you?"
         if ended[0] and sentence[ended[1] : found.start()] == ", ":
             yield f"{ended[0]}, {value}", "place", ended[1] - len(ended[0])
             continue

@@ -16,14 +16,14 @@ from msgspec import Struct
 from worldline.clock import FOREVER, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
-from worldline.read.answers import Reply, reply
+from worldline.read.answers import Reply, leader, reply, weighed
 from worldline.read.candidates import Item, Turn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, About, Ground, overtaken
+from worldline.read.weighing import SPANS, TURNS, About, Ground, overtaken
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -41,8 +41,6 @@ MOST = 8
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
-TURNS = 8
-"""So many of the best turns are searched for an answer."""
 USER = "user"
 """Whom facts speak of when the user speaks and nobody says who that is."""
 
@@ -65,6 +63,8 @@ class Known(Struct, frozen=True):
 
     facts: tuple[Believed, ...] = ()
     answer: Told | None = None
+    leads: int = 0
+    """The turn that most likely holds the answer, where none is sure; 0 where that is open too."""
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
@@ -89,8 +89,12 @@ def known(
     matcher: Matcher | None,
     hits: Sequence[Hit] = (),
     readings: Mapping[int, bytes] = {},
+    sure: float = 0.5,
 ) -> Known:
-    """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted."""
+    """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted.
+
+    `sure` is how sure it is that the hits speak to the question at all.
+    """
     question = _read(asked) if hits else None
     mine = _asker(view, question)
     graph = ViewGraph(view, mine)
@@ -108,11 +112,13 @@ def known(
         return Known(chosen, _walked(asked, graph, walking))
     if question.wants not in SPANS:
         return Known(chosen)
-    ground, items = gathered(view, question, lines, mine, hits, readings)
-    found = reply(ground, items)
+    ground, items = gathered(view, question, lines, mine, hits, readings, sure)
+    ranked = weighed(ground, items)
+    found = reply(ground, ranked)
     if found is not None:
         return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn))
-    return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
+    walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
+    return Known(chosen, walked, 0 if walked else leader(ground, ranked))
 
 
 def _read(asked: Asked) -> Question | None:
@@ -170,6 +176,7 @@ def gathered(
     mine: Collection[str],
     hits: Sequence[Hit],
     readings: Mapping[int, bytes],
+    sure: float,
 ) -> tuple[Ground, list[Item]]:
     """What an answer is weighed on, and all candidates."""
     trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
@@ -188,6 +195,7 @@ def gathered(
         question, whom, {turn.key: at for at, turn in enumerate(turns)}, {turn.key: turn.text for turn in turns},
         {turn.key: turn.said_at for turn in turns if turn.changes},
         {turn.key: fold(turn.speaker) for turn in turns},
+        {turn.key: turn.said_at for turn in turns}, sure,
     )  # fmt: skip
     return ground, items
 

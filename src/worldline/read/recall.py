@@ -22,9 +22,10 @@ from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
 from worldline.read.few import few
-from worldline.read.known import Known, known
+from worldline.read.known import Known, Told, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import FAMILY, degrees, needs, shares
+from worldline.read.orders import Listed, Text, in_order, listed
 from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score
@@ -47,6 +48,10 @@ NEAR = 30
 KNOWN_AROUND = 80
 """So many of the best are scored with what stands before and after them."""
 RRF = 60
+CLOSE = 2.5
+"""A turn that likely holds the answer leads if its score is not further than this behind the first one's."""
+FIRST = 5
+"""So many texts are looked at for each of the things that a question sets beside each other."""
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
 NO_WORD = "there is no word in the question to look for"
@@ -138,11 +143,17 @@ def _recalled(
     hits = [] if wordless else hits_of(told, chosen, pool)
     reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
-    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
+    believed = (
+        Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings, verdict.sure)
+    )
     sure = 0.0 if wordless else verdict.sure
+    if "facts" not in wish.without and believed.answer is None and (several := listed(question)):
+        believed, hits = _in_order(view, several, wish, believed, hits, pool)
     if believed.answer:
         reason, sure = None, max(sure, THRESHOLD)
         hits = _led_by(view, hits, believed.answer.turn, pool)
+    elif any(hit.node.key == believed.leads and hits[0].score - hit.score <= CLOSE for hit in hits[:wanted]):
+        hits = _led_by(view, hits, believed.leads, pool)
     answer = Recall(
         question,
         tuple(hits),
@@ -158,6 +169,32 @@ def _recalled(
     )
     opening = _opening(reason, believed, wish.max_tokens)
     return Found(answer, wanted, len(pool.candidates), opening, asked.several or asked.broad)
+
+
+def _in_order(
+    view: View, asked: Listed, wish: Wish, believed: Known, hits: list[Hit], pool: Pool
+) -> tuple[Known, list[Hit]]:
+    """The answer to what came first, each thing looked for on its own, and its evidence before the rest."""
+
+    def look(thing: str) -> list[Text]:
+        ranked = find(view, thing, wish, None)
+        if not judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order).enough:
+            return []
+        told = verbatim(view, keys := [ranked.board.turns[at].key for at in ranked.order[:FIRST]])
+        return [
+            Text(key, told[key].node.id, told[key].node.content, at, told[key].offset)
+            for key in keys
+            if key in told and told[key].reading is not None and (at := told[key].said_at) is not None
+        ]
+
+    found = in_order(asked, look)
+    if found is None:
+        return believed, hits
+    answer, dated = found
+    for one in reversed(dated):
+        hits = _led_by(view, hits, one.turn, pool)
+    proof = tuple(dict.fromkeys(one.id for one in dated))
+    return replace(believed, answer=Told(answer, proof, turn=dated[0].turn)), hits
 
 
 def _led_by(view: View, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
