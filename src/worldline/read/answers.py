@@ -23,6 +23,8 @@ SURE = 0.6
 """Of four answers at least three have to be right, in small memories and in long ones."""
 SURE_OF_LISTS = 0.3
 """The values of a list share the probability."""
+SUITS = 0.9
+"""A value that fits less than this is of another kind than the one asked for: a name for a place."""
 LEADS = 0.1
 """From here on the turn of the likeliest value is the right one more often than the turn that was found first."""
 MOST = 6
@@ -47,13 +49,19 @@ class Reply(Struct, frozen=True):
 
 
 def reply(ground: Ground, ranked: Sequence[Reply]) -> Reply | None:
-    """The answer, if one of these is sure; where the evidence is in doubt, one that meets all of it is."""
+    """The answer, if one of these is sure.
+
+    Where the evidence is in doubt or is records, which walks lead through, or where the value is not quite of the kind
+    that is asked for, what is said with it has to meet every word.
+    """
     asked = ground.question
     if not ranked or asked.wants not in FITS:
         return None
-    if ground.sure < THRESHOLD and not any(settles(ground, item) for item in ranked[0].items):
-        return None
     best = ranked[0]
+    talked = any(ground.speakers.values())
+    plain = talked and ground.sure >= THRESHOLD and FITS[asked.wants][best.items[0].kind] >= SUITS
+    if not plain and not any(settles(ground, item) for item in best.items):
+        return None
     if asked.many:
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
     return best if best.probability >= SURE else None
