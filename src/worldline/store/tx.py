@@ -84,7 +84,7 @@ class Tx(Indexing):
         self._dirty = False
         """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
-        """The nodes whose text this changeset put."""
+        """The nodes whose text this changeset put and which get a vector."""
         self._closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
         self._ids: dict[int, bytes] = {}
         self._keys: dict[bytes, tuple[int, int]] = {}
@@ -651,7 +651,7 @@ class Tx(Indexing):
         for table, closed in self._closes.items():
             if closed:
                 self._closes[table] = []
-                self.store.execute(
+                self.store.later(
                     f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
                     {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
@@ -669,7 +669,7 @@ class Tx(Indexing):
         body, rows = self.ledger.seal()
         self.sequence += 1
         self.head = ledger.append(self, kind, body, rows)
-        self.store.execute(
+        self.store.later(
             "UPDATE tenants SET last_known = :stamp, sequence = :sequence, head = :head, texts = texts + :texts,"
             " tokens = tokens + :tokens WHERE tenant = :t",
             {
