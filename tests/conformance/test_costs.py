@@ -10,7 +10,7 @@ import pytest
 
 from conformance.test_statements import unbound
 from worldline import Config, Memory
-from worldline.store import outbox
+from worldline.store import outbox, postgres
 from worldline.testing import HashEmbedder
 
 KNOWN = (
@@ -71,8 +71,14 @@ def test_what_waits_is_seen(memory: Memory) -> None:
 
 def test_a_statement_of_many_parts_is_bound(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes out together names the tenant beside every table, in every part."""
-    sent = []
-    monkeypatch.setattr(outbox, "_numbered", lambda sql, number: sent.append(sql) or sql)
+    sent: list[str] = []
+    original = outbox.joined
+
+    def listening(parts: list[outbox.Part]) -> outbox.Part:
+        sent.extend(sql for sql, _ in parts)
+        return original(parts)
+
+    monkeypatch.setattr(postgres, "joined", listening)
     memory.remember("My cousin Ana lives in Graz with Petra Holm.", speaker="Vera")
     assert len(sent) > 10
-    assert {sql for sql in sent if unbound(re.sub(r"%\((\w+)\)s", r":\1", sql))} == set()
+    assert {sql for sql in sent if unbound(re.sub(r"%\((\w+)\)s", r":\1", sql), "postgres")} == set()

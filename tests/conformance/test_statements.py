@@ -30,9 +30,9 @@ WHOLE = (
 """What concerns a store as a whole: who is in it."""
 
 
-def unbound(statement: str) -> list[str]:
+def unbound(statement: str, dialect: str = "sqlite") -> list[str]:
     """The tables of a statement that are not bound to a tenant."""
-    return [table.sql() for table in _tables(statement) if not _is_bound(table)]
+    return [table.sql() for table in _tables(statement, dialect) if not _is_bound(table)]
 
 
 def named(statement: str) -> set[str]:
@@ -40,9 +40,9 @@ def named(statement: str) -> set[str]:
     return {table.name for table in _tables(statement)}
 
 
-def _tables(statement: str) -> list[exp.Table]:
+def _tables(statement: str, dialect: str = "sqlite") -> list[exp.Table]:
     sql = re.sub(r":only\b", ":only_", statement)  # a word of its own to the parser
-    tree = sqlglot.parse_one(sql, read="sqlite")
+    tree = sqlglot.parse_one(sql, read=dialect)
     return [table for table in tree.find_all(exp.Table) if table.name in TENANTS]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from worldline import Memory
 from worldline.config import Config
+from worldline.errors import WorldlineError
 from worldline.model import Fact
 from worldline.store.schema import TABLES
 from worldline.testing import HashEmbedder
@@ -142,9 +143,12 @@ def test_no_changed_value_changes_an_answer_silently(
         path = Path(shutil.copy(filled, tmp_path / f"{number}.db"))
         try:
             sql(path, f"UPDATE OR IGNORE {table} SET {name} = ? WHERE {name} IS ?", (changed(value), value))
+        except apsw.ConstraintError:  # the table itself refuses it
+            continue
+        try:
             with opened(path) as m:
                 seen = not m.verify().ok
-            assert seen or answers(path) == before, f"{value!r} → {changed(value)!r}"
-        except Exception as error:
-            if isinstance(error, AssertionError):
-                raise
+            after = before if seen else answers(path)
+        except WorldlineError:  # a refusal in plain words is not a silent answer; any other error is a defect
+            continue
+        assert seen or after == before, f"{value!r} → {changed(value)!r}"

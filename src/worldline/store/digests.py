@@ -15,7 +15,7 @@ from worldline.hashing import EMPTY_DIGEST, digest_update, world_hash
 from worldline.ports import Row
 
 if TYPE_CHECKING:
-    from worldline.store.tx import Tx
+    from worldline.ports import Tx
 
 
 class Members(Struct):

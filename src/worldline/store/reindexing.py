@@ -15,13 +15,12 @@ import msgspec
 
 from worldline.clock import Interval
 from worldline.model import NodeDraft
-from worldline.ports import Row
+from worldline.ports import Row, Tx
 from worldline.reading.voices import role_of
 from worldline.store import nights, whole, words
 from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.tx import Tx
-from worldline.store.view import label_value, metadata_from, owner_token
+from worldline.store.view import label_value, metadata_from
 from worldline.text import fold
 
 Query = Callable[..., list[Row]]
@@ -66,7 +65,9 @@ def owners(query: Query, tenant: int) -> dict[int, str]:
         'SELECT part_of, "user", agent, app, run FROM scopes WHERE tenant = :t ORDER BY id', {"t": tenant}
     ):
         pairs = zip(kinds, values, strict=True)
-        tokens.setdefault(part_of, []).extend(owner_token(kind, value) for kind, value in pairs if value)
+        tokens.setdefault(part_of, []).extend(
+            words.owner_token(kind, value) for kind, value in pairs if value
+        )
     found: dict[int, dict[str, None]] = {}
     for node, scope in query(
         "SELECT DISTINCT node, scope FROM beliefs WHERE tenant = :t ORDER BY node, scope", {"t": tenant}

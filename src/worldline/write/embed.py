@@ -11,13 +11,12 @@ from typing import Any
 
 from worldline.handle import Handle
 from worldline.hashing import tenant_number
-from worldline.ports import Embedder
+from worldline.ports import Embedder, View
 from worldline.reading.voices import role_of
 from worldline.store import vectorising
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.vectorising import Text, keep_vectors, without_vectors
 from worldline.store.vectors import require_identity
-from worldline.store.view import SqlView
 from worldline.text import PASSAGE, passages
 
 _BATCH = 64
@@ -58,7 +57,7 @@ def _embed(
     return len(texts)
 
 
-def _missing(handle: Handle, embedder: Embedder, view: SqlView, nodes: Collection[int] | None) -> list[Text]:
+def _missing(handle: Handle, embedder: Embedder, view: View, nodes: Collection[int] | None) -> list[Text]:
     """The texts that have no vector yet; refused for another embedder than the one whose vectors are stored."""
     known = handle.tenant_row().embedder
     if known is not None:
@@ -115,6 +114,6 @@ def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, ba
             if not vectorising.not_anew(handle.view(tenant)):
                 vectorising.switch(handle.store, number, embedder.identity)
                 break
-    handle.store.vectors.pop(handle.tenant, None)
+    handle.store.forget(handle.tenant)
     handle.store.swept.discard(handle.tenant)
     return done
