@@ -16,7 +16,10 @@ TABLES = (*COLUMNS, "worlds", "log", "tenants", "words", "fresh_words", "words_t
 
 def rows(memory) -> dict[str, list]:
     """Every row of every table."""
-    return {table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES}
+    keys = {table: ", ".join(key_of(table)) for table in TABLES}
+    return {
+        table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY {key}") for table, key in keys.items()
+    }
 
 
 def scene():
