@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from laws.harness import Pair, histories, ops
 from worldline import FOREVER, EdgeType, Fact, Memory, NodeType, Predicate
-from worldline.store.schema import COLUMNS
+from worldline.store.schema import COLUMNS, key_of
 from worldline.testing import FrozenClock
 from worldline.write.load import Link, Note
 
