@@ -1,14 +1,13 @@
 """What one call costs as a store grows: 1,000 messages, 10,000, 100,000, through the public verbs.
 
-    python bench/scale.py [--sizes 1000,10000,100000] [--profile talk|person|scopes] [--quick] [--json OUT]
+    python bench/scale.py [--sizes 1000,10000,100000] [--profile talk|person|scopes] [--json OUT]
 
 Texts are made of words whose frequencies fall as in a language, a third of them state something that
 the rules understand. `talk`: ten people, one user. `person`: one speaker, and every message states
 something about them. `scopes`: a hundred messages a user. CPU time, because other programs share the
 machine; `ref` is a fixed piece of Python work timed beside each figure, and `x` how many of it the
 figure is. `FTS5` is SQLite's own full text search over the same texts, one table and nothing else.
-Bytes are those that the process hands to the disk. `--quick` measures 300 messages and compares
-statements and ratios with `QUICK`; it exits with 1 where one of them got worse.
+Bytes are those that the process hands to the disk.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ from worldline.testing import HashEmbedder
 PEOPLE = ("Ana", "Ben", "Chloe", "Dmitri", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas")
 PLACES = ("Lisbon", "Oslo", "Kyoto", "Lima", "Quito", "Accra", "Cairo", "Turin", "Graz", "Lyon", "Ghent")
 STATED = (
-    "I live in {place}.",
-    "My sister {name} works at {Noun} Labs.",
     "I bought a {noun}.",
-    "I work at {Noun} Works.",
     "I am learning the {noun}.",
-    "My favourite {noun} is {Noun}.",
-    "I am allergic to {noun}s.",
     "Last week I visited {place} with {name}.",
-    "I have a dog called {Noun}.",
-    "We moved to {place} in 2021.",
+    "I have a {noun} called {Noun}.",
+    "I met {Noun} {Other} at the {noun}.",
+    "{Noun} {Other} works at {Other} Labs.",
+    "My friend {Noun} lives in {place}.",
+    "I read a book about the {noun}.",
+    "I like {noun}s more than {other}s.",
+    "I am allergic to {noun}s.",
 )
 ASKED = (
     "What did {name} buy?",
@@ -55,9 +54,8 @@ ASKED = (
 )
 SINGLE = 60
 """Messages that are remembered one by one at each size, and questions that are asked."""
-QUICK = {"remember": (45, 1.0), "recall": (40, 1.0)}
-"""What `--quick` allows: statements of the middle call, and how many `ref` it may cost."""
 Said = dict[str, Any]
+Figures = dict[str, float]
 
 
 class Talk:
@@ -65,11 +63,11 @@ class Talk:
 
     def __init__(self, profile: str) -> None:
         self.profile, self.dice = profile, random.Random(7)
-        begin, middle, end = "b br c d f g gr h k l m n p r s st t tr v w".split(), "a e i o u ea ou".split(), (
-            "ck l m n nd r st t x ple ver ster ling ton".split()
-        )
-        made = [a + b + c for a in begin for b in middle for c in end]
-        self.words = [*made, *(a + b + c + w for a, b, c, w in itertools.product(begin, middle, end, ("er", "y", "ing", "ish")))]
+        begin = "b br c d f g gr h k l m n p r s st t tr v w".split()
+        middle = "a e i o u ea ou".split()
+        end = "ck l m n nd r st t x ple ver ster ling ton".split()
+        stems = ["".join(parts) for parts in itertools.product(begin, middle, end)]
+        self.words = [stem + tail for stem in stems for tail in ("", "er", "y", "ing", "ish")]
         random.Random(3).shuffle(self.words)
         self._often = list(itertools.accumulate(1 / (n + 3) for n in range(len(self.words))))
 
@@ -78,9 +76,14 @@ class Talk:
         return self.dice.choices(self.words, cum_weights=self._often, k=count)
 
     def _filled(self, shape: str) -> str:
-        noun, other = self.some(2)
+        noun, other = self.dice.choices(self.words, k=2)
         return shape.format(
-            name=self.dice.choice(PEOPLE), place=self.dice.choice(PLACES), noun=noun, Noun=other.title()
+            name=self.dice.choice(PEOPLE),
+            place=self.dice.choice(PLACES),
+            noun=noun,
+            other=other,
+            Noun=noun.title(),
+            Other=other.title(),
         )
 
     def messages(self, start: int, count: int) -> list[Said]:
@@ -133,16 +136,16 @@ class Costs:
         self.statements: list[int] = []
         self.bytes: list[int] = []
 
-    def take(self, call: Callable[[], object]) -> object:
+    def take(self, call: Callable[..., object], *args: Any, **named: Any) -> None:
+        """Makes the call, and notes what it cost."""
         store = self.memory._h.store if self.memory is not None else None
         before, bytes_, start = store.statements if store else 0, written(), time.process_time()
-        found = call()
+        call(*args, **named)
         self.seconds.append(time.process_time() - start)
         self.bytes.append(written() - bytes_)
         self.statements.append((store.statements if store else 0) - before)
-        return found
 
-    def told(self, ref: float) -> dict[str, float]:
+    def told(self, ref: float) -> Figures:
         """The middle and the worst twentieth in milliseconds, beside `ref`."""
         ordered = sorted(self.seconds)
         middle = statistics.median(ordered)
@@ -200,8 +203,7 @@ class Scale:
             costs = Costs(memory)
             while self.size < size:
                 said = self.talk.messages(self.size, min(20, size - self.size))
-                session, user = f"session {self.size // 20}", self.user(memory)
-                costs.take(lambda said=said, session=session, user=user: user.remember(messages=said, session=session))  # type: ignore[misc]
+                costs.take(self.user(memory).remember, messages=said, session=f"session {self.size // 20}")
                 self.plain.put(said)
                 self.size += len(said)
                 if sys.stderr.isatty() and self.size % 1000 == 0:
@@ -210,80 +212,76 @@ class Scale:
             del held[:-50]
         return costs
 
-    def measure(self, size: int) -> Iterator[tuple[str, dict[str, float]]]:
+    def measure(self, size: int) -> Iterator[tuple[str, Figures]]:
         """(what, figures) at this size."""
-        batches = self.grow(size)
-        ref = reference()
-        batched = batches.told(ref)
-        yield "remember, twenty at once, a message", {
-            name: value / 20 if name in ("p50_ms", "p95_ms", "x", "kB", "statements") else value
-            for name, value in batched.items()
-        }
+        batches = self.grow(size).told(reference())
+        each = ("p50_ms", "p95_ms", "x", "kB", "statements")
+        yield (
+            "remember, twenty at once, a message",
+            {name: value / 20 if name in each else value for name, value in batches.items()},
+        )
         yield "file, bytes a message", {"bytes": self.path.stat().st_size / self.size}
         with self.open(vectors=False) as memory:
-            yield "first recall after open", self._once(memory, lambda m: m.recall(self.talk.questions(1)[0]))
-            yield from self._singles(memory, "remember")
-            yield from self._asked(memory, "recall, words alone")
+            yield self._first(memory, "first recall after open")
+            yield self._singles(memory, "remember")
+            yield self._asked(memory, "recall, words alone")
             yield from self._lists(memory)
         if self.vectors:
             with self.open(vectors=True) as memory:
-                yield "first recall with vectors", self._once(memory, lambda m: m.recall(self.talk.questions(1)[0]))
-                yield from self._singles(memory, "remember with vectors")
-                yield from self._asked(memory, "recall with vectors")
+                yield self._first(memory, "first recall with vectors")
+                yield self._singles(memory, "remember with vectors")
+                yield self._asked(memory, "recall with vectors")
         yield from self._against()
         yield "memory of the process, MB", {"bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
 
-    def _once(self, memory: Memory, call: Callable[[Memory], object]) -> dict[str, float]:
+    def _first(self, memory: Memory, name: str) -> tuple[str, Figures]:
         costs = Costs(memory)
-        costs.take(lambda: call(self.user(memory)))
-        return costs.told(reference())
+        costs.take(self.user(memory).recall, self.talk.questions(1)[0])
+        return name, costs.told(reference())
 
-    def _singles(self, memory: Memory, name: str) -> Iterator[tuple[str, dict[str, float]]]:
-        costs, said = Costs(memory), self.talk.messages(self.size, SINGLE)
-        for message in said:
-            user = self.user(memory)
-            costs.take(lambda message=message, user=user: user.remember(messages=[message], session=f"talk {self.size}"))  # type: ignore[misc]
-        self.size += len(said)
-        yield name, costs.told(reference())
+    def _singles(self, memory: Memory, name: str) -> tuple[str, Figures]:
+        costs, session = Costs(memory), f"talk {self.size}"
+        for message in self.talk.messages(self.size, SINGLE):
+            costs.take(self.user(memory).remember, messages=[message], session=session)
+            self.size += 1
+        return name, costs.told(reference())
 
-    def _asked(self, memory: Memory, name: str) -> Iterator[tuple[str, dict[str, float]]]:
+    def _asked(self, memory: Memory, name: str) -> tuple[str, Figures]:
         costs, asked, user = Costs(memory), self.talk.questions(SINGLE + 3), self.user(memory)
         for question in asked[:3]:
             user.recall(question)
         for question in asked[3:]:
-            costs.take(lambda question=question: user.recall(question))  # type: ignore[misc]
-        yield name, costs.told(reference())
+            costs.take(user.recall, question)
+        return name, costs.told(reference())
 
-    def _lists(self, memory: Memory) -> Iterator[tuple[str, dict[str, float]]]:
-        fact = memory.list("Fact", limit=1).items
-        calls: dict[str, Callable[[Memory], object]] = {
-            "list 50": lambda m: m.list(limit=50),
-            "stats": lambda m: m.stats(),
-            "profile": lambda m: m.context(),
-            "history of a fact": lambda m: m.history(fact[0].id),
-        }
-        for name, call in calls.items():
+    def _lists(self, memory: Memory) -> Iterator[tuple[str, Figures]]:
+        user = memory if self.talk.profile == "scopes" else self.user(memory)
+        fact = user.list("Fact", limit=1).items[0].id
+        calls: tuple[tuple[str, int, Callable[..., object], tuple[Any, ...]], ...] = (
+            ("list 50", 5, user.list, ()),
+            ("stats", 5, user.stats, ()),
+            ("profile", 5, user.context, ()),
+            ("history of a fact", 5, user.history, (fact,)),
+            ("verify", 1, memory.verify, ()),
+        )
+        for name, times, call, args in calls:
             costs = Costs(memory)
-            for _ in range(5):
-                costs.take(lambda call=call: call(self.user(memory) if name != "history of a fact" else memory))  # type: ignore[misc]
+            for _ in range(times):
+                costs.take(call, *args)
             yield name, costs.told(reference())
-        costs = Costs(memory)
-        costs.take(memory.verify)
-        yield "verify", costs.told(reference())
 
-    def _against(self) -> Iterator[tuple[str, dict[str, float]]]:
+    def _against(self) -> Iterator[tuple[str, Figures]]:
         puts, finds = Costs(), Costs()
         for message in self.talk.messages(self.size, SINGLE):
-            puts.take(lambda message=message: self.plain.put([message]))  # type: ignore[misc]
+            puts.take(self.plain.put, [message])
         for question in self.talk.questions(SINGLE):
-            finds.take(lambda question=question: self.plain.find(question))  # type: ignore[misc]
-        ref = reference()
-        yield "FTS5, one text", puts.told(ref)
-        yield "FTS5, one question", finds.told(ref)
+            finds.take(self.plain.find, question)
+        yield "FTS5, one text", puts.told(reference())
+        yield "FTS5, one question", finds.told(reference())
         yield "FTS5, bytes a message", {"bytes": self.plain.path.stat().st_size / self.size}
 
 
-def shown(figures: dict[str, float]) -> str:
+def shown(figures: Figures) -> str:
     """One cell of the table."""
     if "bytes" in figures:
         return f"{figures['bytes']:,.0f}"
@@ -297,21 +295,12 @@ def shown(figures: dict[str, float]) -> str:
     return cell + ")"
 
 
-def table(found: dict[int, dict[str, dict[str, float]]]) -> Iterator[str]:
+def table(found: dict[int, dict[str, Figures]]) -> Iterator[str]:
     """Markdown: a row for each figure, a column for each size."""
     yield f"| ms of CPU, P50 / P95 | {' | '.join(f'{size:,}' for size in found)} |"
     yield f"|---|{'---|' * len(found)}"
     for name in next(iter(found.values())):
         yield f"| {name} | {' | '.join(shown(figures[name]) for figures in found.values())} |"
-
-
-def regressed(found: dict[str, dict[str, float]]) -> list[str]:
-    """What costs more than `QUICK` allows."""
-    return [
-        f"{name}: {figures['statements']:.0f} statements (at most {most}), {figures['x']:.2f} x ref (at most {ratio})"
-        for name, (most, ratio) in QUICK.items()
-        if (figures := found[name])["statements"] > most or figures["x"] > ratio
-    ]
 
 
 def main() -> int:
@@ -323,7 +312,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keep the stores here")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    found: dict[int, dict[str, dict[str, float]]] = {}
+    found: dict[int, dict[str, Figures]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = options.folder or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
