@@ -25,9 +25,9 @@ from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markd
 from worldline.exchange.records import Bad, Item, Joined, Known, Left, Record, Report, Said, Stated
 from worldline.handle import Done, Handle, Place
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
+from worldline.ports import Tx
 from worldline.store import copying
 from worldline.store.events import known_before
-from worldline.store.tx import Tx
 from worldline.write import change, put
 from worldline.write import remember as remembering
 from worldline.write.check import clean_interval, clean_scope

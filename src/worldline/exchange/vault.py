@@ -16,16 +16,16 @@ from worldline.clock import EARLIEST, LATEST, show
 from worldline.errors import Refused
 from worldline.exchange.formats.markdown import LINKS
 from worldline.model import Edge, Node
+from worldline.ports import View
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 from worldline.store import copying
-from worldline.store.view import SqlView
 
 _UNSAFE = re.compile(r"[^\w .,()-]+")
 _OURS = re.compile(r"\A---\nid: ([0-9a-f]{64})\n")
 _LONGEST = 80
 
 
-def write(view: SqlView, folder: Path) -> int:
+def write(view: View, folder: Path) -> int:
     """Writes the notes that are visible here; how many."""
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{folder} is a file; name a folder, or a file that ends in .md")

@@ -557,6 +557,10 @@ def _in_time(handle: int, path: str, seconds: float) -> None:
     raise StoreBusy(f"another process has held {path} for {seconds:g} s; is one of them stopped?")
 
 
+_CLOSED = (apsw.InterruptError, apsw.ConnectionClosedError, apsw.CursorClosedError)
+"""What a thread meets whose connection another one closes."""
+
+
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """SQLite's errors as Worldline's, each with what to do."""
@@ -578,3 +582,5 @@ def translated() -> Iterator[None]:
         raise StoreError(f"the file is damaged ({error}); restore a backup") from None
     except apsw.IOError as error:
         raise StoreError(f"the disk reports an error ({error}); nothing of this write was kept") from None
+    except _CLOSED:
+        raise StoreError("the store was closed meanwhile; open it again") from None
