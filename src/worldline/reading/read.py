@@ -201,6 +201,8 @@ def _bare_record(text: str, said_at: datetime | None) -> Claim | None:
     claim = relation(line)
     if claim is None or not claim.record or claim.key in ("|be", "|a", "|") or _RUN_ON.search(claim.subject):
         return None
+    if claim.subject.endswith(("'s", "’s")):
+        return None  # "Neil's called Bob"
     if not (claim.types or (claim.object[0].isupper() and claim.subject[0].isupper())):
         return None
     if said_at is not None and find_dates(claim.object, said_at):
@@ -239,14 +241,14 @@ def _with_its_verb(tokens: list[Token], piece: str) -> list[Token]:
     found = as_verb(tokens, families().verbs)
     if found is None:
         return tokens
-    place, base = found
+    place, instead = found
     verb, start, end = tokens[place], tokens[0].begin, tokens[-1].end
-    said = f"{piece[start : verb.begin]}will {base}{piece[verb.end : end]}"
+    said = f"{piece[start : verb.begin]}{instead}{piece[verb.end : end]}"
     again = [s for s in parser.parse([said])[0] if s]
     if len(again) != 1:
         return tokens
     moved = [replace(t, begin=t.begin + start, end=t.end + start) for t in again[0]]
-    return with_verb(tokens, place, moved)
+    return with_verb(verb, instead, moved) or tokens
 
 
 def _pieces(text: str, addressee: str) -> list[tuple[int, str]]:
