@@ -17,8 +17,8 @@ from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import Clause, Part, clauses
 from worldline.reading.cues import aspects
 from worldline.reading.inflection import plural
-from worldline.reading.nouns import Nouns
 from worldline.reading.parser import Token
+from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 
@@ -45,15 +45,18 @@ def claims_of(said: Said, talk: Talk, stated: Stated) -> list[Claim]:
     return found
 
 
-class _Reader(Nouns):
+class _Reader(Terse):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
         self._roles()
         self._first_days()
+        self._topic()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._clause(clause)
+        self._noted()
+        self._note_names()
         return self.found
 
     def stated(self) -> list[Token]:
@@ -248,16 +251,20 @@ class _Reader(Nouns):
         self._note_all(clause, subjects)
 
     def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
-        """ "Sold the car." and "Left Dublin for good." speak of the one who speaks."""
+        """ "Sold the car." speaks of the one who speaks, "Takes insulin." of whom the note is about."""
         token = self.tree.tokens[clause.at]
+        about = self.talk.topic or (self.talk.person or self.talk.thing if token.tag == "VBZ" else "")
         opens = clause.at == 0 or all(self.tree.tokens[i].pos in ("ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART")
                                       for i in range(clause.at))  # fmt: skip
         if (
             clause.dep in ("ROOT", "conj", "parataxis", "advcl", "ccomp")
-            and token.tag in ("VBD", "VBN", "VBG")
+            and token.tag in ("VBD", "VBN", "VBG", "VBZ")
             and opens
         ):
-            return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
+            if about:
+                return [(Noun(about, about, clause.at, (token.begin, token.begin), "PROPN"), about)]
+            if token.tag != "VBZ":
+                return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
         return []
 
     def _is_fiction(self, clause: Clause) -> bool:

@@ -223,7 +223,7 @@ def _dated_record(claim: Claim, said_at: datetime | None) -> Claim:
 
 def _talk(text: str, speaker: str, addressee: str, said_at: datetime | None, stated: Stated) -> list[Claim]:
     pieces = _pieces(text, addressee)
-    talk = Talk(speaker, addressee, named={})
+    talk = Talk(speaker, addressee, names=[], named={})
     found: list[Claim] = []
     for (begin, piece), sentences in zip(pieces, parser.parse([p for _, p in pieces]), strict=True):
         for tokens in sentences:

@@ -44,6 +44,12 @@ class Talk(Struct):
     addressee: str = ""
     person: str = ""
     thing: str = ""
+    topic: str = ""
+    """Whom a note is about, where it says so first."""
+    begun: bool = False
+    """Whether a sentence was read that could have said so."""
+    names: list[str] = []
+    """Names outside of places: whoever is "she" where only one was said."""
     named: dict[str, str] = {}
     """Roles that the message itself filled: "sister" → Rosa."""
 
@@ -120,7 +126,8 @@ class Whom:
             kind = (self.talk.thing.lower().split() or [""])[-1]
             animal = kind in words("person_roles.txt") or kind in words("animals.txt")
             several = low in ("they", "them", "their") and (kind.endswith("s") or self.talk.thing[:1].isupper())
-            return self.talk.person or (self.talk.thing if animal or several else "")
+            alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
+            return self.talk.person or (self.talk.thing if animal or several else alone)
         return self.talk.thing if low in ("it", "its") else ""
 
     def _owner(self, said: str) -> str:
@@ -158,6 +165,15 @@ class Whom:
                 self.talk.person = self.whom(noun) or self.talk.person
             if not thing and not person and not NUMBER.match(noun.text) and (name := self.whom(noun)):
                 self.talk.thing, thing = name, True
+
+    def _note_names(self) -> None:
+        for at, token in enumerate(self.tree.tokens):
+            placed = token.dep == "pobj" and self.tree.tokens[token.head].low in ("in", "at", "to", "from", "on", "for")
+            if token.pos != "PROPN" or token.dep == "compound" or placed or at in self.days:
+                continue
+            name = self.tree.short(self.tree.noun(at, self.days, deep=False)).text
+            if name not in (*self.talk.names, self.talk.speaker, self.talk.addressee) and not NUMBER.search(name):
+                self.talk.names.append(name)
 
     def _note(self, noun: Noun, name: str) -> None:
         """Remembers who was spoken of, for the pronouns that follow."""
