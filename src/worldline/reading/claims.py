@@ -55,7 +55,8 @@ class _Reader(Terse):
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._clause(clause)
-        self._noted()
+        for claim, noun in self._noted():
+            self._keep(claim, noun)
         self._note_names()
         return self.found
 
@@ -205,8 +206,15 @@ class _Reader(Terse):
     def _apposition(self, at: int, noun: Noun) -> None:
         for i in self.tree.kids(at, "appos"):
             other = self.tree.noun(i, self.days)
-            if not noun.proper or other.proper or other.pronoun or self.tree.tokens[i].pos != "NOUN":
+            if (
+                not noun.proper
+                or other.proper
+                or other.pronoun
+                or self.tree.tokens[i].pos not in ("NOUN", "NUM")
+            ):
                 continue
+            if (age := self._aged(noun.text, other)) is not None:
+                self._keep(age, noun)
             if i in self.days or NUMBER.search(other.text):
                 continue
             owner = self._owner(other.owner)
@@ -707,8 +715,9 @@ _STATIONS = {
 """What a first day somewhere begins, by the word and the preposition."""
 _SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
-    "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with", "be together": "with",
-    "break up": "with", "divorce": "", "separate": "from", "get divorced": "from", "be divorced": "from",
+    "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
+    "be together": "with", "break up": "with", "divorce": "", "separate": "from", "get divorced": "from",
+    "be divorced": "from",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())

@@ -273,9 +273,7 @@ def _predicate(tree: Tree, at: int) -> str:
 _PREDICATES = frozenset({"together", "apart", "off", "over"})
 
 
-def _has_lasted(
-    tree: Tree, at: int, parts: Sequence[Part], stretch: Sequence[Part], low: set[str]
-) -> bool:
+def _has_lasted(tree: Tree, at: int, parts: Sequence[Part], stretch: Sequence[Part], low: set[str]) -> bool:
     """Whether what has been done goes on: it has been going on, or has for so long, or since then."""
     token = tree.tokens[at]
     going = token.tag == "VBG" and "been" in low
@@ -284,7 +282,9 @@ def _has_lasted(
 
 
 _STRETCHES = frozenset("year month week decade day".split())
-_ENDURING = frozenset("be live work have know own play study run lead stay teach date rent drive manage use".split())
+_ENDURING = frozenset(
+    "be live work have know own play study run lead stay teach date rent drive manage use".split()
+)
 
 
 def _own_words(tree: Tree, at: int) -> frozenset[int]:
@@ -349,7 +349,13 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
                 token.dep, "measure" if token.lemma in _SHIFTS else "object"
             )
             found.append(Part("", _nouns(tree, i, days), i in days, kind))
-        elif token.dep in ("prep", "agent", "dative") and token.pos in ("ADP", "SCONJ", "ADV", "VERB"):
+        elif token.dep in ("prep", "agent", "dative") and token.pos in (
+            "ADP",
+            "SCONJ",
+            "ADV",
+            "VERB",
+            "PART",
+        ):
             found += _prepositional(tree, i, days)
         elif token.dep == "xcomp" and token.tag == "VBG":
             found.append(Part("", (_gerund(tree, i, days),), False, "activity"))

@@ -1,7 +1,7 @@
 """Records in "Label: value" form: whose they are, and what each field says.
 
-A record speaks of the thing that its name field or its heading names. Fields of a thing that is not
-named say nothing that could be kept. Sentences behind a label ("Decision: we take NATS") are none.
+A record speaks of the thing that its name field or its heading names. Where nothing is named, a short
+field says something of itself: the tier is Gold. Sentences behind a label ("Decision: we take NATS") are none.
 
     "Patient: R. Okafor. Allergies: latex, aspirin." → R. Okafor is allergic to latex; … to aspirin
 """
@@ -77,16 +77,17 @@ def _is_label(said: str) -> bool:
     )
 
 
-def claims_of_fields(text: str) -> list[Claim]:
-    """What a record says; nothing where nobody is named."""
+def claims_of_fields(text: str) -> tuple[list[Claim], str, list[tuple[int, int]]]:
+    """What a record says, of whom, and the characters that say it."""
     heading, found = fields(text)
     if not found:
-        return []
+        return [], "", []
     subject, rest = _subject(heading, found)
-    claims: list[Claim] = []
-    for field in rest:
-        claims += _claims(field, subject)
-    return claims
+    claims = [claim for field in rest for claim in _claims(field, subject)]
+    if not claims:
+        return [], "", []
+    named = [(f.begin, f.end) for f in found if f not in rest]
+    return claims, subject, [*named, *{c.chars for c in claims}]
 
 
 def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:

@@ -168,7 +168,9 @@ def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
     return token
 
 
-_NEVER_PASSIVE = frozenset("been moved gone come arrived become grown retired started quit had got happened".split())
+_NEVER_PASSIVE = frozenset(
+    "been moved gone come arrived become grown retired started quit had got happened".split()
+)
 """ "Dad's moved": what stands in front of these is "has"."""
 _WITH_VERBS = frozenset("help make let go come dare see hear watch feel have need be do".split())
 

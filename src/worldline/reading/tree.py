@@ -202,7 +202,11 @@ class Tree:
         if token.dep == "poss":
             return self._is_mine(i)
         if token.dep == "case" and token.tag == "POS":
-            return self.tokens[token.head].dep not in ("dobj", "pobj", "attr")  # "a master's", "at St. Anne's"
+            return self.tokens[token.head].dep not in (
+                "dobj",
+                "pobj",
+                "attr",
+            )  # "a master's", "at St. Anne's"
         return token.dep in _LEFT_OUT or (token.dep == "advmod" and token.pos == "ADV")
 
     def _is_direct(self, i: int, at: int) -> bool:

@@ -125,7 +125,9 @@ class Whom:
         if low in THEY:
             kind = (self.talk.thing.lower().split() or [""])[-1]
             animal = kind in words("person_roles.txt") or kind in words("animals.txt")
-            several = low in ("they", "them", "their") and (kind.endswith("s") or self.talk.thing[:1].isupper())
+            several = low in ("they", "them", "their") and (
+                kind.endswith("s") or self.talk.thing[:1].isupper()
+            )
             alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
             return self.talk.person or (self.talk.thing if animal or several else alone)
         return self.talk.thing if low in ("it", "its") else ""
@@ -168,11 +170,20 @@ class Whom:
 
     def _note_names(self) -> None:
         for at, token in enumerate(self.tree.tokens):
-            placed = token.dep == "pobj" and self.tree.tokens[token.head].low in ("in", "at", "to", "from", "on", "for")
+            placed = token.dep == "pobj" and self.tree.tokens[token.head].low in (
+                "in",
+                "at",
+                "to",
+                "from",
+                "on",
+                "for",
+            )
             if token.pos != "PROPN" or token.dep == "compound" or placed or at in self.days:
                 continue
             name = self.tree.short(self.tree.noun(at, self.days, deep=False)).text
-            if name not in (*self.talk.names, self.talk.speaker, self.talk.addressee) and not NUMBER.search(name):
+            if name not in (*self.talk.names, self.talk.speaker, self.talk.addressee) and not NUMBER.search(
+                name
+            ):
                 self.talk.names.append(name)
 
     def _note(self, noun: Noun, name: str) -> None:
