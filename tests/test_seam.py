@@ -11,16 +11,13 @@ import worldline
 
 ROOT = Path(worldline.__file__).parent
 SPOKEN = re.compile(
-    r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|GROUP BY|JOIN|FROM) [a-z:({*]"
+    r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|GROUP BY|JOIN|FROM) (?!else\b)[a-z:({*]"
 )
 """The beginnings of SQL clauses, as statements and fragments write them."""
 ASKED = re.compile(r"(?:view|store|tx)\.(?:query|execute|insert|nodes|edge_rows|proposals)\(")
 """Ways to hand SQL to the store."""
 FREE = sorted(
-    path
-    for place in (ROOT, ROOT / "read", ROOT / "query", ROOT / "surfaces")
-    for path in place.glob("*.py")
-    if path.name != "testing.py"
+    path for path in ROOT.rglob("*.py") if path.parts[len(ROOT.parts)] not in ("store", "bench", "testing.py")
 )
 
 
@@ -34,6 +31,15 @@ def test_no_sql_outside_the_store(path):
     ]
 
     assert not told
+
+
+BEYOND = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT / "store")
+
+
+@pytest.mark.parametrize("path", BEYOND, ids=lambda path: str(path.relative_to(ROOT)))
+def test_ports_are_named_not_what_is_behind_them(path):
+    """No module outside the store names a view, a changeset or an index of SQL: it takes the protocol."""
+    assert not re.search(r"\b(?:SqlView|SqlTx|VectorIndex)\b", path.read_text())
 
 
 def test_sql_would_be_found():

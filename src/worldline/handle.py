@@ -16,10 +16,10 @@ from worldline.clock import AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
-from worldline.ports import Embedder, Reranker, Store, Tenant
+from worldline.ports import Embedder, Reranker, Store, Tenant, Tx, View
 from worldline.store import lookup, registry
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
+from worldline.store.tx import begin
+from worldline.store.view import bound
 
 T = TypeVar("T")
 _AGAIN = 2
@@ -102,11 +102,11 @@ class Handle(Struct, frozen=True):
         """The tenant as the store keeps it; zeros for one without memories."""
         return self.store.tenant_row(self.tenant)
 
-    def view(self, tenant: Tenant | None = None) -> SqlView:
+    def view(self, tenant: Tenant | None = None) -> View:
         """What this handle may see. "Now" is never before the last thing that was learned."""
         tenant = tenant or self.tenant_row()
         valid = self.moment.valid
-        return SqlView(
+        return bound(
             self.store,
             tenant.id,
             valid=max(self.clock(), tenant.last_known) if valid is None else valid,
@@ -116,7 +116,7 @@ class Handle(Struct, frozen=True):
             cold=not self.moment.is_now,
         )
 
-    def read(self, look: Callable[[SqlView], T]) -> T:
+    def read(self, look: Callable[[View], T]) -> T:
         """One snapshot, looked at; again, where the server went away in the middle."""
 
         def once() -> T:
@@ -184,7 +184,7 @@ class Handle(Struct, frozen=True):
         tenant = tenant or self.tenant_row()
         if not tenant.id:
             tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
-        return Tx(
+        return begin(
             self.store,
             tenant,
             known=max(self.clock(), tenant.last_known + 1),
@@ -195,7 +195,7 @@ class Handle(Struct, frozen=True):
             fresh=fresh,
         )
 
-    def resolve(self, view: SqlView, ref: Any) -> lookup.Target:
+    def resolve(self, view: View, ref: Any) -> lookup.Target:
         """The memory that a caller means."""
         return lookup.resolve(view, ref, self.config.prefix_length)
 

@@ -46,6 +46,7 @@ from worldline.model import (
 )
 from worldline.plugins.embedders import open_embedder
 from worldline.plugins.rerankers import open_reranker
+from worldline.ports import Tx, View
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
@@ -58,8 +59,6 @@ from worldline.store import histories, registry
 from worldline.store import listing as lists
 from worldline.store.dialect import open_store
 from worldline.store.lookup import missing
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.tending import Tending
 from worldline.write import change, put, refact, undo
 from worldline.write import load as bulk
@@ -177,7 +176,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """A handle inside a world: it sees nothing outside, and what it writes lies inside."""
         return self._bind(world=self._h.read(lambda view: self._inner(view, world)))
 
-    def _inner(self, view: SqlView, world: Any) -> int:
+    def _inner(self, view: View, world: Any) -> int:
         """A world to enter: inside the one that this handle is in already, at this moment."""
         target = self._h.resolve(view, world)
         if not view.lies_inside(target.line):
@@ -488,7 +487,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         `exact` gives the very version that the id names, whatever became of it.
         """
 
-        def look(view: SqlView) -> Node:
+        def look(view: View) -> Node:
             target = self._h.resolve(view, ref)
             if exact:
                 node = view.payload(target.key or target.line)
@@ -504,7 +503,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
     def edge(self, src: Any, type: str, dst: Any) -> Edge:
         """The edge of this type between two memories, as it is believed now; to retire or correct it."""
 
-        def look(view: SqlView) -> Edge:
+        def look(view: View) -> Edge:
             source = self._h.resolve(view, src)
             target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
             found = histories.edges_between(view, source, type, target)
@@ -552,7 +551,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
             ask = run.rewrite(Ask(include_superseded=query.closed), view, self._h.types)
             return "\n".join(run.plan(query, view, ask))
 
-    def _query_view(self, query: Query) -> SqlView:
+    def _query_view(self, query: Query) -> View:
         view = self._h.view()
         changes: dict[str, Any] = {}
         if query.world is not None:
@@ -575,13 +574,13 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
     def diff(self, a: Any, b: Any = None) -> Diff:
         """What changed between two moments (times, or hashes that a world has had)."""
 
-        def look(view: SqlView) -> Diff:
+        def look(view: View) -> Diff:
             before, after = (self._moment_view(view, at) for at in (a, b))
             return introspection.diff(before, after)
 
         return self._h.read(look)
 
-    def _moment_view(self, view: SqlView, at: Any) -> SqlView:
+    def _moment_view(self, view: View, at: Any) -> View:
         if at is None:
             return view
         if isinstance(at, str) and len(at) >= self._h.config.prefix_length and _is_hex(at):
@@ -593,7 +592,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
     def why(self, ref: Any) -> Why:
         """Why something is believed: the path to verbatim events."""
 
-        def look(view: SqlView) -> Why:
+        def look(view: View) -> Why:
             target = self._h.resolve(view, ref)
             node = view.one(target.line) or view.latest(target.line)
             if node is None:
@@ -611,7 +610,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
     def hash(self, ref: Any = None) -> str:
         """The hash of a world and all inside it; without one, of the whole memory."""
 
-        def look(view: SqlView) -> str:
+        def look(view: View) -> str:
             line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
             return lists.hash_of(view, line).hex()
 

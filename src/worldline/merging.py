@@ -13,10 +13,9 @@ import msgspec
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Done, Handle, Place
 from worldline.model import Edge, Node, Proposal, Receipt
+from worldline.ports import Tx, View
 from worldline.store import people
 from worldline.store.histories import mentions_of
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.write import merge
 from worldline.write.redact import redacting
 
@@ -61,7 +60,7 @@ class Merging:
     def equivalence_class(self, ref: Any) -> tuple[Node, ...]:
         """Everything accepted as the same as this, itself included."""
 
-        def look(view: SqlView) -> tuple[Node, ...]:
+        def look(view: View) -> tuple[Node, ...]:
             lines = view.same_as(self._h.resolve(view, ref).line)
             return tuple(node for line in lines if (node := view.latest(line)) is not None)
 
@@ -70,7 +69,7 @@ class Merging:
     def export_identity(self, ref: Any) -> dict[str, Any]:
         """One identity with all its names, and where each of them comes from."""
 
-        def look(view: SqlView) -> dict[str, Any]:
+        def look(view: View) -> dict[str, Any]:
             lines = view.same_as(self._h.resolve(view, ref).line)
             members = [node for line in lines if (node := view.latest(line)) is not None]
             return {

@@ -8,15 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from worldline.clock import LATEST, Instant
 from worldline.config import Config
 from worldline.hashing import GENESIS
-from worldline.model import Belief, Edge, FactRow, Node
+from worldline.model import (
+    Belief,
+    Close,
+    Edge,
+    EdgeDraft,
+    EdgeType,
+    FactRow,
+    Metadata,
+    Node,
+    NodeDraft,
+    Op,
+    Proposal,
+    Propose,
+    Scope,
+)
 
 Direction = Literal["out", "in"]
 Row = tuple[Any, ...]
+Texts: TypeAlias = Sequence[tuple[int, str, str, str]]
+"""(row, owners, words, kinds) of passages, tokens separated by spaces."""
 
 
 class Tenant(NamedTuple):
@@ -43,7 +59,6 @@ class Store(Protocol):
     in_memory: bool
     statements: int
     """How many were sent so far."""
-    vectors: dict[str, Any]
     matcher: Any
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
@@ -115,7 +130,7 @@ class Store(Protocol):
     def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
         """Lineages that a recall has shown; written down with the tenant's next write."""
 
-    def index_of(self, tenant: str) -> Any:
+    def index_of(self, tenant: str) -> Vectors:
         """A tenant's vectors in memory."""
 
     def forget(self, tenant: str) -> None:
@@ -145,14 +160,143 @@ class Reranker(Protocol):
         """A number for each text, the higher the better."""
 
 
-class View(Protocol):
+class Words(Protocol):
+    """The words index of one tenant, inside a write transaction."""
+
+    def add(self, texts: Texts) -> None:
+        """New texts."""
+
+    def remove(self, texts: Texts, *, cold: bool = False) -> None:
+        """Takes texts out again; they are given as they were put in."""
+
+    def replace(self, old: Texts, new: Texts) -> None:
+        """Other words for the same rows."""
+
+    def move(self, texts: Texts, *, cold: bool) -> None:
+        """Texts go into the archive, or come back from it."""
+
+    def repack(self, terms: Collection[str]) -> None:
+        """Writes the lists of these words anew, as full as they may be."""
+
+
+class Vectors(Protocol):
+    """The vectors of one tenant, held in memory and brought up to date by each search."""
+
+    worlds: Any
+    """Those of whole worlds, made of their members'."""
+
+    def search(
+        self,
+        view: View,
+        query: Any,
+        depth: int,
+        newest: Any,
+        *,
+        scopes: Collection[int] | None = None,
+        nodes: Collection[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given."""
+
+    def cosines(self, query: Any, nodes: Collection[int]) -> dict[int, float]:
+        """The cosine of every one of these nodes that has a vector."""
+
+
+class Bound(Protocol):
+    """What a view is bound to, and how the store's own modules ask with it: nobody else hands it SQL."""
+
+    store: Store
+    tenant: int
+    scope: Scope
+    world: int
+    valid: Instant
+    known: Instant
+    closed: bool
+    """Whether what is over or withdrawn is seen too."""
+    quarantined: bool
+    cold: bool
+    labels: Metadata
+    """The metadata that is asked for."""
+    is_snapshot: bool
+    """Whether nothing that it sees can change while it is looked at."""
+    looked: tuple[frozenset[str], list[Row]] | None
+    """What was counted of some terms, for the search that follows."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether what is archived is looked at too."""
+
+    def query(self, sql: str, **args: Any) -> list[Row]:
+        """One statement with these bindings."""
+
+    def time(self, row: str) -> str:
+        """The condition that a row is seen from this moment."""
+
+    def scoped(self, row: str) -> str:
+        """The condition that a row belongs to every bound kind of scope."""
+
+    def inside(self, line: str) -> str:
+        """The condition that a lineage lies in the entered world."""
+
+    def ever_inside(self, line: str) -> str:
+        """The condition that a lineage has lain in the entered world at some time."""
+
+    def edge_ever_inside(self) -> str:
+        """The same of the source of the edge `e`."""
+
+    def trusted(self) -> str:
+        """The condition that the belief `b` is not quarantined, unless asked for."""
+
+    def seen(self) -> str:
+        """Everything that makes a belief `b` visible here."""
+
+    def same_owner(self, scope: int) -> str:
+        """The condition that the belief `b` has the same user, agent and app, whatever the run."""
+
+    def nodes(self, where: str, tail: str = "", **args: Any) -> list[Node]:
+        """Visible nodes that meet a condition on `n` and `b`."""
+
+    def edge_rows(self, where: str, **args: Any) -> list[Edge]:
+        """Edges that meet a condition on `e`, whatever their ends."""
+
+    def proposals(self, where: str = "TRUE", **args: Any) -> list[Proposal]:
+        """Merge proposals as they stood at this known time."""
+
+    def open_facts(self, subject: int, scope: int) -> list[Row]:
+        """What is believed of a subject and not over."""
+
+    def open_facts_among(self, nodes: Collection[int], scope: int) -> list[Row]:
+        """Which of these are facts that are believed and not over."""
+
+
+class View(Bound, Protocol):
     """Reads, bound to one tenant, scope, world and moment."""
 
+    def bind(self, **changes: Any) -> View:
+        """The same view with another moment, world, scope or openness."""
+
     def visible(self, lines: Collection[int]) -> list[Node]:
-        """The visible version of each lineage, where there is one."""
+        """The visible version of each lineage, where there is one; the newest, where several are."""
+
+    def versions(self, lines: Collection[int]) -> list[Node]:
+        """Every visible version of these lineages."""
+
+    def one(self, line: int) -> Node | None:
+        """The visible version of one lineage."""
 
     def payload(self, key: int) -> Node | None:
         """One version whatever the moment, through its newest belief."""
+
+    def history(self, line: int) -> list[tuple[Belief, Node]]:
+        """Every belief ever held in any version of a lineage up to this known time, oldest first."""
+
+    def latest(self, line: int) -> Node | None:
+        """The version of a lineage that was believed last by this known time, over or not."""
+
+    def named(self, prefix: str) -> list[tuple[int, int]]:
+        """(key, lineage) of the nodes whose id begins with these hex digits."""
+
+    def former(self, prefix: str) -> list[tuple[int, str, Instant]]:
+        """(lineage, hash, known time it began) of the world hashes that begin so."""
 
     def beliefs(self, key: int, *, ever: bool = False) -> list[Belief]:
         """The beliefs in one version that are current (or that ever were), in this scope."""
@@ -160,7 +304,7 @@ class View(Protocol):
     def edges(
         self, lines: Collection[int], types: Collection[str] | None, direction: Direction
     ) -> list[Edge]:
-        """The visible edges that leave (or reach) these lineages."""
+        """The visible edges that leave (or reach) these lineages; facts count as edges."""
 
     def parent(self, line: int, since: Instant = LATEST) -> int | None:
         """The world that contains a lineage now (or at any time from `since` on); None: the root."""
@@ -168,8 +312,196 @@ class View(Protocol):
     def height(self, line: int) -> int:
         """How many levels of worlds lie below a lineage."""
 
+    def lies_inside(self, line: int) -> bool:
+        """Whether a lineage lies in the entered world at this moment."""
+
     def reaches(self, start: int, goal: int, type_: str, since: Instant) -> bool:
         """Whether `goal` can be reached from `start` along edges of one type that hold after `since`."""
 
     def slot(self, subject: int, predicate: str, scope: int, beside: int) -> Sequence[FactRow]:
         """The currently believed facts of a subject and predicate: same owner, same world as `beside`."""
+
+    def same_as(self, *lines: int) -> list[int]:
+        """The lineages accepted as the same as any of these by this known time, themselves included."""
+
+    def merged(self, lines: Sequence[int]) -> set[int]:
+        """Those that were accepted as the same as something, whether or not that is still there."""
+
+    def has_merges(self) -> bool:
+        """Whether any merge was ever accepted here."""
+
+    def session(self, name: str) -> int:
+        """The world of a session of this name in this scope; 0 when there is none."""
+
+    def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
+        """The ids of these versions, in order."""
+
+    def contents(self, nodes: Collection[int]) -> dict[int, str]:
+        """The beginnings of those of these that are texts, where they may be seen."""
+
+    def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
+        """(node, rank) of the texts, and of facts and names, that hold any of these words, best first."""
+
+    def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
+        """In how many texts each of these words occurs; above `common` it may be an earlier count."""
+
+
+class Tx(View, Protocol):
+    """One changeset: what is put is gathered, seen by its own reads, and committed all at once."""
+
+    name: str
+    root: int
+    stamp: Instant
+    """Its known time, later than every one before."""
+    sequence: int
+    head: bytes
+    scope_id: int
+    """The scope set that it writes to."""
+    types: Mapping[str, EdgeType]
+    language: str
+    typed: bool
+    """Whether any type or predicate is registered."""
+    changes: list[str]
+    proposed: list[str]
+    indexed_nodes: list[int]
+    """The nodes whose text this changeset put."""
+    fresh: bool
+    """Whether the store was empty, so that nothing need be looked for."""
+    ledger: Any
+    """What the log will say of it."""
+    worlds: Any
+    """What world hashes are to be made anew."""
+    gathering: Any
+    """What settling an event has looked up, as long as nothing is written out."""
+    rows: dict[str, list[Row]]
+    """What is gathered and not written out, by table."""
+    closes: dict[str, list[int]]
+    """The rows that are to be closed, by table."""
+    heard: set[bytes]
+    """The keys of the events that this changeset has put."""
+    held_worlds: dict[int, tuple[int, bytes, bytes]]
+    scope_keys: dict[int, str]
+    """The canonical texts of scope sets."""
+
+    def put(self, draft: NodeDraft) -> tuple[int, bool]:
+        """Stores a payload and believes it; (key, whether anything changed)."""
+
+    def payload_only(self, draft: NodeDraft, *, place: bool = True) -> tuple[int, int, bool]:
+        """Stores a payload without believing it yet: (key, lineage, whether it is new)."""
+
+    def believe(self, key: int, line: int, draft: NodeDraft) -> None:
+        """A new belief in a stored version; it ends where a later one of the same scope begins."""
+
+    def link(self, edge: EdgeDraft) -> tuple[bytes, bool]:
+        """Runs the edge type's handler and carries out what it answers; (id, whether it is new)."""
+
+    def place_fact(self, edge: EdgeDraft) -> bool:
+        """Runs the fact handler; whether anything was believed or ended by it."""
+
+    def apply(self, ops: Sequence[Op], by: str) -> bool:
+        """Carries out a handler's answer; a refusal undoes the whole changeset."""
+
+    def close(self, op: Close, by: str) -> None:
+        """Ends a belief on the known axis, and believes the shorter interval instead if there is one."""
+
+    def end_row(self, table: str, row: int) -> None:
+        """Closes a row on the known axis, with nothing in its place."""
+
+    def propose(self, op: Propose) -> None:
+        """Stages a merge once a scope; one that was decided before is not staged again."""
+
+    def proposal_id(self, a: int, b: int) -> bytes:
+        """The same pair in another scope is another proposal, for its owner to decide."""
+
+    def add_proposal(self, id_: bytes, *rest: Any) -> None:
+        """A row for a proposal's new status."""
+
+    def add(self, table: str, *values: Any) -> int:
+        """A row of one of the side tables."""
+
+    def next_row(self, table: str) -> int:
+        """The number that the next row of a table will get."""
+
+    def own_metadata(self, key: int, draft: NodeDraft) -> None:
+        """Another scope with the same words keeps its own metadata, apart from the first one's."""
+
+    def belongs(self, scope: int, key: str, scopes: Sequence[Scope]) -> None:
+        """What a scope set is called and made of."""
+
+    def id_of(self, key: int) -> bytes:
+        """The 32 bytes of a node's id."""
+
+    def name_of(self, key: int) -> str:
+        """What a stored node is called."""
+
+    def renamed(self, keys: Iterable[int]) -> None:
+        """Names of these are read again."""
+
+    def find(self, id_: bytes) -> tuple[int, int] | None:
+        """(key, lineage) of a stored node."""
+
+    def world_of(self, line: int) -> int:
+        """The world that a lineage lies in; the root's number for the top level."""
+
+    def owning_world(self, src: int, type_: str, dst: int) -> int:
+        """The lowest world that holds both ends; refers_to belongs to its source's world."""
+
+    def lies_in(self, line: int, world: int) -> None:
+        """A lineage has come to lie in a world."""
+
+    def held_in(self, key: int, scope: int) -> list[Belief]:
+        """The current beliefs in one version in exactly this scope, whatever the handle's own is."""
+
+    def wake(self, line: int) -> None:
+        """What is said again, or changes, is not cold any more."""
+
+    def is_new(self, key: int) -> bool:
+        """Whether a lineage began in this changeset."""
+
+    def is_believed(self, line: int) -> bool:
+        """Whether a lineage that began in this changeset is believed already."""
+
+    def is_put(self, id_: bytes) -> bool:
+        """Whether this changeset has put or met a node of this id."""
+
+    def born(self, type_: str) -> list[int]:
+        """The lineages of a type that began in this changeset."""
+
+    def words(self) -> Words:
+        """The words index, with all that this changeset has gathered for it."""
+
+    def owner_of(self, key: int) -> str:
+        """The tokens of everybody who believes in a version."""
+
+    def owner_in(self, scope: int) -> str:
+        """Tokens that let the words index leave out other tenants and scopes early."""
+
+    def reindex_shared(self, keys: Iterable[int]) -> None:
+        """Versions that a scope believes in which did not put them are found from there too."""
+
+    def as_view(self, **changes: Any) -> View:
+        """A plain view of the store as this changeset has left it."""
+
+    def peek(self) -> View:
+        """The store without what this changeset has gathered."""
+
+    def recollect(self, key: int, payload: Row, parent: int | Literal[False] | None = False) -> None:
+        """What a look-up has brought of a stored node: (id, name, lineage), and the world that it lies in."""
+
+    def absent(self, *ids: bytes) -> None:
+        """Ids that a look-up has not found."""
+
+    def bare(self, key: int, *types: str) -> None:
+        """Types of edges that a look-up has not found at a node."""
+
+    def seated(self, world: int, state: tuple[int, bytes, bytes] | None, last: int | None = None) -> None:
+        """What a look-up has brought of a world."""
+
+    def sitting_in(self, id_: bytes) -> int:
+        """The session of an id in which this changeset has put something already; 0 for none."""
+
+    def flush(self) -> None:
+        """Writes what has been gathered."""
+
+    def finish(self, kind: str) -> None:
+        """Hashes of every world touched, then one row in the log."""

@@ -15,7 +15,7 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Handle
 from worldline.model import Dated, Density, Explanation, Metadata, Node, Recall
-from worldline.store.view import SqlView
+from worldline.ports import View
 from worldline.write.check import clean_metadata, clean_text
 from worldline.write.embed import embed_anew, embed_pending
 
@@ -72,7 +72,7 @@ class Recalling:
         if reranker is not None:
             given["at_least"] = CANDIDATES
 
-        def look(view: SqlView) -> tuple[recalling.Found, Wish, int]:
+        def look(view: View) -> tuple[recalling.Found, Wish, int]:
             view = view.bind(**opened, labels=clean_metadata(filters))
             wish = self._wish(view, asked_at, **given)
             return recalling.recall(view, heard(question), wish, semantic, matcher), wish, view.tenant
@@ -105,7 +105,7 @@ class Recalling:
         if user is not None:
             clean_text(user, "user", LONGEST_QUESTION)
 
-        def look(view: SqlView) -> Context:
+        def look(view: View) -> Context:
             if user and not view.scope.user and has_user(view, user):
                 view = view.bind(scope=replace(view.scope, user=user))
             return context(view, user, max_tokens)
@@ -127,7 +127,7 @@ class Recalling:
         semantic = self._meaning(topic)
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
 
-        def look(view: SqlView) -> tuple[Dated, ...]:
+        def look(view: View) -> tuple[Dated, ...]:
             view, wish = view.bind(closed=True), self._wish(view, None, limit=limit)
             return timeline(view, heard(topic), wish, semantic, within, withdrawn=include_superseded)
 
@@ -155,7 +155,7 @@ class Recalling:
 
         semantic = self._meaning(question)
 
-        def look(view: SqlView) -> Explanation:
+        def look(view: View) -> Explanation:
             target = self._h.resolve(view, expect)
             line = target.line
             node = view.payload(target.key) if target.key else view.one(line) or view.latest(line)
@@ -202,7 +202,7 @@ class Recalling:
         found = self._h.read(lambda view: offsets(view, list(said)))
         return {said[key]: minutes for key, minutes in found.items()}
 
-    def _wish(self, view: SqlView, asked_at: When | None, **given: Any) -> Wish:
+    def _wish(self, view: View, asked_at: When | None, **given: Any) -> Wish:
         from worldline.read.recall import Wish
 
         if given.get("max_tokens") is None:

@@ -15,10 +15,9 @@ from worldline.clock import EARLIEST, FOREVER, When, instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Believed, Hit, Receipt, Scorer
+from worldline.ports import Tx, View
 from worldline.store.erasing import is_unswept
 from worldline.store.shown import note_use
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.write.check import clean_name
 from worldline.write.redact import redacting
 from worldline.write.remember import resume
@@ -157,7 +156,7 @@ class Sleeping:
         return self._h.read(conflicts)
 
 
-def _person(view: SqlView, handle: Handle, who: Any) -> Person:
+def _person(view: View, handle: Handle, who: Any) -> Person:
     """Somebody by name; by id where nobody has that name."""
     from worldline.read.person import person
 

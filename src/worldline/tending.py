@@ -64,7 +64,7 @@ class Tending:
         done = forgetting.forget(self._h, chosen, who, dry_run=dry_run)
         if dry_run:
             return done
-        self._h.store.vectors.pop(self._h.tenant, None)
+        self._h.store.forget(self._h.tenant)
         self._h.store.forget_caches()
         swept = self._h.store.sweep()
         asked = {"user": user, "scope": scope, "before": before, "confirm": True, "by": who}
@@ -110,7 +110,7 @@ class Tending:
         self._h.require_free("indexed")
         with self._h.changeset("reindex") as (tx, _):
             done = reindexing.reindex(tx)
-        self._h.store.vectors.pop(self._h.tenant, None)
+        self._h.store.forget(self._h.tenant)
         self._h.store.forget_caches()
         embedder = self._h.embedder()
         if embedder is not None:

@@ -7,7 +7,7 @@ import pytest
 
 from worldline import Config, Event, Memory
 from worldline.store.sqlite import SqliteStore
-from worldline.store.tx import Tx
+from worldline.store.tx import SqlTx
 
 TOLD = (
     ("I bought a telescope.", 34),
@@ -21,7 +21,7 @@ def counted(counts: dict[str, int]) -> Iterator[None]:
     """Statements of a store and writings out of its changesets, while it is open."""
     with pytest.MonkeyPatch.context() as patch:
         for owner, name, what in (
-            (SqliteStore, "query", "statements"), (SqliteStore, "insert", "statements"), (Tx, "_write", "flushes"),
+            (SqliteStore, "query", "statements"), (SqliteStore, "insert", "statements"), (SqlTx, "_write", "flushes"),
         ):  # fmt: skip
             patch.setattr(owner, name, _counting(getattr(owner, name), counts, what))
         yield

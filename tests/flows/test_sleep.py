@@ -13,12 +13,12 @@ from worldline.config import Config
 from worldline.consolidate import run
 from worldline.consolidate.changes import Arrow, New, Night, Pass, Plan
 from worldline.errors import InvalidInput, ReadOnly, Refused
-from worldline.store.view import SqlView
+from worldline.ports import View
 from worldline.surfaces import nights
 from worldline.testing import HashEmbedder
 
 
-def _count(view: SqlView, night: Night) -> Plan:
+def _count(view: View, night: Night) -> Plan:
     """A small pass: a topic that counts the turns it has seen."""
     turns = night.news.of("Turn")
     if not turns:
@@ -114,7 +114,7 @@ def test_a_write_between_plan_and_commit_is_seen(monkeypatch: pytest.MonkeyPatch
     with Memory.open(path) as memory, Memory.open(path) as other:
         looks: list[int] = []
 
-        def plan(view: SqlView, night: Night) -> Plan:
+        def plan(view: View, night: Night) -> Plan:
             notes = view.nodes("b.type = 'learning'")
             looks.append(len(notes))
             if len(looks) < 3:

@@ -152,14 +152,13 @@ def test_the_json_of_claude_code(db: Path) -> None:
         "session_id": "s", "transcript_path": "/nowhere.jsonl", "cwd": "/src/app",
         "hook_event_name": "UserPromptSubmit", "prompt": "Which tier does the Acme contract have?",
     }  # fmt: skip
-    for _ in range(TRIES):
+    for _ in range(TRIES):  # a busy machine may miss the limit now and then, never every time
         done, _ = process(db, "prompt", json.dumps(given).encode())
         assert (done.returncode, done.stderr) == (0, b"")
         if done.stdout:
             break
-    else:
-        pytest.skip("this machine is too busy to answer anything within its limit")
 
+    assert done.stdout, (db.parent / "hooks.log").read_text()
     output = json.loads(done.stdout)["hookSpecificOutput"]
     assert output["hookEventName"] == "UserPromptSubmit"
     assert "tier: gold" in output["additionalContext"]
@@ -420,8 +419,6 @@ def test_the_installed_command_runs(db: Path, tmp_path: Path) -> None:
         assert done.returncode == 0
         if done.stdout:
             break
-    else:
-        pytest.skip("this machine is too busy to answer anything within its limit")
     assert b"tier: gold" in done.stdout
 
 

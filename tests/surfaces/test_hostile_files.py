@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from worldline import Config, Memory
-from worldline.errors import InvalidInput, InvalidTime, NotFound
+from worldline.errors import InvalidInput, InvalidTime, NotFound, WorldlineError
 from worldline.testing import FrozenClock
 
 
@@ -132,7 +132,7 @@ def test_threads_leave_no_connections_and_close_waits_for_them(tmp_path):
         while not stop.is_set():
             try:
                 memory.list()
-            except Exception:
+            except WorldlineError:
                 return
 
     workers = [threading.Thread(target=busy) for _ in range(4)]

@@ -13,6 +13,7 @@ from worldline import Config, Memory
 from worldline.clock import EARLIEST, Interval
 from worldline.handle import Done, Place
 from worldline.model import Fact, NodeDraft
+from worldline.ports import Tx
 from worldline.rules.identity import (
     PROPOSE,
     Ambiguous,
@@ -25,7 +26,6 @@ from worldline.rules.identity import (
     resolve,
 )
 from worldline.rules.name_sounds import phonetic
-from worldline.store.tx import Tx
 
 SAME = """
 Acme Inc.|Acme Corporation

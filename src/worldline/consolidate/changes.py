@@ -15,9 +15,8 @@ from worldline.clock import FOREVER, Instant, Interval
 from worldline.config import Config
 from worldline.consolidate.news import News
 from worldline.model import Close, EdgeDraft, Made, Metadata, NodeDraft, Put
+from worldline.ports import Tx, View
 from worldline.store import nights
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -110,7 +109,7 @@ class Pass(Struct, frozen=True):
 
     name: str
     does: str
-    plan: Callable[[SqlView, Night], Plan]
+    plan: Callable[[View, Night], Plan]
     always: bool = False
     """Time alone gives it something to do, even where nothing is new."""
     asks: bool = False

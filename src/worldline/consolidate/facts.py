@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Interval
 from worldline.consolidate.changes import MADE, Arrow, Change, New, Night, Plan, Rows
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
+from worldline.ports import View
 from worldline.rules.causes import Cause, causes, happening, strength
 from worldline.rules.derived import INFERRED, Held, Wanted, is_inferred, overlap, refit, without
 from worldline.rules.slots import RANKS
@@ -39,7 +40,7 @@ from worldline.store.stated import (
     with_arcs,
 )
 from worldline.store.turns import Spoken, not_yet, spoken
-from worldline.store.view import SqlView, as_belief
+from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.ground import MERGED, current_and_former, grounds
 
@@ -56,7 +57,7 @@ class Redundant(Struct, frozen=True):
     stays: Stated
 
 
-def merge(view: SqlView, night: Night) -> Plan:
+def merge(view: View, night: Night) -> Plan:
     """What to merge among the facts that changed, and what to part again.
 
     Two facts say the same if their subjects and objects are one after accepted merges and their
@@ -76,7 +77,7 @@ def merge(view: SqlView, night: Night) -> Plan:
     return Plan((*parted, *_carry_over(view, list(redundant(alike)), night)))
 
 
-def _alike(view: SqlView, who: Identity, believed: Iterable[Stated]) -> list[Stated]:
+def _alike(view: View, who: Identity, believed: Iterable[Stated]) -> list[Stated]:
     """These facts, and all that might say the same."""
     believed = list(believed)
     found = {fact.belief.row: fact for fact in believed}
@@ -124,7 +125,7 @@ def _covers(other: Stated, fact: Stated) -> bool:
     )
 
 
-def _carry_over(view: SqlView, found: list[Redundant], night: Night) -> list[Change]:
+def _carry_over(view: View, found: list[Redundant], night: Night) -> list[Change]:
     """Evidence and stated contradictions go to the fact that stays; then the other is given up."""
     lines = sorted({each.fact.line for each in found})
     if not lines:
@@ -165,7 +166,7 @@ def _brought(edge: Edge, fact: Stated, stays: int) -> list[Change]:
 # When identities are parted again ---------------------------------------------------------------------
 
 
-def _part(view: SqlView, who: Identity, touched: Collection[int]) -> list[Change]:
+def _part(view: View, who: Identity, touched: Collection[int]) -> list[Change]:
     """Facts that were given up for one that no longer says the same are believed again."""
     merged = [edge for edge in resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
     ends = {end for edge in merged for end in (edge.src_line, edge.dst_line)}
@@ -181,7 +182,7 @@ def _part(view: SqlView, who: Identity, touched: Collection[int]) -> list[Change
     return changes
 
 
-def _came(view: SqlView, merged: Edge) -> list[Edge]:
+def _came(view: View, merged: Edge) -> list[Edge]:
     """The edges that the fact which stayed had from the one that was given up."""
     found = [*resting(view, [merged.dst_line]), *contradicting(view, [merged.dst_line])]
     return [edge for edge in found if edge.made is not None and edge.metadata.get(FROM) == merged.src]
@@ -210,7 +211,7 @@ OVER = "the conflict is over"
 Pair = tuple[int, int]
 
 
-def contradict(view: SqlView, night: Night) -> Plan:
+def contradict(view: View, night: Night) -> Plan:
     """Contradictions to state and to end, in the slots that changed.
 
     Two facts of one slot that hold one value at a time, with other objects and overlapping intervals,
@@ -240,7 +241,7 @@ def contradict(view: SqlView, night: Night) -> Plan:
 class _Single:
     """Whether a fact's slot holds one value at a time: by its wording, or by its world's ontology."""
 
-    def __init__(self, view: SqlView) -> None:
+    def __init__(self, view: View) -> None:
         self._view, self._said = view, single_predicates(view)
 
     def __call__(self, fact: Stated) -> bool:
@@ -292,7 +293,7 @@ def _text(fact: Stated) -> str:
 class _Sweep:
     """Contradictions that should stand among some facts, beside those that do."""
 
-    def __init__(self, view: SqlView, scope: int, touched: Collection[int]) -> None:
+    def __init__(self, view: View, scope: int, touched: Collection[int]) -> None:
         self._view, self._scope, self._touched = view, scope, set(touched)
         self._held = contradicting(view, self._touched)
         self._wanted: dict[Pair, list[Wanted]] = {}
@@ -415,7 +416,7 @@ MOST_CAUSES = 5
 UNSAID = "no text states it any more"
 
 
-def chain(view: SqlView, night: Night) -> Plan:
+def chain(view: View, night: Night) -> Plan:
     """The happenings and edges that new texts state, and the edges that no text states any more.
 
     The same clause said again is the same happening, so that what one text calls an effect and another a
@@ -466,7 +467,7 @@ def _cut_from(turn: Spoken, span: tuple[int, int]) -> Arrow:
 # Taking back -----------------------------------------------------------------------------------------
 
 
-def _withdrawn(view: SqlView, closed: Collection[int]) -> Iterator[Close]:
+def _withdrawn(view: View, closed: Collection[int]) -> Iterator[Close]:
     """The edges that stood on a turn which was given up or changed, and have nothing else to stand on."""
     edges = causes_drawn(view, closed) if closed else []
     if not edges:
@@ -502,7 +503,7 @@ class _Path(Struct, frozen=True):
 class _Graph:
     """The edges of one type around some memories, read level by level."""
 
-    def __init__(self, view: SqlView, type_: str) -> None:
+    def __init__(self, view: View, type_: str) -> None:
         self._view, self._type = view, type_
         self.arcs: dict[int, list[Arc]] = {}
         self.derived: dict[int, dict[int, list[Held]]] = {}
@@ -559,7 +560,7 @@ class _Graph:
         return all(smallest in self.above(line) for line in path.through)
 
 
-def infer(view: SqlView, night: Night) -> Plan:
+def infer(view: View, night: Night) -> Plan:
     """The derived edges to end and to put, around all that changed.
 
     Around each new or closed edge, and only there, the closure of the stated edges is computed and
@@ -576,16 +577,14 @@ def infer(view: SqlView, night: Night) -> Plan:
     return Plan(tuple(changes))
 
 
-def _starts(view: SqlView, night: Night, type_: str) -> set[int]:
+def _starts(view: View, night: Night, type_: str) -> set[int]:
     """Where edges of the type changed, and memories between two of them that changed or moved."""
     news = night.news
     touched = {item.line for item in news.items} | {e.dst for e in news.edges if e.type == "contains"}
     return {edge.src for edge in news.edges if edge.type == type_} | with_arcs(view, type_, touched)
 
 
-def _refitted(
-    view: SqlView, graph: _Graph, starts: Collection[int], scope: int, type_: str
-) -> Iterable[Change]:
+def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, type_: str) -> Iterable[Change]:
     sources = sorted(graph.before(starts))
     graph.load(sources)
     ends: list[Change] = []
@@ -602,7 +601,7 @@ def _refitted(
     return [*ends, *puts]
 
 
-def _wanted(view: SqlView, graph: _Graph, start: int, scope: int) -> dict[int, list[Wanted]]:
+def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list[Wanted]]:
     """What should be derived for one memory: end → intervals, by the nearest way."""
     stated: dict[int, list[Interval]] = {}
     for arc in graph.arcs[start]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from worldline.consolidate.changes import Change, Night, Plan, Rows
+from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
 from worldline.rules.tally import DECODER, ENCODER, Said, Tally, combined, tally
 from worldline.store.profiles import profiles, turns_by, voices_around
 from worldline.store.turns import BATCH, Spoken, not_yet, spoken
-from worldline.store.view import SqlView
 from worldline.text import fold
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class _Row(Struct, frozen=True):
     style: Counts
 
 
-def profile(view: SqlView, night: Night) -> Plan:
+def profile(view: View, night: Night) -> Plan:
     """The rows of everybody of whom something is new, and the landmarks among the new texts."""
     turns = night.news.of("Turn")
     ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
@@ -51,9 +51,7 @@ def profile(view: SqlView, night: Night) -> Plan:
     return Plan((*changes, *_rows(view, night.scope, new, again)), ahead)
 
 
-def _rows(
-    view: SqlView, scope: int, new: Mapping[str, Sequence[Said]], again: Collection[str]
-) -> list[Change]:
+def _rows(view: View, scope: int, new: Mapping[str, Sequence[Said]], again: Collection[str]) -> list[Change]:
     stored = profiles(view, scope, {*new, *again})
     held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
     rows, gone = [], []
@@ -74,7 +72,7 @@ def _said(turn: Spoken) -> Said:
     return Said(turn.line, turn.text, turn.said_at, turn.answers, landmarks(turn.text))
 
 
-def _renewed(view: SqlView, speaker: str, held: _Row | None, new: Sequence[Said]) -> _Row:
+def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[Said]) -> _Row:
     """The row with the new texts in it; counted from the beginning where that is not enough."""
     if held is None or not new or min(said.line for said in new) <= held.tally.upto:
         return _summed(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from worldline.ports import View
 from worldline.store.nights import Changeset, Item, Joined, changesets
-from worldline.store.view import SqlView
 
 
 class News(Struct, frozen=True):
@@ -63,7 +63,7 @@ class Feed:
         self._since, self._until = 0, 0
         self._read: dict[int, Changeset] = {}
 
-    def news(self, view: SqlView, since: int, until: int, but: str = "") -> News:
+    def news(self, view: View, since: int, until: int, but: str = "") -> News:
         """Everything that these changesets put and closed, except those of the kind `but`."""
         if not self._read:
             self._since = self._until = since

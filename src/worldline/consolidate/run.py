@@ -26,8 +26,8 @@ from worldline.consolidate.worlds import compose, summarise, topics
 from worldline.errors import Conflict, InvalidInput, ReadOnly, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
+from worldline.ports import View
 from worldline.store import nights, registry
-from worldline.store.view import SqlView
 
 _TRIES = 3
 Progress = Callable[[str, int, int], None]
@@ -163,7 +163,7 @@ class Owner(Struct, frozen=True):
     """The scopes that what is made of them belongs to."""
 
 
-def owners(view: SqlView) -> list[Owner]:
+def owners(view: View) -> list[Owner]:
     """Everybody whose memories may be seen here, with all their runs; first what nobody in particular owns."""
     if any((view.scope.user, view.scope.agent, view.scope.app)):
         view = view.bind(scope=replace(view.scope, run=None))
@@ -231,5 +231,5 @@ def _sleep(
     return Slept(each.name, owner.key, told, rows, spent, stamp, plan.note)
 
 
-def _planned(view: SqlView, each: Pass, owner: Owner, night: Night) -> Plan:
+def _planned(view: View, each: Pass, owner: Owner, night: Night) -> Plan:
     return each.plan(view.bind(only=owner.scopes), replace(night, now=view.valid))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from worldline.clock import FOREVER, Instant
 from worldline.consolidate.changes import Change, Marked, Night, Plan
 from worldline.model import Belief, Close
+from worldline.ports import View
 from worldline.rules.funnel import Candidate, Source, Stage, independent, stage_of
 from worldline.rules.grounding import GONE, OUTVOTED, Ground, Voice, lost, outvoted, was_ours
 from worldline.store.stated import (
@@ -24,14 +25,13 @@ from worldline.store.stated import (
     ranked,
     stages,
 )
-from worldline.store.view import SqlView
 from worldline.write.ground import current_and_former, grounds, hanging, shaken
 from worldline.write.remember import ECHO
 
 # Sources ==============================================================================================
 
 
-def sources(view: SqlView, lines: Collection[int], now: Instant) -> dict[int, list[Source]]:
+def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[Source]]:
     """What each of these rests on and still stands; what sleep made of them is no source."""
     resting = grounds(view, lines, now, born=False)
     said = {
@@ -65,7 +65,7 @@ def _source(said: Evidence) -> Source:
 # Ground ===============================================================================================
 
 
-def ground(view: SqlView, night: Night) -> Plan:
+def ground(view: View, night: Night) -> Plan:
     """What to keep back and what to release.
 
     Corrections and retirements made here keep back at once what hung on them; this pass catches what
@@ -89,7 +89,7 @@ def ground(view: SqlView, night: Night) -> Plan:
     return Plan(tuple(changes), _not_yet(view, night, hung))
 
 
-def _not_yet(view: SqlView, night: Night, hung: Collection[int]) -> tuple[int, ...]:
+def _not_yet(view: View, night: Night, hung: Collection[int]) -> tuple[int, ...]:
     """Evidence that will be over one day, to be looked at again then."""
     resting = grounds(view, hung, night.now).values() if hung else ()
     later = {g.evidence for each in resting for g in each if night.now < g.until < FOREVER}
@@ -99,7 +99,7 @@ def _not_yet(view: SqlView, night: Night, hung: Collection[int]) -> tuple[int, .
 # Open contradictions -----------------------------------------------------------------------------------
 
 
-def _voted_down(view: SqlView, night: Night, voters: Collection[int]) -> list[tuple[Belief, str]]:
+def _voted_down(view: View, night: Night, voters: Collection[int]) -> list[tuple[Belief, str]]:
     """Believed facts against which an open contradiction brings clearly more sources."""
     sides = _Sides(view, night, voters)
     found = []
@@ -113,7 +113,7 @@ def _voted_down(view: SqlView, night: Night, voters: Collection[int]) -> list[tu
 class _Sides:
     """Both sides of the contradictions that some facts take part in."""
 
-    def __init__(self, view: SqlView, night: Night, lines: Collection[int]) -> None:
+    def __init__(self, view: View, night: Night, lines: Collection[int]) -> None:
         self.pairs = _contradictions(view, lines)
         ends = {end for pair in self.pairs for end in pair}
         self.facts: dict[int, list[Stated]] = {}
@@ -139,7 +139,7 @@ class _Sides:
         return Voice(fact.id, fact.rank, self._count[fact.line])
 
 
-def _contradictions(view: SqlView, lines: Collection[int]) -> list[tuple[int, int]]:
+def _contradictions(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
     """The open contradictions of these, each from both sides."""
     ends = [(edge.src_line, edge.dst_line) for edge in contradicting(view, lines)]
     return sorted({pair for a, b in ends for pair in ((a, b), (b, a))})
@@ -148,7 +148,7 @@ def _contradictions(view: SqlView, lines: Collection[int]) -> list[tuple[int, in
 # What may go again ---------------------------------------------------------------------------------------
 
 
-def _released(view: SqlView, night: Night, lines: Collection[int]) -> list[tuple[Belief, str]]:
+def _released(view: View, night: Night, lines: Collection[int]) -> list[tuple[Belief, str]]:
     """What was kept back for its ground, or by a vote, and has no reason to be any more."""
     around = set(lines) | {end for pair in _contradictions(view, lines) for end in pair}
     held = {
@@ -175,7 +175,7 @@ APART = frozenset({"Turn", "Session", "Scope", "Entity", "Topic", "Summary", "Ha
 """Types that are not beliefs to be sure or unsure of."""
 
 
-def promote(view: SqlView, night: Night) -> Plan:
+def promote(view: View, night: Night) -> Plan:
     """The marks to set: promotions and demotions, each with its reason.
 
     A stage is a dated mark with its reason, so that `history` shows how a memory rose, and a read as of
@@ -197,7 +197,7 @@ def promote(view: SqlView, night: Night) -> Plan:
     return Plan(tuple(changes))
 
 
-def _stages(view: SqlView, night: Night, about: Mapping[int, Ranked]) -> dict[int, tuple[Stage, str]]:
+def _stages(view: View, night: Night, about: Mapping[int, Ranked]) -> dict[int, tuple[Stage, str]]:
     held = current_and_former(view, about)
     said = sources(view, about, night.now) if about else {}
     found: dict[int, tuple[Stage, str]] = {}

@@ -18,6 +18,7 @@ from worldline.consolidate.changes import Change, Fold, Marked, Night, Plan, Row
 from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Node, Scorer
+from worldline.ports import View
 from worldline.rules.describe import INSTRUCTS, OF_ME, PREFERS
 from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
@@ -40,14 +41,13 @@ from worldline.store.strengths import (
     strength_row,
     strengths,
 )
-from worldline.store.view import SqlView
 
 # How new a text was ===================================================================================
 
 SURPRISE = "surprise"
 
 
-def judge(view: SqlView, night: Night) -> Plan:
+def judge(view: View, night: Night) -> Plan:
     """The surprise of every new text.
 
     A token was new with a text if the first text of the same owner that has it is this one; the words
@@ -71,7 +71,7 @@ MOST_NOTES = 20_000
 """So many notes are folded in one night; the rest waits for the next."""
 
 
-def fold(view: SqlView, night: Night) -> Plan:
+def fold(view: View, night: Night) -> Plan:
     """The strengths after all uses of this owner's memories.
 
     Uses are noted aside by recalls and by `feedback`; here they reach the memories they are about, and
@@ -99,7 +99,7 @@ def fold(view: SqlView, night: Night) -> Plan:
 
 
 def _kept(
-    view: SqlView, kept: Kept, config: Config, *, cold: bool = False, later: Instant = 0
+    view: View, kept: Kept, config: Config, *, cold: bool = False, later: Instant = 0
 ) -> tuple[Any, ...]:
     """A row of the table; what is archived is due no more, and `later` puts off a due one."""
     due = FOREVER if cold else max(later, cold_at(kept, config.decay_rate, config.cold_below))
@@ -116,7 +116,7 @@ MOST_DUE = 20_000
 """So many due memories are looked at in one night; the rest is due the next night too."""
 
 
-def decay(view: SqlView, night: Night) -> Plan:
+def decay(view: View, night: Night) -> Plan:
     """Strengths for what is new, an archived mark for what is due, and the way back for what was said again.
 
     What nobody has used for long is marked archived, and leaves default recall only. The moment at which
@@ -148,7 +148,7 @@ def decay(view: SqlView, night: Night) -> Plan:
     return Plan(tuple(changes))
 
 
-def _new(view: SqlView, night: Night) -> dict[int, Kept]:
+def _new(view: View, night: Night) -> dict[int, Kept]:
     """What was learned since the last night and has no strength yet; warm since it was last learned."""
     lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
     found = begun(view, lines)
@@ -156,7 +156,7 @@ def _new(view: SqlView, night: Night) -> dict[int, Kept]:
     return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
 
 
-def _said_again(view: SqlView, night: Night) -> dict[int, Kept]:
+def _said_again(view: View, night: Night) -> dict[int, Kept]:
     """Known lineages with a new version, facts with new evidence, entities that were mentioned again."""
     joined = [edge for edge in night.news.edges if not edge.closed]
     lines = {item.line for item in night.news.items if not item.closed}
@@ -178,7 +178,7 @@ def _reinforced(kept: Kept, at: Instant) -> Kept:
 # What is spared --------------------------------------------------------------------------------------
 
 
-def _spared(view: SqlView, lines: Collection[int]) -> set[int]:
+def _spared(view: View, lines: Collection[int]) -> set[int]:
     """Those of these lineages that do not go cold, whatever their strength."""
     if not lines:
         return set()
@@ -187,21 +187,21 @@ def _spared(view: SqlView, lines: Collection[int]) -> set[int]:
     return spared | facts | _sources(view, lines)
 
 
-def _standing(view: SqlView, lines: Collection[int]) -> set[int]:
+def _standing(view: View, lines: Collection[int]) -> set[int]:
     """What somebody said of their own likes, or asked to hold from then on; while it is believed."""
     return {
         line for line, flag in flags(view, lines) if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
     }
 
 
-def _lasting_facts(view: SqlView, lines: Collection[int]) -> set[int]:
+def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
     """Facts that say who somebody that speaks here is, or what they like, and still hold."""
     lasting = [fact for fact in phrased(view, lines) if is_lasting(fact.phrase)]
     speak = speakers(view, {fact.subject for fact in lasting})
     return {fact.line for fact in lasting if fact.subject in speak}
 
 
-def _sources(view: SqlView, lines: Collection[int]) -> set[int]:
+def _sources(view: View, lines: Collection[int]) -> set[int]:
     """The events on which a lasting fact rests."""
     resting = facts_resting_on(view, lines)
     lasting = _lasting_facts(view, {fact for _, fact in resting})
@@ -271,7 +271,7 @@ TERMS_A_NIGHT = 2000
 """So many terms are folded in one night at most."""
 
 
-def compact(view: SqlView, night: Night) -> Plan:
+def compact(view: View, night: Night) -> Plan:
     """Which terms to fold: those of which texts have left for the archive.
 
     Nothing that anybody can see changes, at any moment of either axis: rows of beliefs are never dropped,

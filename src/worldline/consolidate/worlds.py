@@ -21,6 +21,7 @@ from worldline.consolidate.news import News
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules import composition, coverage
 from worldline.rules import topics as rules
@@ -53,7 +54,7 @@ from worldline.store.gathering import (
     vectors_made,
     worlds_among,
 )
-from worldline.store.view import SqlView, as_belief
+from worldline.store.view import as_belief
 from worldline.text import words
 
 # Topics ===============================================================================================
@@ -80,7 +81,7 @@ class Said(Struct, frozen=True):
     names: frozenset[str]
 
 
-def topics(view: SqlView, night: Night) -> Plan:
+def topics(view: View, night: Night) -> Plan:
     """New topics, what has joined the known ones, and what waits for company.
 
     New turns are cut into stretches; a stretch joins the topic that it is most like, or waits until a
@@ -112,13 +113,13 @@ def topics(view: SqlView, night: Night) -> Plan:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _said_in(view: SqlView, nodes: Sequence[int]) -> list[Said]:
+def _said_in(view: View, nodes: Sequence[int]) -> list[Said]:
     """These turns, where they may be seen, in the order of their sessions."""
     found = [(turn, turn.role != "assistant") for turn in seated(view, nodes, _HEAD)]
     return [Said(turn, own, rules.names_in(turn.content) if own else frozenset()) for turn, own in found]
 
 
-def _counts(view: SqlView, said: Sequence[Said]) -> tuple[Counter[str], int]:
+def _counts(view: View, said: Sequence[Said]) -> tuple[Counter[str], int]:
     """In how many turns of people's own each term occurs, and how many turns there are: the sliding window."""
     before = lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
     own = [one.turn.tokens for one in said if one.own] + before
@@ -144,7 +145,7 @@ class StoredTopic(Struct, frozen=True):
     sessions: int
 
 
-def _known_topics(view: SqlView, terms: Collection[str]) -> dict[int, StoredTopic]:
+def _known_topics(view: View, terms: Collection[str]) -> dict[int, StoredTopic]:
     """The stored topics that hold any of these terms, the latest ones; by lineage."""
     nodes = topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
     return {node.line: _stored_topic(node) for node in nodes if node.made is not None}
@@ -185,7 +186,7 @@ def _surfaces(
 
 
 def _topic_change(
-    view: SqlView, topic: Topic, stored: StoredTopic | None, ways: Sequence[Arrow], shown: Mapping[str, str]
+    view: View, topic: Topic, stored: StoredTopic | None, ways: Sequence[Arrow], shown: Mapping[str, str]
 ) -> New:
     """The topic as a memory: what it is called, why it is one, and what it was made of."""
     joined = {stretch.session for stretch in topic.members}
@@ -303,7 +304,7 @@ class Made(Struct, frozen=True):
     """Its lineage; 0 for one that is not stored yet."""
 
 
-def summarise(view: SqlView, night: Night) -> Plan:
+def summarise(view: View, night: Night) -> Plan:
     """Summaries for the worlds that have changed or have come of age.
 
     Worlds that something new lies in, and the worlds around them, are summarised from the inside out: a
@@ -341,7 +342,7 @@ def _model(night: Night) -> LanguageModel | None:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _world(view: SqlView, line: int, made: Mapping[int, Made]) -> Material | None:
+def _world(view: View, line: int, made: Mapping[int, Made]) -> Material | None:
     """A world that may be seen, with what it is to be summarised from."""
     node = view.one(line)
     if node is None:
@@ -375,7 +376,7 @@ def _text_source(node: Node) -> Source:
     )
 
 
-def _from_worlds(view: SqlView, worlds: Sequence[int], made: Mapping[int, Made]) -> list[Source]:
+def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, Made]) -> list[Source]:
     """A summary for each world that has one, its texts for each that has none."""
     found = [
         _again(made[line].line or -line, made[line].text, made[line].at) for line in worlds if line in made
@@ -403,7 +404,7 @@ def _turn_source(turn: Told) -> Source:
 
 
 def _summary(
-    view: SqlView,
+    view: View,
     night: Night,
     world: Material,
     model: LanguageModel | None,
@@ -442,7 +443,7 @@ def _summary(
     ]
 
 
-def _chosen(view: SqlView, sources: Sequence[Source], counted: dict[str, int]) -> list[Sentence]:
+def _chosen(view: View, sources: Sequence[Source], counted: dict[str, int]) -> list[Sentence]:
     said = coverage.cut(sources)
     counts = coverage.recurring(said)
     if new := counts.keys() - counted.keys():
@@ -494,7 +495,7 @@ def _summary_label(world: int) -> str:
 
 
 def _settled(
-    view: SqlView, held: Node | None, cited: Mapping[int, list[list[int]]]
+    view: View, held: Node | None, cited: Mapping[int, list[list[int]]]
 ) -> tuple[list[Close], set[int]]:
     """What a former version cites no longer is closed; what it cites as before stands."""
     if held is None:
@@ -526,7 +527,7 @@ _MUCH = 1000
 _AT_ONCE = 200
 
 
-def compose(view: SqlView, night: Night) -> Plan:
+def compose(view: View, night: Night) -> Plan:
     """The rows of every world that what is new has touched.
 
     It starts from what changed and climbs: a changed leaf recomposes the worlds above it and no other, from
@@ -586,7 +587,7 @@ class _World(Struct):
 
 
 def _composed(
-    view: SqlView, levels: Iterable[Sequence[int]], made: int
+    view: View, levels: Iterable[Sequence[int]], made: int
 ) -> tuple[list[tuple[Any, ...]], set[int]]:
     """(rows that differ from what is stored, worlds that something has no vector for yet)."""
     changed: list[tuple[Any, ...]] = []
@@ -639,7 +640,7 @@ def _pooled(
     return vector.astype(np.float16).tobytes(), len(found), whole
 
 
-def _worlds(view: SqlView, lines: Sequence[int]) -> list[_World]:
+def _worlds(view: View, lines: Sequence[int]) -> list[_World]:
     """Those of these lineages that contain something, or have a vector from a time when they did."""
     found = {line: _World(line) for line in lines}
     for seen in seen_now(view, lines):
@@ -660,7 +661,7 @@ def _lines_of(worlds: Sequence[_World]) -> list[int]:
     return [world.line for world in worlds] + [child.line for world in worlds for child in world.children]
 
 
-def _vectors(view: SqlView, worlds: Sequence[_World], inner: Mapping[int, bytes]) -> dict[int, Floats]:
+def _vectors(view: View, worlds: Sequence[_World], inner: Mapping[int, bytes]) -> dict[int, Floats]:
     """The stored vectors of leaves and of the worlds' own words; a long text's passages count alike."""
     leaves = (child for world in worlds for child in world.children if not inner.get(child.line))
     nodes = {child.node for child in leaves if not child.silent}

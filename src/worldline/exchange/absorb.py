@@ -27,10 +27,10 @@ from worldline.exchange.restore import Copy, guarded
 from worldline.exchange.union import require_handlers, require_types
 from worldline.handle import Handle
 from worldline.model import Receipt
+from worldline.ports import Tx
 from worldline.rules import ontology
 from worldline.store import copying, registry
 from worldline.store.readonly import reading_only
-from worldline.store.tx import Tx
 
 Progress: TypeAlias = Callable[[str, int], None]
 BATCH = 2000

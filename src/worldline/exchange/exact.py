@@ -17,10 +17,10 @@ from worldline import __version__
 from worldline.errors import InvalidInput, StoreError
 from worldline.exchange.records import Bad, Record, Report
 from worldline.handle import Handle
+from worldline.ports import View
 from worldline.store import whole
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
-from worldline.store.view import SqlView
 from worldline.write.redact import redact
 
 FORMAT = 2
@@ -40,7 +40,7 @@ class Unproved(Exception):
     """The rows do not make a memory that proves itself."""
 
 
-def lines(view: SqlView, name: str) -> Iterator[dict[str, Any]]:
+def lines(view: View, name: str) -> Iterator[dict[str, Any]]:
     """The whole memory of a tenant."""
     yield {"kind": "worldline", "format": FORMAT, "version": __version__, "tenant": name}
     tenant = whole.tenant_of(view)

@@ -21,10 +21,10 @@ from worldline.exchange import exact, jsonl, vault
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
+from worldline.ports import View
 from worldline.store import copying
 from worldline.store.events import talks
 from worldline.store.migrate import make_private
-from worldline.store.view import SqlView
 from worldline.text import visible
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -60,14 +60,14 @@ def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> 
     return total
 
 
-def _pieces(handle: Handle, view: SqlView, format: str) -> Iterator[tuple[str, int]]:
+def _pieces(handle: Handle, view: View, format: str) -> Iterator[tuple[str, int]]:
     """What is written; a whole memory is told row by row, so that a copy of it is exact."""
     if format == "jsonl" and not (view.scope.bound() or view.world):
         return _dumped(exact.lines(view, handle.tenant))
     return FORMATS[format](view)
 
 
-def _jsonl(view: SqlView) -> Iterator[tuple[str, int]]:
+def _jsonl(view: View) -> Iterator[tuple[str, int]]:
     return _dumped(jsonl.lines(view))
 
 
@@ -83,7 +83,7 @@ _OPENING = re.compile(r"(?m)^([ \t]*)(#{1,6}(?![^ \t\n])|>|`{3,}|~{3,}|=+[ \t]*$
 _ENTITY = re.compile(r"&(?=#?\w{1,32};)")
 
 
-def _markdown(view: SqlView) -> Iterator[tuple[str, int]]:
+def _markdown(view: View) -> Iterator[tuple[str, int]]:
     yield "# Memory\n", 0
     kinds: dict[str, list[Node]] = {}
     for node in copying.shown_notes(view):
@@ -121,7 +121,7 @@ def _since(node: Node) -> str:
     return began if end >= LATEST else f"{began}, until {show(end)}"
 
 
-def _talks(view: SqlView) -> Iterator[tuple[str, int]]:
+def _talks(view: View) -> Iterator[tuple[str, int]]:
     last = None
     for text, sender, said_at, offset, talk in talks(view):
         if talk != last:
@@ -145,7 +145,7 @@ _HEAD = (
 )
 
 
-def _graphml(view: SqlView) -> Iterator[tuple[str, int]]:
+def _graphml(view: View) -> Iterator[tuple[str, int]]:
     yield _HEAD, 0
     for kind, names in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
         for name in names:
@@ -188,7 +188,7 @@ def _data(prefix: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
     )
 
 
-FORMATS: dict[str, Callable[[SqlView], Iterator[tuple[str, int]]]] = {
+FORMATS: dict[str, Callable[[View], Iterator[tuple[str, int]]]] = {
     "jsonl": _jsonl,
     "markdown": _markdown,
     "graphml": _graphml,

@@ -20,11 +20,11 @@ from worldline.exchange.restore import Copy, Line
 from worldline.exchange.union import Held, Told, held, judge, rivals, span, told
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, NodeDraft, Propose, Refuse
+from worldline.ports import Tx
 from worldline.store import copying, naming, registry
 from worldline.store.copying import SIDE
 from worldline.store.schema import COLUMNS
 from worldline.store.slots import holds_one
-from worldline.store.tx import Tx
 from worldline.write.resolve import propose_alike
 
 
@@ -167,8 +167,7 @@ def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
             draft = EdgeDraft(src, "contains", key, row.valid)
             if any(isinstance(op, Refuse) for op in tx.types["contains"].on_insert(draft, tx)):
                 continue
-            tx._parents[key] = src
-            tx._parental.add(src)
+            tx.lies_in(key, src)
         union.placed.add(line["row"])
         _add_edge(tx, union, line, row, (src, key))
 
@@ -197,7 +196,7 @@ def _notes(tx: Tx, union: Union, line: Line, key: int) -> None:
         noted.append((union.copy.scope(line), line["metadata"]))
     for scope, metadata in noted:
         draft = NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, scope=scope)
-        tx._own_metadata(key, draft)
+        tx.own_metadata(key, draft)
 
 
 def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
@@ -217,7 +216,7 @@ def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
             scopes.add(scope)
             union.beliefs += 1
             if row.current:
-                tx._wake(home)
+                tx.wake(home)
                 _beside_others(tx, union, line, belief, row)
     if len(scopes) > 1 and wanted:
         _found_from_all(tx, union, line, key, here)
@@ -336,7 +335,7 @@ def move(tx: Tx, union: Union, line: Line) -> None:
     (src, dst), row = _ends(tx, union, line), told(line, union.copy.root)
     if _may_stand(tx, union, line, (src, dst), row):
         tx.worlds.move(dst, tx.world_of(dst), src)
-        tx._parents[dst] = src
+        tx.lies_in(dst, src)
         _add_edge(tx, union, line, row, (src, dst))
 
 
@@ -384,7 +383,7 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
 def _is_over(tx: Tx, union: Union, ends: tuple[int, int], row: Told, scope: int) -> bool:
     """What is still believed here is contradicted by what replaced it there, not closed."""
     src, dst = ends
-    beliefs = [b for b in tx._held_in(dst, scope) if b.valid.start < row.valid.start < b.valid.end]
+    beliefs = [b for b in tx.held_in(dst, scope) if b.valid.start < row.valid.start < b.valid.end]
     if not beliefs:
         return True
     _contradict(tx, union, (union.home[src], union.home[dst]), row.valid.start, scope)
@@ -416,7 +415,7 @@ def _add_edge(
     tx: Tx, union: Union, line: Line, row: Told, ends: tuple[int, int], *, first: bool = True
 ) -> None:
     (src, dst), type_ = ends, line["type"]
-    world = src if type_ == "contains" else tx._owning_world(src, type_, dst)
+    world = src if type_ == "contains" else tx.owning_world(src, type_, dst)
     id_, metadata = edge_id(tx.id_of(src), type_, tx.id_of(dst)), line.get("metadata")
     number = tx.add(
         "edges", id_, src, type_, dst, world, union.copy.scope(line), row.valid.start, row.valid.end, tx.stamp,
@@ -426,8 +425,6 @@ def _add_edge(
         tx.end_row("edges", number)
     if type_ != "contains" and first:
         tx.worlds.add(world, id_)
-    if type_ == "same_as":
-        tx._merged = True
     restore.note_origin(tx, "edges", number, row)
     union.linked.add((src, type_, dst))
     union.edges += 1
@@ -446,7 +443,7 @@ def join_merge(tx: Tx, union: Union, line: Line) -> None:
         return
     tx.scope_id = scope
     tx.add_proposal(
-        tx._proposal_id(a, b), a, b, line["status"], line["tier"], line["score"], line.get("reason"), scope
+        tx.proposal_id(a, b), a, b, line["status"], line["tier"], line["score"], line.get("reason"), scope
     )
 
 

@@ -15,14 +15,14 @@ import orjson
 from worldline import __version__
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.hashing import record_id
+from worldline.ports import View
 from worldline.store import copying
 from worldline.store.listing import hash_of
-from worldline.store.view import SqlView
 
 FORMAT = 1
 
 
-def lines(view: SqlView) -> Iterator[dict[str, Any]]:
+def lines(view: View) -> Iterator[dict[str, Any]]:
     """Everything that this view's scope and world have ever held."""
     root = copying.root_of(view)
     yield _full(
@@ -48,7 +48,7 @@ def lines(view: SqlView) -> Iterator[dict[str, Any]]:
         yield from make(view, kept)
 
 
-def _kept(view: SqlView) -> set[int]:
+def _kept(view: View) -> set[int]:
     """The versions that may be told: those with a belief in this scope and world, and what they speak of."""
     kept = copying.believed_ever(view)
     while more := copying.spoken_of(view, kept) - kept:
@@ -73,7 +73,7 @@ def _full(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, **{name: value for name, value in fields.items() if value is not None}}
 
 
-def _ontology(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _ontology(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.types(view):
         if not row.world or row.world in kept:
             yield _full(
@@ -86,7 +86,7 @@ def _ontology(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             )
 
 
-def _nodes(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _nodes(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.nodes(view):
         if row.key in kept:
             yield _full(
@@ -96,7 +96,7 @@ def _nodes(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             )  # fmt: skip
 
 
-def _events(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _events(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.events(view):
         if row.node in kept:
             event = dict(row.values)
@@ -106,7 +106,7 @@ def _events(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             yield _full("event", id=_hex(row.id), undated=None if dated else True, draft=left, **event)
 
 
-def _left(view: SqlView, draft: str) -> list[dict[str, Any]]:
+def _left(view: View, draft: str) -> list[dict[str, Any]]:
     """What is still to be done with an event; the world it was told in goes by its id."""
     left: list[dict[str, Any]] = orjson.loads(draft)
     return [{**item, "world": copying.id_of(view, item["world"])} for item in left]
@@ -120,7 +120,7 @@ def event_key(event: dict[str, Any], scope: int, world: int, text: str, *, undat
     return record_id("event", str(scope), str(world), event["sender"], when, text)
 
 
-def _facts(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _facts(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.facts(view):
         if row.node in kept:
             yield _full(
@@ -128,26 +128,26 @@ def _facts(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             )
 
 
-def _aliases(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _aliases(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.aliases(view):
         if row.line in kept:
             yield _full("alias", of=_hex(row.of), key=row.key, name=row.name, scope=row.scope or None)
 
 
-def _labels(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _labels(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     """What other scopes have noted beside the same words."""
     for row in copying.notes(view):
         if row.node in kept:
             yield _full("metadata", of=_hex(row.of), scope=row.scope or None, metadata=_json(row.metadata))
 
 
-def _side(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _side(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.sides(view):
         if row.of_key in kept:
             yield _full(row.table, of=_hex(row.of), values=row.values)
 
 
-def _origins(view: SqlView, table: str) -> dict[int, list[Any]]:
+def _origins(view: View, table: str) -> dict[int, list[Any]]:
     """Where the rows of a table come from, if another store held them first: store, valid, known."""
     return {
         row: [[one.store.hex(), _span(one.valid), _span(one.known)] for one in each]
@@ -155,7 +155,7 @@ def _origins(view: SqlView, table: str) -> dict[int, list[Any]]:
     }
 
 
-def _beliefs(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _beliefs(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     origins = _origins(view, "beliefs")
     for row in copying.beliefs(view):
         if row.node in kept:
@@ -166,7 +166,7 @@ def _beliefs(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             )  # fmt: skip
 
 
-def _edges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _edges(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     origins = _origins(view, "edges")
     for row in copying.edges(view):
         if row.src in kept and row.dst in kept:
@@ -178,7 +178,7 @@ def _edges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             )  # fmt: skip
 
 
-def _merges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _merges(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     for row in copying.merges(view):
         if row.a in kept and row.b in kept:
             yield _full(
@@ -188,7 +188,7 @@ def _merges(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
             )  # fmt: skip
 
 
-def _marks(view: SqlView, kept: set[int]) -> Iterator[dict[str, Any]]:
+def _marks(view: View, kept: set[int]) -> Iterator[dict[str, Any]]:
     """Pins and stages; what is archived is left to the nights of the store that reads this."""
     for row in copying.marks(view):
         if row.line in kept:

@@ -27,12 +27,12 @@ from worldline.exchange.union import Told, span, told
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
+from worldline.ports import Tx
 from worldline.rules.derived import edge_made, node_made
 from worldline.store import copying, registry
 from worldline.store.copying import SIDE
 from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS
-from worldline.store.tx import Tx
 from worldline.write.redact import screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
@@ -340,7 +340,7 @@ def _shared(tx: Tx, copy: Copy) -> None:
 def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
     draft = _draft(lines[noted["of"]])
     draft.metadata, draft.scope = noted["metadata"], copy.scope(noted)
-    tx._own_metadata(copy.keys[noted["of"]], draft)
+    tx.own_metadata(copy.keys[noted["of"]], draft)
 
 
 def _draft(line: Line) -> NodeDraft:

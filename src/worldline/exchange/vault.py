@@ -1,8 +1,8 @@
 """A vault: one Markdown file a note, to be read, edited and imported again.
 
-It decides how a note looks as a file: its id, type and dates in the front matter, its words, and below a mark
-its edges as typed links. A file of the vault whose note is over is taken away; files that it did not write
-are left alone.
+It decides how a note looks as a file: its id, type and dates in the front matter (and under `seen` the newest
+change that the file knows of), its words, and below a mark its edges as typed links. A file of the vault whose
+note is over is taken away; files that it did not write are left alone.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from worldline.clock import EARLIEST, LATEST, show
 from worldline.errors import Refused
 from worldline.exchange.formats.markdown import LINKS
 from worldline.model import Edge, Node
+from worldline.ports import View
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 from worldline.store import copying
-from worldline.store.view import SqlView
 
 _UNSAFE = re.compile(r"[^\w .,()-]+")
 _OURS = re.compile(r"\A---\nid: ([0-9a-f]{64})\n")
 _LONGEST = 80
 
 
-def write(view: SqlView, folder: Path) -> int:
+def write(view: View, folder: Path) -> int:
     """Writes the notes that are visible here; how many."""
     if folder.exists() and not folder.is_dir():
         raise Refused(f"{folder} is a file; name a folder, or a file that ends in .md")
@@ -58,11 +58,13 @@ def _files(notes: Iterable[Node]) -> dict[int, str]:
 
 
 def _file(node: Node, edges: Iterable[Edge], files: Mapping[int, str]) -> str:
+    edges = list(edges)
     front = {"id": node.lineage, "type": node.type, "title": " ".join(node.name.split())}
     if node.valid.start > EARLIEST:
         front["date"] = show(node.valid.start)
     if node.valid.end < LATEST:
         front["until"] = show(node.valid.end)
+    front["seen"] = show(max(node.known.start, *(e.known.start for e in edges), 0))
     head = "\n".join(f"{key}: {value}" for key, value in front.items())
     links = [f"- {e.type} [[{files[e.dst_line].removesuffix('.md')}]]" for e in edges]
     below = "\n".join(["", LINKS, *links, ""]) if links else ""

@@ -10,29 +10,29 @@ from typing import Any
 
 from worldline.clock import FOREVER, Interval, show
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
-from worldline.ports import Direction
+from worldline.ports import Direction, View
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
 from worldline.store import filters, listing
-from worldline.store.view import SqlView, annotate
+from worldline.store.view import annotate
 from worldline.text import words
 
 Resolve = Callable[[Any], int]
 _START_FROM_WORDS = 200
 
 
-def rewrite(ask: Ask, view: SqlView, types: Mapping[str, EdgeType]) -> Ask:
+def rewrite(ask: Ask, view: View, types: Mapping[str, EdgeType]) -> Ask:
     """What every edge type makes of a read."""
     for type_ in types.values():
         ask = type_.on_query_rewrite(ask, view)
     return ask
 
 
-def bind(view: SqlView, ask: Ask) -> SqlView:
+def bind(view: View, ask: Ask) -> View:
     """The view that a rewritten read may use."""
     return view.bind(closed=not ask.current_only, world=view.world if ask.bounded else 0, pierce=ask.pierce)
 
 
-def answer(query: Query, view: SqlView, types: Mapping[str, EdgeType], resolve: Resolve) -> Subgraph:
+def answer(query: Query, view: View, types: Mapping[str, EdgeType], resolve: Resolve) -> Subgraph:
     """The nodes that remain after all steps, and the visible edges among them."""
     ask = rewrite(Ask(include_superseded=query.closed), view, types)
     view = bind(view, ask)
@@ -53,7 +53,7 @@ def answer(query: Query, view: SqlView, types: Mapping[str, EdgeType], resolve: 
     return Subgraph(tuple(nodes), _among(nodes, view, walked.values()), tuple(plan(query, view, ask)))
 
 
-def _preferred(nodes: list[Node], view: SqlView) -> list[Node]:
+def _preferred(nodes: list[Node], view: View) -> list[Node]:
     """Summaries first, and in the place of the worlds that have one."""
     held = listing.summaries(view, [node.line for node in nodes])
     shown = {node.line: node for node in _seen(view, list(held.values()))}
@@ -66,7 +66,7 @@ def _in_window(nodes: list[Node], window: Interval | None) -> list[Node]:
     return [n for n in nodes if window is None or (n.valid.overlaps(window) and n.known.end == FOREVER)]
 
 
-def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
+def finish(nodes: list[Node], view: View, ask: Ask) -> list[Node]:
     """Hides, unifies and annotates, as the edge types asked."""
     if ask.hide:
         hidden = {e.dst_line for e in view.edges([n.line for n in nodes], ask.hide, "in")}
@@ -76,7 +76,7 @@ def finish(nodes: list[Node], view: SqlView, ask: Ask) -> list[Node]:
     return _annotate(nodes, view, ask.annotate) if ask.annotate else nodes
 
 
-def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
+def _unify(nodes: list[Node], view: View) -> list[Node]:
     """Accepted identities count once, under the one that is known longest."""
     kept: dict[object, Node] = {}
     joined = view.merged([n.line for n in nodes])
@@ -91,7 +91,7 @@ def _unify(nodes: list[Node], view: SqlView) -> list[Node]:
     return list(kept.values())
 
 
-def _annotate(nodes: list[Node], view: SqlView, types: Collection[str]) -> list[Node]:
+def _annotate(nodes: list[Node], view: View, types: Collection[str]) -> list[Node]:
     lines = [node.line for node in nodes]
     notes: dict[int, list[str]] = {}
     others: dict[int, str] = {}
@@ -107,7 +107,7 @@ def _annotate(nodes: list[Node], view: SqlView, types: Collection[str]) -> list[
 # Steps -------------------------------------------------------------------------------------------
 
 
-def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
+def _start(query: Query, view: View, resolve: Resolve) -> list[Node]:
     if query.starts:
         return _seen(view, [resolve(ref) for ref in query.starts])
     if query.words is None and query.summaries and view.world:
@@ -119,7 +119,7 @@ def _start(query: Query, view: SqlView, resolve: Resolve) -> list[Node]:
     return listing.everything(view)
 
 
-def _seen(view: SqlView, lines: list[int]) -> list[Node]:
+def _seen(view: View, lines: list[int]) -> list[Node]:
     return view.versions(lines) if view.closed else view.visible(lines)
 
 
@@ -127,7 +127,7 @@ def _directions(way: Way) -> tuple[Direction, ...]:
     return ("out", "in") if way == "both" else (way,)
 
 
-def _follow(step: Follow, nodes: list[Node], view: SqlView, ask: Ask) -> tuple[list[Node], list[Edge]]:
+def _follow(step: Follow, nodes: list[Node], view: View, ask: Ask) -> tuple[list[Node], list[Edge]]:
     """Breadth first; what an identity is joined with is stepped from as well."""
     seen = {node.line for node in nodes}
     frontier, reached, walked = seen, dict[int, None](), list[Edge]()
@@ -155,7 +155,7 @@ def _follow(step: Follow, nodes: list[Node], view: SqlView, ask: Ask) -> tuple[l
 
 
 def _where(
-    step: Where, nodes: list[Node], view: SqlView, types: Mapping[str, EdgeType], resolve: Resolve
+    step: Where, nodes: list[Node], view: View, types: Mapping[str, EdgeType], resolve: Resolve
 ) -> list[Node]:
     if step.kind is not None:
         ask = rewrite(Ask(kinds=frozenset({resolve(step.kind)})), view, types)
@@ -183,7 +183,7 @@ def _labelled(node: Node, key: str, wanted: Any) -> bool:
     return filters.compares(wanted) and list(wanted) == ["$ne"]
 
 
-def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resolve) -> list[Node]:
+def _connected(step: Connected, nodes: list[Node], view: View, resolve: Resolve) -> list[Node]:
     lines = [node.line for node in nodes]
     to = {resolve(ref) for ref in step.to}
     having: set[int] = set()
@@ -197,7 +197,7 @@ def _connected(step: Connected, nodes: list[Node], view: SqlView, resolve: Resol
     return [node for node in nodes if (node.line in having) != step.absent]
 
 
-def _among(nodes: list[Node], view: SqlView, walked: Iterable[Edge]) -> tuple[Edge, ...]:
+def _among(nodes: list[Node], view: View, walked: Iterable[Edge]) -> tuple[Edge, ...]:
     lines = {node.line for node in nodes}
     found = {_row(e): e for e in walked if e.src_line in lines or e.dst_line in lines}
     found.update({_row(e): e for e in view.edges(lines, None, "out") if e.dst_line in lines})
@@ -212,7 +212,7 @@ def _row(edge: Edge) -> tuple[int, bool]:
 # In words ------------------------------------------------------------------------------------------
 
 
-def plan(query: Query, view: SqlView, ask: Ask) -> list[str]:
+def plan(query: Query, view: View, ask: Ask) -> list[str]:
     """One line per thing the query does."""
     lines = [_start_in_words(query), *[_step_in_words(step) for step in query.steps]]
     lines.append(f"seen from valid {show(view.valid)}, known {_known_in_words(view.known)}")

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from worldline.ports import View
 from worldline.read.cues import Asked
 from worldline.read.features import Column, Turn, standard
 from worldline.read.lanes import Course
@@ -21,7 +22,6 @@ from worldline.read.weights import CITED, PROFILE, SIGNALS, TOPIC, WORLD
 from worldline.rules.describe import TIME
 from worldline.rules.salience import standing
 from worldline.store import shown
-from worldline.store.view import SqlView
 
 FEWEST = 10
 """Where the pool has fewer worlds, the nearness of one of them tells its turns from others too little."""
@@ -58,7 +58,7 @@ def unasked(asked: Asked) -> frozenset[str]:
 
 
 def signals(
-    view: SqlView, turns: Sequence[Turn], scorers: Mapping[str, float], without: Collection[str] = ()
+    view: View, turns: Sequence[Turn], scorers: Mapping[str, float], without: Collection[str] = ()
 ) -> dict[str, Column]:
     """What each signal gives to each turn."""
     weights = {**SIGNALS, **{shown.SCORER + name: weight for name, weight in scorers.items()}}

@@ -12,7 +12,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from worldline.model import Node
-from worldline.store.view import SqlView
+from worldline.ports import View
 
 LONGEST = 5
 MOST = 20
@@ -27,7 +27,7 @@ class Link(Struct, frozen=True):
     evidence: tuple[str, ...]
 
 
-def chains(view: SqlView, turns: Collection[int]) -> tuple[Link, ...]:
+def chains(view: View, turns: Collection[int]) -> tuple[Link, ...]:
     """The chains that begin in or run through what these turns state, the longest first."""
     whole = (
         view.bind(world=0) if view.world else view
@@ -59,7 +59,7 @@ def _link(graph: _Graph, path: tuple[int, ...]) -> Link:
 class _Graph:
     """The stated causes around some happenings, read level by level in both directions."""
 
-    def __init__(self, view: SqlView, lines: Iterable[int]) -> None:
+    def __init__(self, view: View, lines: Iterable[int]) -> None:
         self.view = view
         self.effects: dict[int, set[int]] = {}
         self.causes: dict[int, set[int]] = {}

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, to_datetime
 from worldline.errors import NotFound
 from worldline.model import Node
+from worldline.ports import View
 from worldline.read.lanes import standing
 from worldline.read.person import Person, person
 from worldline.reading.families import families
@@ -23,7 +24,6 @@ from worldline.store import briefing, search
 from worldline.store.asking import only_speaker
 from worldline.store.briefing import Held
 from worldline.store.shown import verbatim
-from worldline.store.view import SqlView
 from worldline.text import estimate_tokens, visible
 
 DAY = 86_400_000_000
@@ -68,7 +68,7 @@ class Context(Struct, frozen=True):
     sections: tuple[Section, ...] = ()
 
 
-def context(view: SqlView, user: str | None, max_tokens: int) -> Context:
+def context(view: View, user: str | None, max_tokens: int) -> Context:
     """The block for a user: the one named, the one bound, or the only one who speaks here."""
     name = user or view.scope.user or only_speaker(view)
     who = _who(view, name)
@@ -111,20 +111,20 @@ def context(view: SqlView, user: str | None, max_tokens: int) -> Context:
     return Context(called, text, estimate_tokens(text), kept)
 
 
-def _who(view: SqlView, name: str) -> Person | None:
+def _who(view: View, name: str) -> Person | None:
     try:
         return person(view, name) if name else None
     except NotFound:
         return None
 
 
-def _unnamed(view: SqlView) -> tuple[int, ...]:
+def _unnamed(view: View) -> tuple[int, ...]:
     """The entity of facts about "the user"; there is none where everybody signs."""
     found = _who(view, USER)
     return found.entities if found else ()
 
 
-def _asked_for(view: SqlView) -> Iterator[Node]:
+def _asked_for(view: View) -> Iterator[Node]:
     """What somebody said is to hold from then on, newest first."""
     told = verbatim(view, standing(view, search.ground(view)))
     nodes = [one.node for one in told.values()]

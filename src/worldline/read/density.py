@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from worldline.model import Density, Edge, Node
+from worldline.ports import View
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question
 from worldline.store import search
 from worldline.store.shown import verbatim
-from worldline.store.view import SqlView
 from worldline.store.words import any_of
 from worldline.text import content_words
 
@@ -23,7 +23,7 @@ WIDEST = 2_000
 _STRUCTURE = frozenset({"Scope", "Session"})
 
 
-def density(view: SqlView, topic: str) -> Density:
+def density(view: View, topic: str) -> Density:
     """Counts within two steps of the topic."""
     starts = _starts(view, topic)
     lines, edges, cut = _walk(view, starts)
@@ -48,7 +48,7 @@ def _date(node: Node) -> int:
     return node.valid.start if node.type != "Entity" else node.known.start
 
 
-def _starts(view: SqlView, topic: str) -> set[int]:
+def _starts(view: View, topic: str) -> set[int]:
     """The entities that the topic names, else the texts that hold its words."""
     mentions = read_question(topic, ViewGraph(view).link).mentions
     if mentions:
@@ -60,7 +60,7 @@ def _starts(view: SqlView, topic: str) -> set[int]:
     return {told.node.line for told in verbatim(view, found).values()}
 
 
-def _walk(view: SqlView, starts: Collection[int]) -> tuple[list[int], list[Edge], bool]:
+def _walk(view: View, starts: Collection[int]) -> tuple[list[int], list[Edge], bool]:
     """(lineages within two steps, the edges seen on the way, whether some were left out)."""
     seen, frontier, edges = dict.fromkeys(starts), list(starts), dict[int, Edge]()
     for _ in range(HOPS):

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from worldline.clock import Instant
 from worldline.model import Node
+from worldline.ports import View
 from worldline.read.profile import Milestone, is_plain, kept, milestones, telling
 from worldline.rules.style import alike, counted
 from worldline.store.turns import Uttered, backwards, landmarks_among
-from worldline.store.view import SqlView
 
 PAUSE = 6 * 3600 * 1_000_000
 MOST_TURNS = 20_000
@@ -48,7 +48,7 @@ class Episode(Struct, frozen=True):
 
 
 def episodes(
-    view: SqlView, within: tuple[Instant, Instant], limit: int, *, read: bool = False
+    view: View, within: tuple[Instant, Instant], limit: int, *, read: bool = False
 ) -> tuple[Episode, ...]:
     """The newest stretches that begin and end within some time, oldest of them first."""
     found: list[list[Uttered]] = []
@@ -62,7 +62,7 @@ def episodes(
     return tuple(_told(view, stretch[::-1], read) for stretch in reversed(found))
 
 
-def _told(view: SqlView, turns: Sequence[Uttered], read: bool) -> Episode:
+def _told(view: View, turns: Sequence[Uttered], read: bool) -> Episode:
     lines = list(dict.fromkeys(turn.line for turn in turns))
     sample = view.visible(lines if read else lines[:SAMPLE])
     texts = [node.content for node in sample[:SAMPLE]]
@@ -83,7 +83,7 @@ def _told(view: SqlView, turns: Sequence[Uttered], read: bool) -> Episode:
     )
 
 
-def _sounds_like(view: SqlView, unsigned: Sequence[str]) -> str | None:
+def _sounds_like(view: View, unsigned: Sequence[str]) -> str | None:
     """Whose style some unsigned texts have, if the nearest is clearly nearer than the next."""
     styles = kept(view).styles if len(unsigned) >= _UNSIGNED and is_plain(view) else {}
     if len(styles) < 2:

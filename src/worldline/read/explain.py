@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from worldline.clock import show
 from worldline.model import Explanation, Node
+from worldline.ports import View
 from worldline.read import lanes
 from worldline.read.lanes import Semantic
 from worldline.read.pack import pack
@@ -17,14 +18,11 @@ from worldline.read.recall import Ranked, Wish, find, hits_of
 from worldline.read.score import how_many
 from worldline.store import search
 from worldline.store.shown import verbatim
-from worldline.store.view import SqlView
 
 _BESIDE = ("Fact", "Entity")
 
 
-def explain(
-    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, expected: Node
-) -> Explanation:
+def explain(view: View, question: str, wish: Wish, semantic: Semantic | None, expected: Node) -> Explanation:
     """Where `expected` was lost, or the place that it has."""
     if hidden := _hidden(view, expected):
         return Explanation(question, expected, "filter", hidden)
@@ -35,7 +33,7 @@ def explain(
     return _placed(view, ranked, wish, expected, keys.index(expected.key))
 
 
-def _hidden(view: SqlView, node: Node) -> str:
+def _hidden(view: View, node: Node) -> str:
     """Why the view does not show a version; empty where it does."""
     if node.key in search.seen_among(view, [node.key]):
         if since := None if view.whole else search.archived(view, node.line):
@@ -56,7 +54,7 @@ def _hidden(view: SqlView, node: Node) -> str:
     return "it lies outside this scope or world at this moment"
 
 
-def _unfound(view: SqlView, ranked: Ranked, semantic: Semantic | None, expected: Node) -> Explanation:
+def _unfound(view: View, ranked: Ranked, semantic: Semantic | None, expected: Node) -> Explanation:
     """No lane brought it: how deep in each one it would have been."""
     asked, ground = ranked.asked, search.ground(view)
     depths = {"words": lanes.words(view, asked, ground, {}, None)}
@@ -77,7 +75,7 @@ def _place(key: int, nodes: Sequence[int]) -> int:
     return nodes.index(key) + 1 if key in nodes else 0
 
 
-def _placed(view: SqlView, ranked: Ranked, wish: Wish, expected: Node, at: int) -> Explanation:
+def _placed(view: View, ranked: Ranked, wish: Wish, expected: Node, at: int) -> Explanation:
     """It is in the pool: whether its rank or the budget kept it out, if anything did."""
     wanted = wish.limit or how_many(ranked.asked)
     mine, text = ranked.board.scored(ranked.order[at]), ranked.asked.text

@@ -10,17 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from worldline.ports import View
 from worldline.read.walk import Answer, Hop, Step
 from worldline.rules.wording import label
 from worldline.store import facts, people
-from worldline.store.view import SqlView
 from worldline.text import fold
 
 
 class ViewGraph:
     """The currently valid facts of one view, as the walk asks for them; nothing is looked up twice."""
 
-    def __init__(self, view: SqlView, also: Collection[str] = ()) -> None:
+    def __init__(self, view: View, also: Collection[str] = ()) -> None:
         self._view, self._also = view, also
         """Folded names that will be asked for: they are looked up with the first ones."""
         self._names: dict[str, str] = {}
@@ -64,7 +64,7 @@ class ViewGraph:
         return self._names[entity]
 
 
-def with_ids(view: SqlView, answer: Answer) -> Answer:
+def with_ids(view: View, answer: Answer) -> Answer:
     """An answer whose entities and facts go by their ids, as everything does outside the store."""
     hops = [hop for chain in answer.chains for hop in chain.hops]
     ends = [end for hop in hops for end in (hop.fact, hop.source, hop.target)]

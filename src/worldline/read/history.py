@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
+from worldline.ports import View
 from worldline.read.marks import packed, unpacked
 from worldline.store import histories, ledger
 from worldline.store.facts import stages
 from worldline.store.histories import Noted, Window
-from worldline.store.view import SqlView
 
 T = TypeVar("T", Belief, Node, Edge)
 
@@ -25,7 +25,7 @@ _TOWARDS_EVIDENCE = (("derived_from", "out"), ("supports", "in"), ("implies", "i
 _MAX_DEPTH = 16
 
 
-def history(view: SqlView, line: int) -> tuple[Version, ...]:
+def history(view: View, line: int) -> tuple[Version, ...]:
     """Every belief ever held in a memory, oldest first, what each one was, and the stages it came to."""
     rows = [
         (_as_known(belief, view.known), _as_known(node, view.known)) for belief, node in view.history(line)
@@ -58,7 +58,7 @@ def _as_there(item: T, origins: Sequence[Noted]) -> T:
     return item
 
 
-def _with_stages(versions: list[Version], view: SqlView, line: int) -> tuple[Version, ...]:
+def _with_stages(versions: list[Version], view: View, line: int) -> tuple[Version, ...]:
     """A history with each stage after the beliefs that were held by then, its reason and how long it stood."""
     for stage in stages(view, line):
         stood = Interval(stage.start, stage.end if stage.end <= view.known else FOREVER)
@@ -104,7 +104,7 @@ def _closed_by(belief: Belief, joins: list[Edge]) -> str | None:
 
 
 def changes(
-    view: SqlView, since: Instant, limit: int | None = None, page: str | None = None
+    view: View, since: Instant, limit: int | None = None, page: str | None = None
 ) -> tuple[Change, ...]:
     """What was believed or given up after a known time, in order; from the mark of a page on."""
     start, skip = (since + 1, 0) if page is None else unpacked(page)
@@ -125,7 +125,7 @@ def mark_after(feed: Sequence[Change], page: str | None = None) -> str:
     return packed(last, sum(change.known_at == last for change in feed) + (skip if start == last else 0))
 
 
-def _changeset(view: SqlView, known: Instant, body: bytes) -> Iterator[Change]:
+def _changeset(view: View, known: Instant, body: bytes) -> Iterator[Change]:
     for table, closed, numbers, _ in ledger.sections(body):
         action: Literal["closed", "believed"] = "closed" if closed else "believed"
         for start in range(0, len(numbers), histories.LOOK_AT):
@@ -136,7 +136,7 @@ def _changeset(view: SqlView, known: Instant, body: bytes) -> Iterator[Change]:
                 yield from (Change(known, action, "edge", edge) for edge in histories.edges_of(view, chosen))
 
 
-def diff(before: SqlView, after: SqlView) -> Diff:
+def diff(before: View, after: View) -> Diff:
     """What differs between two moments: memories added, removed, changed; edges linked, unlinked."""
     known, valid = sorted((before.known, after.known)), sorted((before.valid, after.valid))
     window = Window(known[0], known[1], valid[0], valid[1])
@@ -154,7 +154,7 @@ def diff(before: SqlView, after: SqlView) -> Diff:
     )
 
 
-def _edge_diff(before: SqlView, after: SqlView, window: Window) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
+def _edge_diff(before: View, after: View, window: Window) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
     sources = histories.sources_touched(after, window)
     old = {edge.id: edge for edge in before.edges(sources, None, "out")}
     new = {edge.id: edge for edge in after.edges(sources, None, "out")}
@@ -164,7 +164,7 @@ def _edge_diff(before: SqlView, after: SqlView, window: Window) -> tuple[tuple[E
     )
 
 
-def why(view: SqlView, node: Node) -> Why:
+def why(view: View, node: Node) -> Why:
     """The path from a belief to the words it rests on, breadth first."""
     reasons: list[Reason] = []
     seen = {node.line}
@@ -191,7 +191,7 @@ def why(view: SqlView, node: Node) -> Why:
     return Why(node, tuple(reasons), tuple(origins))
 
 
-def _steps(view: SqlView, level: Sequence[Node]) -> list[tuple[str, int, tuple[int, int] | None]]:
+def _steps(view: View, level: Sequence[Node]) -> list[tuple[str, int, tuple[int, int] | None]]:
     """(by which edge, to which lineage, which part of it) from these towards their evidence, one after the other."""
     edges = histories.evidence_edges(view, [end for node in level for end in (node.line, node.key)])
     steps: list[tuple[str, int, tuple[int, int] | None]] = []

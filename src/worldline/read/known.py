@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER, to_datetime
 from worldline.model import Believed, Hit
+from worldline.ports import View
 from worldline.read.answers import Reply, reply
 from worldline.read.candidates import Item, Turn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
@@ -29,7 +30,6 @@ from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.store.asking import Around, facts_near, only_speaker
 from worldline.store.facts import about
-from worldline.store.view import SqlView
 from worldline.text import estimate_tokens, fold, inert, words
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Known(Struct, frozen=True):
 
 
 def known(
-    view: SqlView,
+    view: View,
     asked: Asked,
     matcher: Matcher | None,
     hits: Sequence[Hit] = (),
@@ -164,7 +164,7 @@ def _proof(found: Reply, hits: Sequence[Hit]) -> tuple[str, ...]:
 
 
 def gathered(
-    view: SqlView,
+    view: View,
     question: Question,
     lines: Sequence[int],
     mine: Collection[str],
@@ -211,7 +211,7 @@ def _changes(packed: bytes | None) -> bool:
     return said.corrects or said.cues.change or any(c.effect != "holds" or c.switches for c in said.claims)
 
 
-def _asker(view: SqlView, question: Question | None) -> frozenset[str]:
+def _asker(view: View, question: Question | None) -> frozenset[str]:
     """Whom "I" means: the bound user, the only one who speaks here, or just the user."""
     if question is None or not question.mine:
         return frozenset()

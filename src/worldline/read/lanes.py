@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from worldline.ports import Vectors, View
 from worldline.read.cues import Asked
 from worldline.rules.kinds import STANDING
 from worldline.store import people, search
 from worldline.store.search import Ground
-from worldline.store.view import SqlView
 from worldline.store.words import All, Either, Match, any_of
 from worldline.text import words as tokens_of
 
 if TYPE_CHECKING:
-    from worldline.store.vectors import Floats, VectorIndex
+    from worldline.store.vectors import Floats
 
 DEPTH, INSTRUCTIONS, LANDMARKS = 100, 30, 20
 _MANY, _FEW = 200_000, 1_500
@@ -45,13 +45,13 @@ class Semantic(Struct, frozen=True):
 
     query: Floats
     identity: str
-    index: VectorIndex
+    index: Vectors
 
 
 class Look(Struct, frozen=True):
     """What every lane is given."""
 
-    view: SqlView
+    view: View
     asked: Asked
     ground: Ground
     frequency: Mapping[str, int]
@@ -64,7 +64,7 @@ class Look(Struct, frozen=True):
 
 
 def words(
-    view: SqlView, asked: Asked, ground: Ground, frequency: Mapping[str, int], depth: int | None = DEPTH
+    view: View, asked: Asked, ground: Ground, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
     """Nodes that hold the question's words, or are of the kinds it asks for, by BM25."""
     terms, kinds = asked.terms, [tag for tags in asked.kinds for tag in tags]
@@ -95,7 +95,7 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     return Either(tuple(parts))
 
 
-def standing(view: SqlView, ground: Ground) -> list[int]:
+def standing(view: View, ground: Ground) -> list[int]:
     """The texts in which somebody said what is to hold from then on."""
     return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
@@ -104,7 +104,7 @@ def standing(view: SqlView, ground: Ground) -> list[int]:
 
 
 def vectors(
-    view: SqlView, index: VectorIndex, query: Floats, ground: Ground, depth: int | None = DEPTH
+    view: View, index: Vectors, query: Floats, ground: Ground, depth: int | None = DEPTH
 ) -> dict[int, float]:
     """Nodes near the question in meaning, with their cosines, nearest first."""
     scopes = ground.scopes if view.scope.bound() else None
@@ -119,12 +119,13 @@ def vectors(
         reach *= 4
 
 
-def nearness(view: SqlView, semantic: Semantic | None, ground: Ground) -> dict[int, float]:
+def nearness(view: View, semantic: Semantic | None, ground: Ground) -> dict[int, float]:
     """The cosine of every world; nothing where none was composed, or where another moment is looked at."""
     if semantic is None or not ground.worlds or view.whole:
         return {}
     scopes = ground.scopes if view.scope.bound() else None
-    return semantic.index.worlds.cosines(view, semantic.query, ground.worlds, scopes)
+    found: dict[int, float] = semantic.index.worlds.cosines(view, semantic.query, ground.worlds, scopes)
+    return found
 
 
 def _by_worlds(look: Look) -> list[int] | None:
@@ -236,7 +237,7 @@ class Course(Struct, frozen=True):
         return list(dict.fromkeys(turn for turns in self.topics.values() for turn in turns))
 
 
-def course(view: SqlView, nodes: Sequence[int]) -> Course:
+def course(view: View, nodes: Sequence[int]) -> Course:
     """The topics of these turns, given best first, with all that belongs to them.
 
     A broad question is about a course of things: the topics of what was found bring their other turns.

@@ -9,20 +9,19 @@ import msgspec
 
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said, Side
-from worldline.ports import Store
+from worldline.ports import Store, View
 from worldline.query.run import bind, finish
 from worldline.read.marks import packed, unpacked
 from worldline.store import facts
 from worldline.store import listing as lists
 from worldline.store.facts import Worded
-from worldline.store.view import SqlView
 
 MOST = 5
 """Sources that are shown for a side of a contradiction."""
 
 
 def listing(
-    view: SqlView,
+    view: View,
     ask: Ask,
     type_: str | Sequence[str] | None,
     metadata: Metadata,
@@ -46,7 +45,7 @@ def listing(
     return Page(tuple(shown), packed(nodes[limit - 1].valid.start, nodes[limit - 1].key) if rest else None)
 
 
-def stats(view: SqlView, store: Store) -> dict[str, Any]:
+def stats(view: View, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
     return {**msgspec.structs.asdict(lists.amounts(view)), "bytes": store.size()}
 
@@ -58,7 +57,7 @@ def _is_text(value: object) -> bool:
 # Contradictions ----------------------------------------------------------------------------------
 
 
-def conflicts(view: SqlView) -> tuple[Contradiction, ...]:
+def conflicts(view: View) -> tuple[Contradiction, ...]:
     """Every open conflict, the one noticed last first; each pair once.
 
     Only what the view sees: both sides, and the edge between them, at its moment, in its scope and world.

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from worldline.errors import NotFound
+from worldline.ports import View
 from worldline.store import people
-from worldline.store.view import SqlView
 from worldline.text import fold
 
 NEAR = 5
@@ -30,7 +30,7 @@ class Person(Struct, frozen=True):
     called: frozenset[str]
 
 
-def person(view: SqlView, name: str) -> Person:
+def person(view: View, name: str) -> Person:
     """The one who is called so; NotFound, with near names, where nobody is."""
     key = fold(name)
     lines = _entities(view, key)
@@ -46,7 +46,7 @@ def person(view: SqlView, name: str) -> Person:
     return Person(shown, tuple(lines), tuple(spoken), frozenset(called))
 
 
-def _entities(view: SqlView, key: str) -> list[int]:
+def _entities(view: View, key: str) -> list[int]:
     """The visible entities of this name, with what was accepted as the same."""
     lines = sorted({one.line for one in people.called(view, [key])})
     lines = view.same_as(*lines) if lines and view.has_merges() else lines
@@ -54,18 +54,18 @@ def _entities(view: SqlView, key: str) -> list[int]:
     return [node.line for node in seen]
 
 
-def _by_first_name(view: SqlView, key: str) -> list[str]:
+def _by_first_name(view: View, key: str) -> list[str]:
     """The one speaker of this first name."""
     heard = people.heard(view, [name for name in people.speakers(view) if name.split()[0] == key])
     return heard if len(heard) == 1 else []
 
 
-def _shown(view: SqlView, speakers: Sequence[str], names: Sequence[str]) -> str:
+def _shown(view: View, speakers: Sequence[str], names: Sequence[str]) -> str:
     """A name as it was written."""
     return names[0] if names else people.written(view, speakers[0] if speakers else "")
 
 
-def _nobody(view: SqlView, name: str, key: str) -> str:
+def _nobody(view: View, name: str, key: str) -> str:
     near = difflib.get_close_matches(key, people.speakers(view), n=_LOOKED_AT, cutoff=0.5)
     seen = set(people.heard(view, near))
     heard = [one for one in near if one in seen]

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from worldline.clock import LATEST, Instant, Interval, to_datetime
 from worldline.dates import find_dates
 from worldline.model import Node
+from worldline.ports import View
 from worldline.read.chains import Link, chains
 from worldline.read.person import Person
 from worldline.rules.landmarks import landmarks
@@ -30,7 +31,6 @@ from worldline.rules.tally import DECODER, Met, Said, Tally, combined, tally
 from worldline.store import people
 from worldline.store.facts import Ascribed, about
 from worldline.store.turns import how_many, newest_of, spoken
-from worldline.store.view import SqlView
 from worldline.text import content_words, fold, words
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Rows(Struct, frozen=True):
     styles: dict[str, Counts]
 
 
-def profile(view: SqlView, who: Person) -> Profile:
+def profile(view: View, who: Person) -> Profile:
     """Everything that may be seen of a person here."""
     rows = _rows(view, who)
     own = combined([rows.tallies[one] for one in who.speakers if one in rows.tallies])
@@ -143,13 +143,13 @@ def profile(view: SqlView, who: Person) -> Profile:
 # Counts ----------------------------------------------------------------------------------------------
 
 
-def is_plain(view: SqlView) -> bool:
+def is_plain(view: View) -> bool:
     """Whether the rows that sleep keeps are about exactly what this view shows."""
     here = view.world == 0 and not view.closed and not view.labels and view.scope.run is None
     return here and view.known >= LATEST and not view.cold
 
 
-def _rows(view: SqlView, who: Person) -> Rows:
+def _rows(view: View, who: Person) -> Rows:
     rows = Rows({}, {})
     if is_plain(view):
         rows = kept(view, who.speakers)
@@ -168,7 +168,7 @@ def _upto(rows: Rows, speaker: str) -> int:
     return rows.tallies[speaker].upto if speaker in rows.tallies else 0
 
 
-def kept(view: SqlView, first: Collection[str] = ()) -> Rows:
+def kept(view: View, first: Collection[str] = ()) -> Rows:
     """The rows that sleep keeps and this view may see, one a speaker; these people's in any case."""
     rows = Rows({}, {})
     for speaker, body, style in people.kept(view, first, SPEAKERS):
@@ -183,7 +183,7 @@ def _add(rows: Rows, speaker: str, said: Sequence[Said]) -> None:
         rows.styles[speaker] = sum((counted(one.text) for one in said), rows.styles.get(speaker, counted("")))
 
 
-def _recent(view: SqlView, speaker: str, after: int, most: int = RECENT) -> list[Said]:
+def _recent(view: View, speaker: str, after: int, most: int = RECENT) -> list[Said]:
     """What somebody said, the newest, after a lineage."""
     newest = newest_of(view, speaker, after, most)
     return [
@@ -194,7 +194,7 @@ def _recent(view: SqlView, speaker: str, after: int, most: int = RECENT) -> list
 # Attributes ------------------------------------------------------------------------------------------
 
 
-def _attributes(view: SqlView, who: Person) -> tuple[Attribute, ...]:
+def _attributes(view: View, who: Person) -> tuple[Attribute, ...]:
     """What is believed of the person now, the firmest and newest first."""
     if not who.entities:
         return ()
@@ -220,7 +220,7 @@ _HABITS = {
 }
 
 
-def _style(view: SqlView, who: Person, own: Tally, rows: Rows) -> Style:
+def _style(view: View, who: Person, own: Tally, rows: Rows) -> Style:
     said = [one.text for speaker in who.speakers for one in _recent(view, speaker, 0, SAMPLE)]
     mine = sum((rows.styles[one] for one in who.speakers if one in rows.styles), counted(""))
     others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
@@ -245,7 +245,7 @@ _COMMON = 40
 """A share of one in so many texts makes a word worth looking at, where there are many."""
 
 
-def telling(view: SqlView, texts: Sequence[str], most: int) -> tuple[str, ...]:
+def telling(view: View, texts: Sequence[str], most: int) -> tuple[str, ...]:
     """The words by which some texts can be told from all others, the most telling first, as mostly written.
 
     They are used again and again here and seldom elsewhere; names of people are not among them.
@@ -292,7 +292,7 @@ class _Sum(Struct):
         self.last, self.line = max((self.last, self.line), (met.last, met.line))
 
 
-def _relations(view: SqlView, who: Person, own: Tally, rows: Rows) -> tuple[Relation, ...]:
+def _relations(view: View, who: Person, own: Tally, rows: Rows) -> tuple[Relation, ...]:
     """Everybody around the person, the most frequent first; what hangs on a hidden text alone is left out."""
     whole = _full_names(rows.tallies)
     found: dict[str, _Sum] = {}
@@ -327,7 +327,7 @@ def _full_names(speakers: Iterable[str]) -> dict[str, str]:
     return {first: whole[0] for first, whole in found.items() if len(whole) == 1}
 
 
-def _shown(view: SqlView, found: Mapping[str, _Sum]) -> tuple[Relation, ...]:
+def _shown(view: View, found: Mapping[str, _Sum]) -> tuple[Relation, ...]:
     seen = {node.line: node for node in view.visible([one.line for one in found.values()])}
     ids = {line: node.id for line, node in seen.items()}
     texts = {node.id: node.content for node in seen.values()}
@@ -343,7 +343,7 @@ def _shown(view: SqlView, found: Mapping[str, _Sum]) -> tuple[Relation, ...]:
     )
 
 
-def _as_written(view: SqlView, name: str, text: str) -> str:
+def _as_written(view: View, name: str, text: str) -> str:
     """A folded name as the evidence spells it, else as its speaker does."""
     found = re.search(rf"\b{re.escape(name)}\b", text, re.I)
     return found[0] if found else people.written(view, name) or name
@@ -363,7 +363,7 @@ def _told_of(rows: Rows, who: Person) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def milestones(view: SqlView, lines: Collection[int], who: Person | None = None) -> tuple[Milestone, ...]:
+def milestones(view: View, lines: Collection[int], who: Person | None = None) -> tuple[Milestone, ...]:
     """The landmarks that these texts tell, as they may be seen, in the order in which they happened."""
     found = []
     for node in view.visible(sorted(set(lines))):

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
+from worldline.ports import View
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
 from worldline.read.features import Column, Corpus, Turn
@@ -34,7 +35,7 @@ from worldline.store.indexing import described_draft
 from worldline.store.shown import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
-from worldline.store.view import SqlView, annotate
+from worldline.store.view import annotate
 from worldline.text import estimate_tokens, inert
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Found(Struct, frozen=True):
 
 
 def recall(
-    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
+    view: View, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
 ) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
     found = _recalled(view, question, wish, semantic, matcher)
@@ -115,7 +116,7 @@ def recall(
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
 
 
-def _telling_cold(view: SqlView, found: Found) -> Found:
+def _telling_cold(view: View, found: Found) -> Found:
     """The same, where every hit that came out of the archive says so."""
     since = strengths.archived(view, [hit.node.line for hit in found.recall.hits])
     told = {line: [f"cold since {show(at)[:10]}: not used for long"] for line, at in since.items()}
@@ -124,7 +125,7 @@ def _telling_cold(view: SqlView, found: Found) -> Found:
 
 
 def _recalled(
-    view: SqlView, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
+    view: View, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
 ) -> Found:
     """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
@@ -159,7 +160,7 @@ def _recalled(
     return Found(answer, wanted, len(pool.candidates), opening, asked.several or asked.broad)
 
 
-def _led_by(view: SqlView, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
+def _led_by(view: View, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
     """The evidence with the turn that says the answer first, also where the words of the question missed it."""
     if not turn:
         return hits
@@ -193,7 +194,7 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
-def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
+def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
     """Everything up to the order of the candidates."""
     ground = search.ground(view)
     semantic = _comparable(view, semantic, ground.embedder)
@@ -208,7 +209,7 @@ def find(view: SqlView, question: str, wish: Wish, semantic: Semantic | None) ->
     return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced))
 
 
-def _comparable(view: SqlView, semantic: Semantic | None, stored: str | None) -> Semantic | None:
+def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Semantic | None:
     """The question's vector, unless the vectors were, or are being, made anew by another embedder: then words do."""
     if semantic is None or stored is None:
         return semantic
@@ -223,7 +224,7 @@ def _comparable(view: SqlView, semantic: Semantic | None, stored: str | None) ->
 
 
 def _beside_the_words(
-    view: SqlView, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
+    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
@@ -238,7 +239,7 @@ def _beside_the_words(
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
+def gather(view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
@@ -274,7 +275,7 @@ def gather(view: SqlView, asked: Asked, wish: Wish, semantic: Semantic | None, g
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
-def _whole(view: SqlView) -> dict[int, Turn]:
+def _whole(view: View) -> dict[int, Turn]:
     """Every text of a small memory."""
     return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
 
@@ -290,7 +291,7 @@ def _fused(node: int, places: Mapping[str, Mapping[int, int]]) -> float:
 
 
 def _around(
-    view: SqlView, first: Sequence[int], wish: Wish, found: Mapping[str, Sequence[int]]
+    view: View, first: Sequence[int], wish: Wish, found: Mapping[str, Sequence[int]]
 ) -> tuple[list[int], list[int]]:
     """The turns beside the first finds, and those of the best sessions."""
     if "neighbours" in wish.without or not first:
@@ -313,7 +314,7 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
 
 
 def _turns(
-    view: SqlView, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
+    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
 ) -> list[Turn]:
     """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
     rest = [node for node in nodes if node not in read]

@@ -13,20 +13,20 @@ import numpy as np
 
 from worldline.clock import Instant
 from worldline.model import Dated, Node
+from worldline.ports import View
 from worldline.read.features import Turn
 from worldline.read.lanes import Semantic
 from worldline.read.recall import Ranked, Wish, find
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import landmarks
 from worldline.store.shown import verbatim
-from worldline.store.view import SqlView
 
 NEAR = 0.65
 """A cosine from which on a text without any word of the topic is about it all the same."""
 
 
 def timeline(
-    view: SqlView,
+    view: View,
     topic: str,
     wish: Wish,
     semantic: Semantic | None,

@@ -13,8 +13,9 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant
+from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import LISTED, listed
 
 MOST = 400
 """So many facts are looked at for one question."""
@@ -49,9 +50,7 @@ class Around(Struct, frozen=True):
     id: str = ""
 
 
-def facts_near(
-    view: SqlView, lines: Collection[int], turns: Collection[int], limit: int = MOST
-) -> list[Around]:
+def facts_near(view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST) -> list[Around]:
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
     if not lines and not turns:
         return []
@@ -88,7 +87,7 @@ def _around(row: Sequence[Any]) -> Around:
     )  # fmt: skip
 
 
-def only_speaker(view: SqlView) -> str:
+def only_speaker(view: View) -> str:
     """The one person who speaks in the store beside assistants; empty where there are none or several."""
     rows = view.query(
         "WITH RECURSIVE s(name, n) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''), 1"

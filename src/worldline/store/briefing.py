@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from worldline.clock import Instant
 from worldline.model import Node
-from worldline.store.view import LISTED, NODE, SqlView, listed, node_from
+from worldline.ports import View
+from worldline.store.view import LISTED, NODE, listed, node_from
 
 _COLUMNS = (
     "n.hash, n.content, f.subject, f.predicate, f.phrase, b.vf, b.vt, b.kf, b.precision, f.dated,"
@@ -55,7 +56,7 @@ def _held(row: Sequence[Any]) -> Held:
     return Held(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
 
 
-def facts_of(view: SqlView, lines: Collection[int], most: int) -> list[Held]:
+def facts_of(view: View, lines: Collection[int], most: int) -> list[Held]:
     """What holds now of these entities, newest first."""
     rows = view.query(
         f"SELECT {_COLUMNS}{_TABLES} AND f.subject IN {LISTED} AND {view.seen()}"
@@ -65,7 +66,7 @@ def facts_of(view: SqlView, lines: Collection[int], most: int) -> list[Held]:
     return [_held(row) for row in rows]
 
 
-def newest_facts(view: SqlView, most: int) -> list[Held]:
+def newest_facts(view: View, most: int) -> list[Held]:
     """What holds now and was learned last."""
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
@@ -76,12 +77,12 @@ def newest_facts(view: SqlView, most: int) -> list[Held]:
     return [_held(row) for row in rows]
 
 
-def _known(view: SqlView) -> str:
+def _known(view: View) -> str:
     """Believed at this known time, whenever it holds."""
     return f"b.kf <= :k AND b.kt > :k AND {view.scoped('b')} AND {view.trusted()} AND {view.ever_inside('b.line')}"
 
 
-def facts_between(view: SqlView, start: Instant, end: Instant, most: int) -> list[Held]:
+def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[Held]:
     """Facts that speak of a day of their own within a stretch of time, or begin in it, earliest first."""
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
@@ -93,7 +94,7 @@ def facts_between(view: SqlView, start: Instant, end: Instant, most: int) -> lis
     return [_held(row) for row in rows]
 
 
-def facts_ended(view: SqlView, since: Instant, most: int) -> list[Held]:
+def facts_ended(view: View, since: Instant, most: int) -> list[Held]:
     """Facts that ended within a stretch of time before now, the last one first."""
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
@@ -104,7 +105,7 @@ def facts_ended(view: SqlView, since: Instant, most: int) -> list[Held]:
     return [_held(row) for row in rows]
 
 
-def notes_of(view: SqlView, types: Collection[str], most: int) -> list[Node]:
+def notes_of(view: View, types: Collection[str], most: int) -> list[Node]:
     """Notes of these types that hold now, newest first."""
     rows = view.query(
         f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
@@ -115,7 +116,7 @@ def notes_of(view: SqlView, types: Collection[str], most: int) -> list[Node]:
     return [node_from(row) for row in rows]
 
 
-def pinned(view: SqlView, most: int) -> list[Node]:
+def pinned(view: View, most: int) -> list[Node]:
     """What somebody pinned and still holds, newest first."""
     rows = view.query(
         f"SELECT {NODE} FROM marks m CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.line"
@@ -127,14 +128,14 @@ def pinned(view: SqlView, most: int) -> list[Node]:
     return [node_from(row) for row in rows]
 
 
-def has_user(view: SqlView, user: str) -> bool:
+def has_user(view: View, user: str) -> bool:
     """Whether anything here belongs to a user of this name."""
     return bool(
         view.query('SELECT 1 FROM scopes s WHERE s.tenant = :t AND s."user" = :whose LIMIT 1', whose=user)
     )
 
 
-def offsets(view: SqlView, nodes: Collection[int]) -> dict[int, int]:
+def offsets(view: View, nodes: Collection[int]) -> dict[int, int]:
     """For turns, and for facts by the words they rest on, the minutes from UTC to the place where it was said."""
     if not nodes:
         return {}

@@ -7,10 +7,10 @@ decide what is cold; an `archived` mark in the log does, and is put or ended tog
 from __future__ import annotations
 
 from worldline.model import NodeDraft
+from worldline.ports import Tx, View
 from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, WORDS_PER_NODE
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView, metadata_from
+from worldline.store.view import metadata_from
 
 ARCHIVED = "archived"
 """The kind of the mark."""
@@ -18,7 +18,7 @@ _TEXTS = ", ".join(COLUMNS["texts"])
 _MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
 
 
-def is_used(view: SqlView) -> bool:
+def is_used(view: View) -> bool:
     """Whether this tenant has anything archived."""
     if view.looked is not None:
         return any(what == 0 and cold and texts for what, cold, texts, *_ in view.looked[1])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from worldline.store.view import SqlView
+    from worldline.ports import View
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
@@ -37,7 +37,7 @@ class WorldIndex:
         self._matrix: Floats | None = None
 
     def cosines(
-        self, view: SqlView, query: Floats, newest: int, scopes: Collection[int] | None = None
+        self, view: View, query: Floats, newest: int, scopes: Collection[int] | None = None
     ) -> dict[int, float]:
         """Of every world (in these scopes): the cosine of its vector and the query, the best where it has several."""
         import numpy as np
@@ -55,7 +55,7 @@ class WorldIndex:
             rising = np.argsort(near, kind="stable")  # of several rows, the best is written last
             return dict(zip(lines[rising].tolist(), near[rising].tolist(), strict=True))
 
-    def _catch_up(self, view: SqlView, newest: int, width: int) -> None:
+    def _catch_up(self, view: View, newest: int, width: int) -> None:
         """Loads the rows that were written since the last look; where all were dropped, begins anew."""
         import numpy as np
 

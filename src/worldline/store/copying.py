@@ -13,10 +13,9 @@ import orjson
 
 from worldline.clock import Instant, Interval
 from worldline.model import Node
-from worldline.ports import Store
+from worldline.ports import Store, Tx, View
 from worldline.store.schema import COLUMNS
-from worldline.store.tx import Tx
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import LISTED, listed
 
 _ID = "(SELECT x.hash FROM nodes x WHERE x.tenant = :t AND x.id = {})"
 _EVENT_SKIPPED = frozenset({"node", "tenant", "key", "session", "draft"})
@@ -194,13 +193,13 @@ class HeldRow(NamedTuple):
 # What an export tells -------------------------------------------------------------------------------
 
 
-def root_of(view: SqlView) -> int | None:
+def root_of(view: View) -> int | None:
     """The lineage of the whole memory; None where nothing was ever written."""
     rows = view.query("SELECT root FROM tenants WHERE tenant = :t")
     return int(rows[0][0]) if rows else None
 
 
-def believed_ever(view: SqlView) -> set[int]:
+def believed_ever(view: View) -> set[int]:
     """The versions with a belief in this scope and world."""
     rows = view.query(
         f"SELECT DISTINCT b.node FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')}"
@@ -209,7 +208,7 @@ def believed_ever(view: SqlView) -> set[int]:
     return {row[0] for row in rows}
 
 
-def spoken_of(view: SqlView, nodes: Collection[int]) -> set[int]:
+def spoken_of(view: View, nodes: Collection[int]) -> set[int]:
     """The lineages, worlds, subjects and objects that these versions speak of."""
     rows = view.query(
         f"SELECT line FROM nodes WHERE tenant = :t AND id IN {LISTED}"
@@ -221,7 +220,7 @@ def spoken_of(view: SqlView, nodes: Collection[int]) -> set[int]:
     return {row[0] for row in rows if row[0]}
 
 
-def scope_parts(view: SqlView) -> dict[int, list[dict[str, str]]]:
+def scope_parts(view: View) -> dict[int, list[dict[str, str]]]:
     """The scopes of every scope set that this view may tell, by its number."""
     rows = view.query(
         'SELECT r.scope, r."user", r.agent, r.app, r.run FROM (SELECT id, tenant, part_of AS scope, "user",'
@@ -235,7 +234,7 @@ def scope_parts(view: SqlView) -> dict[int, list[dict[str, str]]]:
     return sets
 
 
-def types(view: SqlView) -> list[TypeRow]:
+def types(view: View) -> list[TypeRow]:
     """Everything that is registered now."""
     rows = view.query(
         f"SELECT o.kind, o.name, o.version, o.spec, {_ID.format('o.world')}, o.world FROM ontology o"
@@ -244,7 +243,7 @@ def types(view: SqlView) -> list[TypeRow]:
     return [TypeRow(*row) for row in rows]
 
 
-def nodes(view: SqlView) -> Iterator[NodeRow]:
+def nodes(view: View) -> Iterator[NodeRow]:
     """Every version; metadata and scope only of those that this view may tell."""
     rows = view.query(
         f"SELECT n.id, n.hash, {_ID.format('n.line')}, n.type, n.name, n.content, n.dated,"
@@ -255,7 +254,7 @@ def nodes(view: SqlView) -> Iterator[NodeRow]:
     return (NodeRow(*row) for row in rows)
 
 
-def events(view: SqlView) -> Iterator[EventRow]:
+def events(view: View) -> Iterator[EventRow]:
     """Everything that was ever said."""
     columns = ", ".join(f"e.{column}" for column in EVENT_COLUMNS)
     rows = view.query(
@@ -267,13 +266,13 @@ def events(view: SqlView) -> Iterator[EventRow]:
     return (EventRow._make((*row[:7], dict(zip(EVENT_COLUMNS, row[7:], strict=True)))) for row in rows)
 
 
-def id_of(view: SqlView, key: int) -> str | None:
+def id_of(view: View, key: int) -> str | None:
     """The id of a version; None for what is not stored."""
     rows = view.query("SELECT hash FROM nodes WHERE tenant = :t AND id = :key", key=key)
     return rows[0][0].hex() if rows else None
 
 
-def facts(view: SqlView) -> Iterator[FactRowById]:
+def facts(view: View) -> Iterator[FactRowById]:
     """Every fact."""
     columns = ", ".join(f"f.{column}" for column in FACT_COLUMNS)
     rows = view.query(
@@ -283,7 +282,7 @@ def facts(view: SqlView) -> Iterator[FactRowById]:
     return (FactRowById._make((*row[:4], dict(zip(FACT_COLUMNS, row[4:], strict=True)))) for row in rows)
 
 
-def aliases(view: SqlView) -> list[AliasRow]:
+def aliases(view: View) -> list[AliasRow]:
     """Every name in this scope."""
     rows = view.query(
         f"SELECT a.line, {_ID.format('a.line')}, a.key, a.name, a.scope FROM aliases a"
@@ -292,7 +291,7 @@ def aliases(view: SqlView) -> list[AliasRow]:
     return [AliasRow(*row) for row in rows]
 
 
-def notes(view: SqlView) -> list[NoteRow]:
+def notes(view: View) -> list[NoteRow]:
     """What other scopes have noted beside the same words."""
     rows = view.query(
         f"SELECT m.node, {_ID.format('m.node')}, m.scope, m.metadata FROM metadata m"
@@ -301,7 +300,7 @@ def notes(view: SqlView) -> list[NoteRow]:
     return [NoteRow(*row) for row in rows]
 
 
-def sides(view: SqlView) -> Iterator[SideRow]:
+def sides(view: View) -> Iterator[SideRow]:
     """Wordings and block keys of names."""
     for table, of in SIDE.items():
         columns = [column for column in COLUMNS[table] if column not in ("tenant", of)]
@@ -313,7 +312,7 @@ def sides(view: SqlView) -> Iterator[SideRow]:
             yield SideRow(table, key, id_, dict(zip(columns, values, strict=True)))
 
 
-def origins(view: SqlView, table: str) -> dict[int, list[Origin]]:
+def origins(view: View, table: str) -> dict[int, list[Origin]]:
     """Where the rows of a table come from, if another store held them first."""
     found: dict[int, list[Origin]] = {}
     rows = view.query(
@@ -326,7 +325,7 @@ def origins(view: SqlView, table: str) -> dict[int, list[Origin]]:
     return found
 
 
-def beliefs(view: SqlView) -> Iterator[BeliefRow]:
+def beliefs(view: View) -> Iterator[BeliefRow]:
     """Every belief of this scope."""
     rows = view.query(
         "SELECT b.id, n.hash, b.vf, b.vt, b.kf, b.kt, b.scope, b.status, b.confidence, b.precision,"
@@ -336,7 +335,7 @@ def beliefs(view: SqlView) -> Iterator[BeliefRow]:
     return (BeliefRow._make((r[0], r[1], Interval(r[2], r[3]), Interval(r[4], r[5]), *r[6:])) for r in rows)
 
 
-def edges(view: SqlView) -> Iterator[EdgeRow]:
+def edges(view: View) -> Iterator[EdgeRow]:
     """Every edge of this scope."""
     rows = view.query(
         f"SELECT e.id, e.hash, {_ID.format('e.src')}, e.type, {_ID.format('e.dst')},"
@@ -346,7 +345,7 @@ def edges(view: SqlView) -> Iterator[EdgeRow]:
     return (EdgeRow._make((*r[:6], Interval(r[6], r[7]), Interval(r[8], r[9]), *r[10:])) for r in rows)
 
 
-def merges(view: SqlView) -> list[MergeRow]:
+def merges(view: View) -> list[MergeRow]:
     """Every merge of this scope, as it was staged and decided."""
     rows = view.query(
         f"SELECT p.id, p.hash, {_ID.format('p.a')}, {_ID.format('p.b')}, p.status, p.tier, p.score,"
@@ -356,7 +355,7 @@ def merges(view: SqlView) -> list[MergeRow]:
     return [MergeRow._make((*r[:9], Interval(r[9], r[10]), *r[11:])) for r in rows]
 
 
-def marks(view: SqlView) -> list[MarkRow]:
+def marks(view: View) -> list[MarkRow]:
     """Pins and stages; what is archived is left to the nights of the store that reads this."""
     rows = view.query(
         f"SELECT m.id, {_ID.format('m.line')}, m.kind, m.value, m.reason, m.scope, m.kf, m.kt, m.line"
@@ -471,21 +470,21 @@ def first_told_by(tx: Tx, line: int) -> str:
 # Shown to people ------------------------------------------------------------------------------------
 
 
-def shown_notes(view: SqlView) -> list[Node]:
+def shown_notes(view: View) -> list[Node]:
     """Every visible memory but what was said, its facts and its frames, by type and name."""
     return view.nodes("b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')", "ORDER BY b.type, n.name, b.id")
 
 
-def shown_facts(view: SqlView) -> list[Node]:
+def shown_facts(view: View) -> list[Node]:
     """Every visible fact, by its words."""
     return view.nodes("b.type = 'Fact'", "ORDER BY n.content, b.id")
 
 
-def shown(view: SqlView) -> list[Node]:
+def shown(view: View) -> list[Node]:
     """Every visible memory, the oldest first."""
     return view.nodes("b.type <> 'Scope'", "ORDER BY n.id, b.id")
 
 
-def of_type(view: SqlView, type_: str) -> list[Node]:
+def of_type(view: View, type_: str) -> list[Node]:
     """The visible memories of one type, the oldest belief first."""
     return view.nodes("b.type = :type", "ORDER BY b.id", type=type_)

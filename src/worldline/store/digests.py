@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from worldline.hashing import EMPTY_DIGEST, digest_update, world_hash
 
 if TYPE_CHECKING:
-    from worldline.store.tx import Tx
+    from worldline.ports import Tx
 
 
 class Members(Struct):

@@ -19,13 +19,12 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
-from worldline.ports import Row, Store
+from worldline.ports import Row, Store, Tx, View
 from worldline.rules import wording
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
-from worldline.store.tx import Tx
-from worldline.store.view import LISTED, SqlView, listed, metadata_from
+from worldline.store.view import LISTED, listed, metadata_from
 from worldline.text import fold
 
 _BATCH = 500
@@ -143,7 +142,7 @@ class Sets(Struct, frozen=True):
         return {"sets": listed(self.numbers or ())}
 
 
-def sets_of(view: SqlView, scope: Scope) -> Sets:
+def sets_of(view: View, scope: Scope) -> Sets:
     """Every scope set that has this scope in it."""
     bound = scope.bound()
     if not bound:
@@ -155,7 +154,7 @@ def sets_of(view: SqlView, scope: Scope) -> Sets:
     return Sets(tuple(row[0] for row in rows))
 
 
-def lines_in(view: SqlView, sets: Sets) -> set[int]:
+def lines_in(view: View, sets: Sets) -> set[int]:
     """Every lineage that is or was believed in these scope sets."""
     rows = view.query(
         f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound
@@ -163,7 +162,7 @@ def lines_in(view: SqlView, sets: Sets) -> set[int]:
     return {row[0] for row in rows}
 
 
-def texts_before(view: SqlView, before: Instant, sets: Sets) -> set[int]:
+def texts_before(view: View, before: Instant, sets: Sets) -> set[int]:
     """What was said before a moment, and the notes that were first believed before it."""
     rows = view.query(
         "SELECT DISTINCT n.line FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node"
@@ -178,7 +177,7 @@ def texts_before(view: SqlView, before: Instant, sets: Sets) -> set[int]:
     return {row[0] for row in rows}
 
 
-def inside(view: SqlView, lines: Collection[int]) -> set[int]:
+def inside(view: View, lines: Collection[int]) -> set[int]:
     """These and everything that they ever contained, at any depth."""
     rows = view.query(
         "WITH RECURSIVE down(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM down"
@@ -189,7 +188,7 @@ def inside(view: SqlView, lines: Collection[int]) -> set[int]:
     return {row[0] for row in rows} | set(lines)
 
 
-def resting_on(view: SqlView, lines: Collection[int], sets: Sets) -> list[Resting]:
+def resting_on(view: View, lines: Collection[int], sets: Sets) -> list[Resting]:
     """What was ever derived from these, with what else it rests on."""
     rows = view.query(
         "SELECT DISTINCT s.line, s.type, s.made FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
@@ -209,7 +208,7 @@ def resting_on(view: SqlView, lines: Collection[int], sets: Sets) -> list[Restin
         among=listed(found),
         **sets.bound,
     )
-    born = dict(
+    born: dict[int, Instant] = dict(
         view.query(
             f"SELECT b.line, min(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
             f" AND {sets.among('b')} GROUP BY b.line",
@@ -230,7 +229,7 @@ def resting_on(view: SqlView, lines: Collection[int], sets: Sets) -> list[Restin
     ]
 
 
-def facts_about(view: SqlView, lines: Collection[int], sets: Sets) -> set[int]:
+def facts_about(view: View, lines: Collection[int], sets: Sets) -> set[int]:
     """The facts of which any of these is an end."""
     rows = view.query(
         "SELECT DISTINCT b.line FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
@@ -241,7 +240,7 @@ def facts_about(view: SqlView, lines: Collection[int], sets: Sets) -> set[int]:
     return {row[0] for row in rows}
 
 
-def around(view: SqlView, lines: Collection[int]) -> tuple[set[int], set[int]]:
+def around(view: View, lines: Collection[int]) -> tuple[set[int], set[int]]:
     """(entities, sessions) that these speak of or lie in."""
     among = listed(_versions(view, lines))
     rows = view.query(
@@ -256,7 +255,7 @@ def around(view: SqlView, lines: Collection[int]) -> tuple[set[int], set[int]]:
     return entities, {line for line, type_ in rows if type_ == "Session"}
 
 
-def unused(view: SqlView, entities: Collection[int], gone: Collection[int], sets: Sets) -> set[int]:
+def unused(view: View, entities: Collection[int], gone: Collection[int], sets: Sets) -> set[int]:
     """Those of these entities of which nothing else speaks, and that nobody put by hand."""
     among, dead = listed(set(entities) - set(gone)), listed(gone)
     rows = view.query(
@@ -277,7 +276,7 @@ def unused(view: SqlView, entities: Collection[int], gone: Collection[int], sets
     return {row[0] for row in rows}
 
 
-def emptied(view: SqlView, sessions: Collection[int], gone: Collection[int]) -> set[int]:
+def emptied(view: View, sessions: Collection[int], gone: Collection[int]) -> set[int]:
     """Those of these sessions that hold nothing else."""
     rows = view.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND NOT EXISTS (SELECT 1 FROM edges e"
@@ -289,7 +288,7 @@ def emptied(view: SqlView, sessions: Collection[int], gone: Collection[int]) -> 
     return {row[0] for row in rows}
 
 
-def shared(view: SqlView, lines: Collection[int], sets: Sets) -> set[int]:
+def shared(view: View, lines: Collection[int], sets: Sets) -> set[int]:
     """Those of these lineages that somebody believes whom it does not concern."""
     if sets.numbers is None or not lines:
         return set()
@@ -301,7 +300,7 @@ def shared(view: SqlView, lines: Collection[int], sets: Sets) -> set[int]:
     return {row[0] for row in rows}
 
 
-def holding_others(view: SqlView, lines: Collection[int], stay: Collection[int]) -> set[int]:
+def holding_others(view: View, lines: Collection[int], stay: Collection[int]) -> set[int]:
     """Those of these worlds in which something lies that stays."""
     rows = view.query(
         f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.src IN {LISTED}"
@@ -324,7 +323,7 @@ class Written(NamedTuple):
     made: str | None
 
 
-def written(view: SqlView, lines: Collection[int]) -> list[Written]:
+def written(view: View, lines: Collection[int]) -> list[Written]:
     """Every version of these lineages."""
     rows = view.query(
         "SELECT id, line, type, name, content, metadata, made FROM nodes WHERE tenant = :t"
@@ -334,7 +333,7 @@ def written(view: SqlView, lines: Collection[int]) -> list[Written]:
     return [Written(*row) for row in rows]
 
 
-def names_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, int, str]]:
+def names_of(view: View, lines: Collection[int]) -> list[tuple[int, int, str]]:
     """(row, entity, name) of every alias of these."""
     return [
         (row, line, name)
@@ -345,7 +344,7 @@ def names_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, int, str]
     ]
 
 
-def reasons_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, str]]:
+def reasons_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
     """(row, reason) of every proposal to merge any of these."""
     rows = view.query(
         f"SELECT id, reason FROM proposals WHERE tenant = :t AND (a IN {LISTED} OR b IN {LISTED})"
@@ -355,7 +354,7 @@ def reasons_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, str]]:
     return [(row, reason) for row, reason in rows]
 
 
-def wordings_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, str]]:
+def wordings_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
     """(object, kind) of what texts call these."""
     return [
         (object_, kind)
@@ -366,7 +365,7 @@ def wordings_of(view: SqlView, lines: Collection[int]) -> list[tuple[int, str]]:
     ]
 
 
-def texts_holding(view: SqlView, terms: Collection[str], most: int) -> list[str]:
+def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
     """What somebody wrote or gave and that holds any of these terms: names and words together.
 
     A fact or a name that was given by itself counts; one that was drawn from a text does not.
@@ -396,7 +395,7 @@ class Said(NamedTuple):
     value: Any
 
 
-def said_of(view: SqlView, entities: Collection[int]) -> list[Said]:
+def said_of(view: View, entities: Collection[int]) -> list[Said]:
     """The facts of which any of these is an end, with the names of both."""
     rows = view.query(
         "SELECT f.node, f.subject, s.name, f.phrase, f.object, o.name, f.literal FROM facts f"
@@ -411,7 +410,7 @@ def said_of(view: SqlView, entities: Collection[int]) -> list[Said]:
     ]
 
 
-def grounds_of(view: SqlView, lines: Collection[int]) -> list[int]:
+def grounds_of(view: View, lines: Collection[int]) -> list[int]:
     """The events that these rest on."""
     rows = view.query(
         "SELECT DISTINCT v.node FROM edges e CROSS JOIN events v ON v.tenant = :t AND v.node = e.dst"
@@ -421,7 +420,7 @@ def grounds_of(view: SqlView, lines: Collection[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _versions(view: SqlView, lines: Collection[int]) -> list[int]:
+def _versions(view: View, lines: Collection[int]) -> list[int]:
     rows = view.query(
         f"SELECT id FROM nodes WHERE tenant = :t AND id IN {LISTED} UNION SELECT id FROM nodes WHERE tenant = :t"
         f" AND line IN {LISTED} AND line <> id",
@@ -533,7 +532,7 @@ def _owner_without(tx: Tx, node: int, sets: Sets) -> str:
         key=node,
         **sets.bound,
     )
-    return " ".join(dict.fromkeys(" ".join(tx._owner(row[0]) for row in rows).split()))
+    return " ".join(dict.fromkeys(" ".join(tx.owner_in(row[0]) for row in rows).split()))
 
 
 def erase(tx: Tx, doomed: Doomed, who: str) -> Left:

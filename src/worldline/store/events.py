@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from worldline.clock import EARLIEST, LATEST, Instant
 from worldline.model import Scope
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
+from worldline.ports import Tx, View
 
 _IN = (
     "(SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = {} AND c.type = 'contains'"
@@ -78,7 +77,7 @@ class Spoken(NamedTuple):
 # One event -----------------------------------------------------------------------------------------
 
 
-def stored_event(view: SqlView, event: str) -> Stored:
+def stored_event(view: View, event: str) -> Stored:
     """The event of an id, as understanding needs it."""
     rows = view.query(
         "SELECT e.node, n.content, e.sender, coalesce(e.recipient, ''), e.said_at, e.utc_offset, e.draft, e.reading"
@@ -143,7 +142,7 @@ def _state(columns: Sequence[Any]) -> tuple[int, bytes, bytes] | None:
 
 def is_unheard(tx: Tx, key: bytes, id_: bytes) -> bool:
     """Whether neither an event of this key nor a memory of this id is stored; then the changeset knows that."""
-    if key in tx.heard or id_ in tx._keys:
+    if key in tx.heard or tx.is_put(id_):
         return False
     rows = tx.peek().query(
         "SELECT 1 FROM events WHERE tenant = :t AND key = :key"
@@ -215,7 +214,7 @@ def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
 # Many ----------------------------------------------------------------------------------------------
 
 
-def waiting(view: SqlView) -> list[Waiting]:
+def waiting(view: View) -> list[Waiting]:
     """The events of this scope that are not settled, oldest first."""
     rows = view.query(
         "SELECT n.hash, e.draft FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
@@ -225,14 +224,14 @@ def waiting(view: SqlView) -> list[Waiting]:
     return [Waiting(id_.hex(), draft) for id_, draft in rows]
 
 
-def readings(view: SqlView) -> list[bytes | None]:
+def readings(view: View) -> list[bytes | None]:
     """What every event was read as, packed."""
     return [
         row[0] for row in view.query("SELECT e.reading FROM events e WHERE e.tenant = :t ORDER BY e.node")
     ]
 
 
-def heard(view: SqlView) -> list[Heard]:
+def heard(view: View) -> list[Heard]:
     """Every event that is believed in this scope and world, once a scope set, in the order in which it was said."""
     rows = view.query(
         "SELECT DISTINCT e.said_at, e.node, b.scope, n.hash, e.reading, e.draft,"
@@ -248,7 +247,7 @@ def heard(view: SqlView) -> list[Heard]:
     ]
 
 
-def known_before(view: SqlView, ids: Sequence[str], before: Instant) -> set[str]:
+def known_before(view: View, ids: Sequence[str], before: Instant) -> set[str]:
     """Which of these ids were believed in, in some version, at this known time or earlier."""
     found = set()
     for id_ in ids:
@@ -262,7 +261,7 @@ def known_before(view: SqlView, ids: Sequence[str], before: Instant) -> set[str]
     return found
 
 
-def talks(view: SqlView) -> list[Spoken]:
+def talks(view: View) -> list[Spoken]:
     """Everything said that can be seen from here, talk by talk."""
     rows = view.query(
         "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
@@ -277,7 +276,7 @@ def talks(view: SqlView) -> list[Spoken]:
 # Scope sets ----------------------------------------------------------------------------------------
 
 
-def scope_sets(view: SqlView) -> dict[int, tuple[Scope, ...]]:
+def scope_sets(view: View) -> dict[int, tuple[Scope, ...]]:
     """The scopes of every scope set, by its number."""
     rows = view.query('SELECT part_of, "user", agent, app, run FROM scopes WHERE tenant = :t ORDER BY id')
     found: dict[int, tuple[Scope, ...]] = {}

@@ -14,9 +14,10 @@ from msgspec import Struct
 
 from worldline.clock import Instant, Interval
 from worldline.model import Believed, Said
+from worldline.ports import View
 from worldline.rules.wording import label
 from worldline.store.people import first_of, joined
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import LISTED, listed
 
 _HOME = (
     "(SELECT h.id FROM scopes s CROSS JOIN scopes h ON h.tenant = s.tenant"
@@ -76,7 +77,7 @@ class Worded(NamedTuple):
     predicate: str
 
 
-def about(view: SqlView, lines: Collection[int], limit: int) -> list[Ascribed]:
+def about(view: View, lines: Collection[int], limit: int) -> list[Ascribed]:
     """What is currently believed of these entities, newest first; archived facts only where all is looked at."""
     rows = view.query(
         f"SELECT n.hash, n.content, s.name, f.phrase, b.vf, b.vt, b.confidence, n.line, {_STAGE}, b.precision,"
@@ -99,7 +100,7 @@ def _held(r: Any) -> Ascribed:
     return Ascribed(fact, r[10], r[8])
 
 
-def around(view: SqlView, entities: Collection[int], fan_in: int) -> list[Joint]:
+def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
     """The facts that leave these entities, then those that reach one of them that few facts reach."""
     if not entities:
         return []
@@ -127,7 +128,7 @@ def around(view: SqlView, entities: Collection[int], fan_in: int) -> list[Joint]
     return [Joint(bool(row[0]), row[1], row[2].hex(), *row[3:]) for row in rows]
 
 
-def ranges(view: SqlView, relations: Collection[str]) -> dict[str, dict[str, float]]:
+def ranges(view: View, relations: Collection[str]) -> dict[str, dict[str, float]]:
     """For each relation, the kinds that its objects are called, with their share."""
     among = "IN (SELECT value FROM json_each(:relations))"
     rows = view.query(
@@ -145,13 +146,13 @@ def ranges(view: SqlView, relations: Collection[str]) -> dict[str, dict[str, flo
     return found
 
 
-def name_of(view: SqlView, line: int) -> str:
+def name_of(view: View, line: int) -> str:
     """What an entity is called, whichever world speaks of it."""
     rows = view.query("SELECT name FROM nodes WHERE tenant = :t AND id = :line", line=line)
     return str(rows[0][0])
 
 
-def stages(view: SqlView, line: int) -> list[Stage]:
+def stages(view: View, line: int) -> list[Stage]:
     """The stages that a memory came to by this known time, in order."""
     rows = view.query(
         "SELECT DISTINCT m.id, m.value, m.reason, m.kf, m.kt FROM beliefs b CROSS JOIN marks m"
@@ -165,7 +166,7 @@ def stages(view: SqlView, line: int) -> list[Stage]:
 # Disputes ----------------------------------------------------------------------------------------
 
 
-def disputed(view: SqlView) -> list[int]:
+def disputed(view: View) -> list[int]:
     """The lineages that an open contradiction leaves from."""
     rows = view.query(
         "SELECT DISTINCT e.src FROM (SELECT x.id FROM edges x WHERE x.tenant = :t AND x.type = 'contradicts') c"
@@ -175,7 +176,7 @@ def disputed(view: SqlView) -> list[int]:
     return [row[0] for row in rows]
 
 
-def worded(view: SqlView, nodes: Collection[int]) -> dict[int, Worded]:
+def worded(view: View, nodes: Collection[int]) -> dict[int, Worded]:
     """Those of these that are facts: whom they are about, and how."""
     rows = view.query(
         "SELECT f.node, s.name, f.phrase FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t"
@@ -185,7 +186,7 @@ def worded(view: SqlView, nodes: Collection[int]) -> dict[int, Worded]:
     return {node: Worded(name, label(phrase)) for node, name, phrase in rows}
 
 
-def sources(view: SqlView, lines: Collection[int]) -> dict[int, list[Said]]:
+def sources(view: View, lines: Collection[int]) -> dict[int, list[Said]]:
     """The visible words that each of these rests on, newest first."""
     rows = view.query(
         "SELECT d.src, n.hash, e.sender, e.said_at, (SELECT w.name FROM nodes w WHERE w.tenant = :t"

@@ -15,10 +15,11 @@ from msgspec import Struct
 
 from worldline.clock import Instant
 from worldline.model import Node
+from worldline.ports import View
 from worldline.rules.describe import Described
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.search import STRETCH
-from worldline.store.view import LISTED, MADE_APART, NODE, SqlView, listed, node_from
+from worldline.store.view import LISTED, MADE_APART, NODE, listed, node_from
 
 _DECODER = msgspec.msgpack.Decoder(Described)
 _MARKS = frozenset("(.)")
@@ -28,14 +29,14 @@ _SILENT = "n.type IN ('Scope', 'Session', 'Entity', 'Fact') OR n.made IS NOT NUL
 _VERSION = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 
 
-def _contains(view: SqlView) -> str:
+def _contains(view: View) -> str:
     return f"e.type = 'contains' AND {view.time('e')}"
 
 
 # Worlds within worlds ---------------------------------------------------------------------------------
 
 
-def climbed(view: SqlView, lines: Collection[int]) -> list[list[int]]:
+def climbed(view: View, lines: Collection[int]) -> list[list[int]]:
     """These and all above them, level by level: whatever lies inside another comes before it."""
     rows = view.query(
         "WITH RECURSIVE up(line, level) AS (SELECT value, 0 FROM json_each(:among) UNION"
@@ -49,7 +50,7 @@ def climbed(view: SqlView, lines: Collection[int]) -> list[list[int]]:
     return [levels[level] for level in sorted(levels)]
 
 
-def every_world(view: SqlView) -> set[int]:
+def every_world(view: View) -> set[int]:
     """Everything that contains something, and every topic."""
     rows = view.query(
         f"SELECT e.src FROM edges e WHERE e.tenant = :t AND {_contains(view)} UNION"
@@ -58,7 +59,7 @@ def every_world(view: SqlView) -> set[int]:
     return {row[0] for row in rows}
 
 
-def worlds_among(view: SqlView, lines: Sequence[int]) -> set[int]:
+def worlds_among(view: View, lines: Sequence[int]) -> set[int]:
     """Those of these that contain something."""
     rows = view.query(
         "SELECT j.value FROM json_each(:among) j WHERE EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t"
@@ -68,7 +69,7 @@ def worlds_among(view: SqlView, lines: Sequence[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def texts_inside(view: SqlView, worlds: Sequence[int]) -> list[Node]:
+def texts_inside(view: View, worlds: Sequence[int]) -> list[Node]:
     """What these contain, facts and names apart; the newest version of each lineage."""
     rows = view.query(
         f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
@@ -80,7 +81,7 @@ def texts_inside(view: SqlView, worlds: Sequence[int]) -> list[Node]:
     return list({node.line: node for node in map(node_from, rows)}.values())
 
 
-def summaries_inside(view: SqlView, worlds: Sequence[int]) -> dict[int, int]:
+def summaries_inside(view: View, worlds: Sequence[int]) -> dict[int, int]:
     """The summary that sleep made of each of these, where there is one."""
     rows = view.query(
         "SELECT w.value, b.line FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t AND e.src = w.value"
@@ -107,7 +108,7 @@ class Seated(Struct, frozen=True):
     content: str
 
 
-def seated(view: SqlView, nodes: Sequence[int], length: int) -> list[Seated]:
+def seated(view: View, nodes: Sequence[int], length: int) -> list[Seated]:
     """These turns, where they may be seen, in the order of their sessions, with so much of their text."""
     if not nodes:
         return []
@@ -131,7 +132,7 @@ def _tokens(described: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(token for token in found if token not in _MARKS))
 
 
-def lately_said(view: SqlView, but: Iterable[int], window: int, scanned: int) -> list[tuple[str, ...]]:
+def lately_said(view: View, but: Iterable[int], window: int, scanned: int) -> list[tuple[str, ...]]:
     """The tokens of the last turns of people's own, `window` at most, among so many of everybody's."""
     rows = view.query(
         "SELECT t.described FROM (SELECT b.id, b.node, b.line, b.scope, b.vf, b.vt, b.kf, b.kt, b.status"
@@ -146,7 +147,7 @@ def lately_said(view: SqlView, but: Iterable[int], window: int, scanned: int) ->
     return [_tokens(row[0]) for row in rows]
 
 
-def topics_labelled(view: SqlView, labels: Iterable[str], most: int) -> list[Node]:
+def topics_labelled(view: View, labels: Iterable[str], most: int) -> list[Node]:
     """The stored topics that have any of these labels, the latest ones."""
     rows = view.query(
         f"SELECT {NODE} FROM (SELECT DISTINCT l.node FROM json_each(:terms) j CROSS JOIN labels l"
@@ -161,7 +162,7 @@ def topics_labelled(view: SqlView, labels: Iterable[str], most: int) -> list[Nod
     return [node_from(row) for row in rows]
 
 
-def opening(view: SqlView, turns: Collection[int]) -> set[int]:
+def opening(view: View, turns: Collection[int]) -> set[int]:
     """Those of these turns that open a stretch of some topic."""
     rows = view.query(
         "SELECT e.dst FROM edges e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src AND n.type = 'Topic'"
@@ -173,7 +174,7 @@ def opening(view: SqlView, turns: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def made_of(view: SqlView, topic: int, among: Collection[int]) -> set[int]:
+def made_of(view: View, topic: int, among: Collection[int]) -> set[int]:
     """Those of these that a topic is derived from already."""
     rows = view.query(
         "SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src = :topic AND e.type = 'derived_from'"
@@ -184,7 +185,7 @@ def made_of(view: SqlView, topic: int, among: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def topics_of(view: SqlView, sessions: Collection[int]) -> set[int]:
+def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     """The topics that have gathered something of these sessions."""
     if not sessions:
         return set()
@@ -206,7 +207,7 @@ class Told(Struct, frozen=True):
     speaker: str
 
 
-def gathered(view: SqlView, topic: int) -> list[Told]:
+def gathered(view: View, topic: int) -> list[Told]:
     """The turns of the stretches that a topic was made of, in the order of time."""
     rows = view.query(
         "SELECT n.line, n.content, b.vf, n.name FROM edges e CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst"
@@ -228,7 +229,7 @@ class VectorsMade(Struct, frozen=True):
     made: int
 
 
-def vectors_made(view: SqlView) -> VectorsMade:
+def vectors_made(view: View) -> VectorsMade:
     """How far the vectors of texts and of worlds have come."""
     rows = view.query(
         "SELECT (SELECT id FROM embeddings WHERE tenant = :t ORDER BY id DESC LIMIT 1),"
@@ -247,7 +248,7 @@ class Seen(Struct, frozen=True):
     scope: int
 
 
-def seen_now(view: SqlView, lines: Sequence[int]) -> list[Seen]:
+def seen_now(view: View, lines: Sequence[int]) -> list[Seen]:
     """These lineages, the newest version of each last."""
     rows = view.query(
         f"SELECT b.line, b.node, b.type, {_SILENT}, b.scope FROM beliefs b"
@@ -267,7 +268,7 @@ class Child(Struct, frozen=True):
     silent: bool
 
 
-def children(view: SqlView, worlds: Sequence[int], most: int) -> list[Child]:
+def children(view: View, worlds: Sequence[int], most: int) -> list[Child]:
     """What these contain, so many each, the newest version of each lineage last."""
     rows = view.query(
         f"SELECT w.value, b.line, b.node, {_SILENT} FROM json_each(:among) w CROSS JOIN beliefs b ON b.tenant = :t"
@@ -281,7 +282,7 @@ def children(view: SqlView, worlds: Sequence[int], most: int) -> list[Child]:
     return [Child(world, line, node, bool(silent)) for world, line, node, silent in rows]
 
 
-def turns_gathered(view: SqlView, topics: Sequence[int], most: int) -> list[Child]:
+def turns_gathered(view: View, topics: Sequence[int], most: int) -> list[Child]:
     """The same of topics, which gather stretches of talk that lie in sessions, so many each."""
     if not topics:
         return []
@@ -299,7 +300,7 @@ def turns_gathered(view: SqlView, topics: Sequence[int], most: int) -> list[Chil
     return [Child(world, line, node, silent=False) for world, line, node in rows]
 
 
-def ever_composed(view: SqlView, lines: Sequence[int]) -> set[int]:
+def ever_composed(view: View, lines: Sequence[int]) -> set[int]:
     """Those of these that have a vector as a world, in any scope."""
     rows = view.query(
         f"SELECT DISTINCT line FROM composed WHERE tenant = :t AND line IN {LISTED}", among=listed(lines)
@@ -314,7 +315,7 @@ class Composed(Struct, frozen=True, order=True):
     members: int = 0
 
 
-def composed(view: SqlView, lines: Iterable[int]) -> dict[int, dict[int, Composed]]:
+def composed(view: View, lines: Iterable[int]) -> dict[int, dict[int, Composed]]:
     """The vectors of these worlds by scope, as this owner has them."""
     rows = view.query(
         f"SELECT x.line, x.scope, x.vector, x.members FROM composed x WHERE x.tenant = :t AND x.line IN {LISTED}"
@@ -327,7 +328,7 @@ def composed(view: SqlView, lines: Iterable[int]) -> dict[int, dict[int, Compose
     return found
 
 
-def passages(view: SqlView, nodes: Collection[int]) -> dict[int, list[bytes]]:
+def passages(view: View, nodes: Collection[int]) -> dict[int, list[bytes]]:
     """The stored vectors of the passages of each of these, hot or archived."""
     found: dict[int, list[bytes]] = {}
     for table in ("embeddings", "cold_embeddings"):

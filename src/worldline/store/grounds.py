@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from worldline.clock import Instant
 from worldline.model import Belief, Metadata
-from worldline.store.view import BELIEF, LISTED, SqlView, belief_from, listed, metadata_from
+from worldline.ports import View
+from worldline.store.view import BELIEF, LISTED, belief_from, listed, metadata_from
 
 _GROUND = "e.tenant = :t AND e.type = 'derived_from'"
 
@@ -26,7 +27,7 @@ class Cited(NamedTuple):
     """When the fact that rests on it was first believed; None for what is no fact."""
 
 
-def hanging(view: SqlView, lines: Collection[int]) -> list[int]:
+def hanging(view: View, lines: Collection[int]) -> list[int]:
     """The lineages that were derived from any of these; a version derived from its elder is not."""
     if not lines:
         return []
@@ -39,7 +40,7 @@ def hanging(view: SqlView, lines: Collection[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def cited(view: SqlView, lines: Collection[int]) -> list[Cited]:
+def cited(view: View, lines: Collection[int]) -> list[Cited]:
     """What each of these rests on, or ever did."""
     rows = view.query(
         "SELECT e.src, d.line, d.hash, d.type, e.kf, e.kt,"
@@ -56,7 +57,7 @@ def cited(view: SqlView, lines: Collection[int]) -> list[Cited]:
     ]
 
 
-def current_and_former(view: SqlView, lines: Collection[int]) -> dict[int, list[Belief]]:
+def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Belief]]:
     """Every belief ever held in these lineages, in this scope."""
     if not lines:
         return {}
@@ -71,7 +72,7 @@ def current_and_former(view: SqlView, lines: Collection[int]) -> dict[int, list[
     return found
 
 
-def noted_grounds(view: SqlView, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
+def noted_grounds(view: View, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
     """(who rests, on what, what is noted) of the believed grounds of these that sleep has made."""
     if not lines:
         return []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from worldline.store.view import SqlView, listed
+from worldline.ports import View
+from worldline.store.view import listed
 
 MOST = 100
 
 
-def handed_out(view: SqlView, most: int = MOST) -> list[tuple[str, str]]:
+def handed_out(view: View, most: int = MOST) -> list[tuple[str, str]]:
     """(text, speaker) of the memories shown last, in this scope; noted aside, or still in mind."""
     held = list(reversed(view.store.shown.get(view.tenant, {})))[:most]
     noted = view.query(

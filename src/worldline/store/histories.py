@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 from worldline.clock import LATEST, Instant, Interval
 from worldline.model import Edge, Node, Origin
+from worldline.ports import View
 from worldline.store.lookup import Target
-from worldline.store.view import EDGE, LISTED, NODE, SqlView, edge_from, listed, node_from
+from worldline.store.view import EDGE, LISTED, NODE, edge_from, listed, node_from
 
 LOOK_AT = 400
 """So many rows at a time."""
@@ -40,9 +41,7 @@ class Window(NamedTuple):
     late: Instant
 
 
-def origins(
-    view: SqlView, table: Literal["beliefs", "edges"], rows: Collection[int]
-) -> dict[int, list[Noted]]:
+def origins(view: View, table: Literal["beliefs", "edges"], rows: Collection[int]) -> dict[int, list[Noted]]:
     """The stores that rows of a table were in before, by row."""
     found: dict[int, list[Noted]] = {}
     for row, store, noted, *times in view.query(
@@ -55,7 +54,7 @@ def origins(
     return found
 
 
-def edges_chosen(view: SqlView, chosen: str, **args: Any) -> list[Edge]:
+def edges_chosen(view: View, chosen: str, **args: Any) -> list[Edge]:
     """The edges whose numbers a statement selects, whatever their ends, in the order they were learned."""
     rows = view.query(
         f"SELECT {EDGE} FROM ({chosen}) c CROSS JOIN edges e ON e.tenant = :t AND e.id = c.id"
@@ -65,7 +64,7 @@ def edges_chosen(view: SqlView, chosen: str, **args: Any) -> list[Edge]:
     return [edge_from(row) for row in rows]
 
 
-def version_edges(view: SqlView, keys: Collection[int]) -> list[Edge]:
+def version_edges(view: View, keys: Collection[int]) -> list[Edge]:
     """What replaced these versions, what they replaced, and what they were drawn from."""
     return edges_chosen(
         view,
@@ -76,7 +75,7 @@ def version_edges(view: SqlView, keys: Collection[int]) -> list[Edge]:
     )
 
 
-def log(view: SqlView, start: Instant) -> Iterator[Logged]:
+def log(view: View, start: Instant) -> Iterator[Logged]:
     """The changesets from a known time on, a few at a time."""
     while rows := view.query(
         "SELECT known, body FROM log WHERE tenant = :t AND known >= :start AND known <= :k"
@@ -87,7 +86,7 @@ def log(view: SqlView, start: Instant) -> Iterator[Logged]:
         start = rows[-1][0] + 1
 
 
-def nodes_of(view: SqlView, beliefs: Collection[int]) -> list[Node]:
+def nodes_of(view: View, beliefs: Collection[int]) -> list[Node]:
     """What these very beliefs are in, whatever the moment and however doubtful."""
     rows = view.query(
         f"SELECT {NODE} FROM json_each(:among) j CROSS JOIN beliefs b ON b.tenant = :t AND b.id = j.value"
@@ -98,22 +97,22 @@ def nodes_of(view: SqlView, beliefs: Collection[int]) -> list[Node]:
     return [node_from(row) for row in rows]
 
 
-def edges_of(view: SqlView, rows: Collection[int]) -> list[Edge]:
+def edges_of(view: View, rows: Collection[int]) -> list[Edge]:
     """These very edges, whatever their ends."""
     return edges_chosen(view, "SELECT j.value AS id FROM json_each(:among) j", among=listed(rows))
 
 
-def lines_touched(view: SqlView, window: Window) -> list[int]:
+def lines_touched(view: View, window: Window) -> list[int]:
     """The lineages in which some belief began or ended between two moments."""
     return _touched(view, "b", "b.line", "beliefs", window)
 
 
-def sources_touched(view: SqlView, window: Window) -> list[int]:
+def sources_touched(view: View, window: Window) -> list[int]:
     """The lineages from which some edge began or ended between two moments."""
     return _touched(view, "e", "e.src", "edges", window)
 
 
-def _touched(view: SqlView, row: str, column: str, table: str, window: Window) -> list[int]:
+def _touched(view: View, row: str, column: str, table: str, window: Window) -> list[int]:
     rows = view.bind(known=LATEST).query(
         f"SELECT DISTINCT {column} FROM {table} {row} WHERE {row}.tenant = :t"
         f" AND (({row}.kf > :low AND {row}.kf <= :high) OR ({row}.kt > :low AND {row}.kt <= :high)"
@@ -124,7 +123,7 @@ def _touched(view: SqlView, row: str, column: str, table: str, window: Window) -
     return [found[0] for found in rows]
 
 
-def evidence_edges(view: SqlView, ends: Collection[int]) -> list[Edge]:
+def evidence_edges(view: View, ends: Collection[int]) -> list[Edge]:
     """The edges from these lineages or versions towards what they rest on, and still do."""
     return edges_chosen(
         view,
@@ -135,7 +134,7 @@ def evidence_edges(view: SqlView, ends: Collection[int]) -> list[Edge]:
     )
 
 
-def mentions_of(view: SqlView, lines: Collection[int]) -> list[Edge]:
+def mentions_of(view: View, lines: Collection[int]) -> list[Edge]:
     """What refers to these entities or made them known, and still stands."""
     return edges_chosen(
         view,
@@ -145,7 +144,7 @@ def mentions_of(view: SqlView, lines: Collection[int]) -> list[Edge]:
     )
 
 
-def edges_between(view: SqlView, source: Target, type_: str, target: Target) -> list[Edge]:
+def edges_between(view: View, source: Target, type_: str, target: Target) -> list[Edge]:
     """The believed edges of a type between two memories, whichever of their versions they join."""
     versions = (
         "(SELECT :{0} UNION SELECT v.id FROM nodes v WHERE v.tenant = :t AND v.line = :{0} AND v.line <> v.id"
@@ -158,7 +157,7 @@ def edges_between(view: SqlView, source: Target, type_: str, target: Target) -> 
     )  # fmt: skip
 
 
-def beliefs_in(view: SqlView, edge: Edge) -> list[Edge]:
+def beliefs_in(view: View, edge: Edge) -> list[Edge]:
     """Every belief in an edge by this known time, in this scope and world."""
     return view.edge_rows(
         "e.hash = :id AND e.src = :src AND e.type = :type AND e.dst = :dst",

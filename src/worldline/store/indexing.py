@@ -16,7 +16,7 @@ from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.store import words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
-from worldline.store.view import SqlView, listed, metadata_from, owner_token
+from worldline.store.view import SqlView, listed, metadata_from
 from worldline.text import PASSAGE, fold, indexed, passages
 
 APART = frozenset({"Fact", "Entity"})
@@ -34,7 +34,7 @@ class Indexing(SqlView):
     language: str
     indexed_nodes: list[int]
     _dirty: bool
-    _rows: dict[str, list[Row]]
+    rows: dict[str, list[Row]]
     _words: list[tuple[int, str, str, str]]
     _texts: int
     _tokens: int
@@ -44,7 +44,7 @@ class Indexing(SqlView):
     def _index(self, key: int, draft: NodeDraft) -> None:
         if is_silent(draft.type, draft.made):
             return
-        rows = words_of(key, draft, self._owner(draft.scope), self.language)
+        rows = words_of(key, draft, self.owner_in(draft.scope), self.language)
         self._dirty = True
         self._words += rows
         self.indexed_nodes.append(key)
@@ -67,7 +67,7 @@ class Indexing(SqlView):
             " WHERE b.tenant = :t AND b.node = :key ORDER BY b.scope",
             key=key,
         )
-        return " ".join(dict.fromkeys(" ".join(self._owner(row[0]) for row in scopes).split()))
+        return " ".join(dict.fromkeys(" ".join(self.owner_in(row[0]) for row in scopes).split()))
 
     def _describe(self, key: int, line: int, draft: NodeDraft) -> None:
         """What recall reads of a text instead of the text: derived, and made again when it is missing."""
@@ -75,7 +75,7 @@ class Indexing(SqlView):
         turn = draft.type == "Turn"
         described = draft.described or msgspec.msgpack.encode(described_draft(draft))
         self._dirty = True
-        self._rows["texts"].append(
+        self.rows["texts"].append(
             (key, self.tenant, session, position, fold(draft.name) if turn else "",
              role_of(draft.name) if turn else "people", draft.valid.start if turn else None, described)
         )  # fmt: skip
@@ -116,7 +116,7 @@ class Indexing(SqlView):
                 texts = words_of(key, draft, self.owner_of(key), self.language)
                 self.words().replace(texts, texts)
 
-    def _owner(self, scope: int) -> str:
+    def owner_in(self, scope: int) -> str:
         """Tokens that let the words index leave out other tenants and scopes early."""
         if scope not in self._owners:
             tokens = [f"t{self.tenant}"]
@@ -127,7 +127,7 @@ class Indexing(SqlView):
                 )
                 for values in rows:
                     pairs = zip(("user", "agent", "app", "run"), values, strict=True)
-                    tokens += [owner_token(kind, value) for kind, value in pairs if value]
+                    tokens += [words.owner_token(kind, value) for kind, value in pairs if value]
             self._owners[scope] = " ".join(tokens)
         return self._owners[scope]
 

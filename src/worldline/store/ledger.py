@@ -21,8 +21,7 @@ from worldline.hashing import chain
 from worldline.store.schema import COLUMNS, COVERED, KEYED
 
 if TYPE_CHECKING:
-    from worldline.ports import Row
-    from worldline.store.tx import Tx
+    from worldline.ports import Row, Tx
 
 TABLES = tuple(COVERED)
 _PICK = {t: itemgetter(*[COLUMNS[t].index(c) for c in COVERED[t]]) for t in TABLES}

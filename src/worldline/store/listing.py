@@ -11,7 +11,8 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, Instant, Interval
 from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
-from worldline.store.view import NODE, SqlView, listed, node_from
+from worldline.ports import View
+from worldline.store.view import NODE, listed, node_from
 
 
 class Amounts(Struct, frozen=True):
@@ -31,7 +32,7 @@ class Amounts(Struct, frozen=True):
 
 
 def page(
-    view: SqlView,
+    view: View,
     types: Sequence[str] | None,
     metadata: Metadata,
     most: int,
@@ -51,12 +52,12 @@ def page(
     return view.nodes(" AND ".join(where), "ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :most", **args)
 
 
-def everything(view: SqlView) -> list[Node]:
+def everything(view: View) -> list[Node]:
     """All visible memories, newest first; not what only holds them together."""
     return view.nodes("b.type NOT IN ('Scope', 'Session')", "ORDER BY b.vf DESC, b.id DESC")
 
 
-def versions(view: SqlView, keys: Sequence[int]) -> list[Node]:
+def versions(view: View, keys: Sequence[int]) -> list[Node]:
     """These versions where they are visible, in this order."""
     rows = view.query(
         f"SELECT {NODE} FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
@@ -67,7 +68,7 @@ def versions(view: SqlView, keys: Sequence[int]) -> list[Node]:
     return [node_from(row) for row in rows]
 
 
-def summaries(view: SqlView, worlds: Collection[int]) -> dict[int, int]:
+def summaries(view: View, worlds: Collection[int]) -> dict[int, int]:
     """World → the newest summary that it contains."""
     rows = view.query(
         "SELECT w.value, (SELECT n.line FROM edges e CROSS JOIN beliefs b ON b.tenant = e.tenant AND b.line = e.dst"
@@ -87,7 +88,7 @@ _HASH = (
 )
 
 
-def hash_of(view: SqlView, line: int) -> bytes:
+def hash_of(view: View, line: int) -> bytes:
     """The hash of a world at this known time; a leaf's follows from its id."""
     world, own = view.query(
         f"SELECT {_HASH.format(line=':line')}, (SELECT n.hash FROM nodes n WHERE n.tenant = :t AND n.id = :line)",
@@ -96,7 +97,7 @@ def hash_of(view: SqlView, line: int) -> bytes:
     return world or world_hash(own or node_id("Scope", "root", ""))  # nothing was ever written: a bare root
 
 
-def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
+def worlds(view: View) -> tuple[tuple[Node, str], ...]:
     """Every visible memory that contains something, with its hash."""
     rows = view.query(
         f"SELECT w.line, {_HASH.format(line='w.line')} FROM worlds w WHERE w.tenant = :t AND EXISTS (SELECT 1"
@@ -112,7 +113,7 @@ def worlds(view: SqlView) -> tuple[tuple[Node, str], ...]:
 # Amounts ------------------------------------------------------------------------------------------
 
 
-def amounts(view: SqlView) -> Amounts:
+def amounts(view: View) -> Amounts:
     """How much this tenant holds, as far as scope and world reach."""
     nodes = view.query(
         f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
@@ -134,7 +135,7 @@ def amounts(view: SqlView) -> Amounts:
     return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
 
 
-def span(view: SqlView) -> dict[str, Interval | None]:
+def span(view: View) -> dict[str, Interval | None]:
     """From the first to the last moment at which something began, for valid and for known time."""
     first_valid, began, ended, first_known, last_known = view.query(
         "SELECT min(b.vf), max(b.vf), max(CASE WHEN b.vt < :forever THEN b.vt ELSE b.vf END),"

@@ -16,7 +16,7 @@ from worldline.clock import LATEST, Instant, show
 from worldline.errors import Ambiguous, InvalidInput, NotFound
 from worldline.hashing import world_hash
 from worldline.model import Edge, Node, Receipt
-from worldline.store.view import SqlView
+from worldline.ports import View
 
 _HEX = re.compile(r"[0-9a-f]+")
 
@@ -37,7 +37,7 @@ class Leaves:
         self._heads, self._keys = array("Q"), array("q")
         self._lock = Lock()
 
-    def find(self, view: SqlView, wanted: bytes) -> list[int]:
+    def find(self, view: View, wanted: bytes) -> list[int]:
         """The memories whose hash begins as this one."""
         rows = view.query("SELECT id, hash FROM nodes WHERE tenant = :t AND id > :last", last=self._last)
         with self._lock:
@@ -59,7 +59,7 @@ def _head(hash_: bytes) -> int:
     return int.from_bytes(hash_[:8], "big")
 
 
-def resolve(view: SqlView, ref: Any, shortest: int = 8) -> Target:
+def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
     """The memory that `ref` means in this scope and world."""
     if isinstance(ref, Node):
         _require_visible(view, ref)
@@ -76,12 +76,12 @@ def resolve(view: SqlView, ref: Any, shortest: int = 8) -> Target:
     return _by_prefix(view, text)
 
 
-def _require_visible(view: SqlView, node: Node) -> None:
+def _require_visible(view: View, node: Node) -> None:
     if (node.key, node.line) not in view.named(node.id):
         raise NotFound(f"{node.id[:12]} ({node.name}) is not in this tenant, scope and world")
 
 
-def _by_prefix(view: SqlView, prefix: str) -> Target:
+def _by_prefix(view: View, prefix: str) -> Target:
     found = view.named(prefix)
     lines = {line for _, line in found}
     former = view.former(prefix)
@@ -95,7 +95,7 @@ def _by_prefix(view: SqlView, prefix: str) -> Target:
     return _leaf(view, prefix)
 
 
-def _leaf(view: SqlView, prefix: str) -> Target:
+def _leaf(view: View, prefix: str) -> Target:
     """A leaf's hash is not stored, because it follows from its id; a whole one is looked for."""
     if len(prefix) == 64:
         wanted = bytes.fromhex(prefix)
@@ -106,7 +106,7 @@ def _leaf(view: SqlView, prefix: str) -> Target:
     raise NotFound(f"no memory {prefix[:16]} in this tenant, scope and world")
 
 
-def _candidates(view: SqlView, found: list[tuple[int, int]], former: list[Any]) -> str:
+def _candidates(view: View, found: list[tuple[int, int]], former: list[Any]) -> str:
     told = []
     for key, _ in found[:6]:
         node = view.payload(key)
@@ -116,7 +116,7 @@ def _candidates(view: SqlView, found: list[tuple[int, int]], former: list[Any]) 
     return ", ".join(told)
 
 
-def missing(view: SqlView, target: Target) -> NotFound:
+def missing(view: View, target: Target) -> NotFound:
     """Why a memory that exists cannot be seen from this moment."""
     history = view.bind(known=LATEST).history(target.line)
     if not history:

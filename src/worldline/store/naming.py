@@ -11,8 +11,8 @@ from typing import NamedTuple
 import orjson
 
 from worldline.model import Edge, Proposal
-from worldline.store.tx import Tx
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.ports import Tx, View
+from worldline.store.view import LISTED, listed
 
 _KEYS = "(SELECT value FROM json_each(:keys))"
 _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object <> 0 AND"
@@ -52,7 +52,8 @@ def texts(values: Iterable[str]) -> str:
 
 def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
     """Whom these folded names stand for in a scope, the oldest first."""
-    if tx.gathering and (known := tx.gathering.called(keys, scope)) is not None:
+    known: list[Called] | None = tx.gathering.called(keys, scope) if tx.gathering else None
+    if known is not None:
         return known
     rows = tx.query(
         "SELECT a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = a.line"
@@ -71,7 +72,7 @@ def one_called(tx: Tx, key: str, scope: int) -> int:
 
 def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[Part]:
     """Names that share a block key, of whom a slot says something; and the very name, if it is known."""
-    rows = (tx.peek() if tx.gathering and not tx._rows["aliases"] else tx).query(
+    rows = (tx.peek() if tx.gathering and not tx.rows["aliases"] else tx).query(
         "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
         " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
@@ -90,12 +91,12 @@ def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most:
         " GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line, a.name LIMIT :most",
         keys=texts(keys), scope=scope, among=listed(but), most=most,
     )  # fmt: skip
-    lines = {line for _, key, line in tx._rows["blocks"] if key in keys} - set(but)
-    fresh = [Named(row[4], row[3]) for row in tx._rows["aliases"] if row[4] in lines and row[5] == scope]
+    lines = {line for _, key, line in tx.rows["blocks"] if key in keys} - set(but)
+    fresh = [Named(row[4], row[3]) for row in tx.rows["aliases"] if row[4] in lines and row[5] == scope]
     return [*(Named(*row) for row in rows), *fresh]
 
 
-def ever_called(view: SqlView, line: int) -> set[str]:
+def ever_called(view: View, line: int) -> set[str]:
     """Every name under which an entity was ever known, in any scope."""
     rows = view.query(
         "SELECT name FROM aliases WHERE tenant = :t AND line = :line"
@@ -120,7 +121,7 @@ def namesakes(tx: Tx, line: int, scope: int) -> list[int]:
 # Who is near whom -----------------------------------------------------------------------------------
 
 
-def beside(view: SqlView, lines: Collection[int], most: int) -> list[int]:
+def beside(view: View, lines: Collection[int], most: int) -> list[int]:
     """The other ends of the facts of these; whoever has very many is nobody's neighbour."""
     first, second = (
         f"SELECT * FROM ({_FACT_ENDS} {end} IN {LISTED} ORDER BY {end}, predicate, node LIMIT :most) x"
@@ -151,7 +152,7 @@ def _ends_of(lines: str) -> str:
     return f"SELECT subject AS a, object AS b FROM ({first} UNION {second}) y"
 
 
-def within_two_facts(view: SqlView, lines: Collection[int], scope: int, most: int) -> list[Near]:
+def within_two_facts(view: View, lines: Collection[int], scope: int, most: int) -> list[Near]:
     """These entities and those within two facts of them, the nearest first, then the oldest."""
     own = "SELECT value FROM json_each(:among)"
     rows = view.query(
@@ -176,7 +177,7 @@ def within_two_facts(view: SqlView, lines: Collection[int], scope: int, most: in
 # Merges ---------------------------------------------------------------------------------------------
 
 
-def staged(view: SqlView, older: Collection[int]) -> set[tuple[int, int]]:
+def staged(view: View, older: Collection[int]) -> set[tuple[int, int]]:
     """(younger, older) of every pair with one of these as the older, for which a merge stands staged or decided."""
     rows = view.query(
         f"SELECT p.b, p.a FROM proposals p WHERE p.tenant = :t AND p.a IN {LISTED} AND p.kt = :forever"

@@ -16,12 +16,12 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER
 from worldline.model import Node, Scope
-from worldline.ports import Row, Store
+from worldline.ports import Row, Store, Tx, View
 from worldline.store import cold, ledger
 from worldline.store.schema import SILENT
 from worldline.store.search import first_holding
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView, listed, owner_token
+from worldline.store.view import listed
+from worldline.store.words import owner_token
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
@@ -38,7 +38,7 @@ class Stand(Struct, frozen=True):
     waiting: tuple[int, ...] = ()
 
 
-def stands(view: SqlView, name: str) -> dict[str, Stand]:
+def stands(view: View, name: str) -> dict[str, Stand]:
     """Where a pass stands, by owner."""
     rows = view.query(
         "SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name ORDER BY owner", name=name
@@ -126,7 +126,7 @@ _EDGES = (
 )
 
 
-def changesets(view: SqlView, since: int, until: int) -> dict[int, Changeset]:
+def changesets(view: View, since: int, until: int) -> dict[int, Changeset]:
     """The changesets from the one after `since` up to `until`, by their number."""
     beliefs: list[_Logged] = []
     edges: list[_Logged] = []
@@ -152,7 +152,7 @@ def changesets(view: SqlView, since: int, until: int) -> dict[int, Changeset]:
     return found
 
 
-def _looked_up(view: SqlView, sql: str, logged: Sequence[_Logged]) -> Iterator[tuple[Row, bool, int]]:
+def _looked_up(view: View, sql: str, logged: Sequence[_Logged]) -> Iterator[tuple[Row, bool, int]]:
     """The rows themselves, in the order of the log."""
     for start in range(0, len(logged), _BATCH):
         batch = logged[start : start + _BATCH]
@@ -166,7 +166,7 @@ def _looked_up(view: SqlView, sql: str, logged: Sequence[_Logged]) -> Iterator[t
 # Whose it is ----------------------------------------------------------------------------------------
 
 
-def members(view: SqlView) -> dict[int, list[Scope]]:
+def members(view: View) -> dict[int, list[Scope]]:
     """The scope sets that may be seen here, each with its scopes."""
     rows = view.query(
         'SELECT x.scope, x."user", x.agent, x.app, x.run FROM (SELECT s.id, s.part_of AS scope, s."user", s.agent,'
@@ -178,7 +178,7 @@ def members(view: SqlView) -> dict[int, list[Scope]]:
     return found
 
 
-def scope_set(view: SqlView, key: str) -> int | None:
+def scope_set(view: View, key: str) -> int | None:
     """The number of the scope set of this key; None where nobody has needed it yet."""
     rows = view.query("SELECT id FROM scopes WHERE tenant = :t AND key = :key", key=key)
     return int(rows[0][0]) if rows else None
@@ -283,7 +283,7 @@ class Named(Struct, frozen=True):
     id: str
 
 
-def names(view: SqlView, lines: Collection[int], length: int) -> dict[int, Named]:
+def names(view: View, lines: Collection[int], length: int) -> dict[int, Named]:
     """Of each of these its type, name and so much of its text."""
     if not lines:
         return {}
@@ -302,12 +302,12 @@ _FAR = 200
 """So many texts with a token are looked at for one of an owner's; only a shared index has more of others'."""
 
 
-def first_with(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
+def first_with(view: View, tokens: Collection[str]) -> dict[str, int]:
     """The first version of this owner's that has each token."""
     return first_holding(view, sorted(tokens), _owned(view), _FAR)
 
 
-def _owned(view: SqlView) -> list[str]:
+def _owned(view: View) -> list[str]:
     """The tokens by which the index leaves out other owners, where there are any."""
     rows = view.query(
         'SELECT "user", agent, app FROM scopes WHERE tenant = :t'
@@ -320,7 +320,7 @@ def _owned(view: SqlView) -> list[str]:
     return list(dict.fromkeys(tokens))
 
 
-def whole_texts(view: SqlView, nodes: Collection[int]) -> dict[int, str]:
+def whole_texts(view: View, nodes: Collection[int]) -> dict[int, str]:
     """The whole texts of these versions."""
     rows = view.query(
         "SELECT n.id, n.content FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
@@ -364,17 +364,17 @@ def _drop_scores(tx: Tx, signal: str) -> None:
     tx.store.execute("DELETE FROM sleep WHERE tenant = ? AND pass = ?", (tx.tenant, signal))
 
 
-def unjudged(view: SqlView, signal: str, most: int) -> list[tuple[int, Node | None]]:
+def unjudged(view: View, signal: str, most: int) -> list[tuple[int, Node | None]]:
     """The next versions in the order of their rows, each through its newest belief, if it ever had one."""
     rows = view.query(f"SELECT id {_RANKED} ORDER BY id LIMIT :most", most=most, **_after(view, signal))
     return [(row[0], view.payload(row[0])) for row in rows]
 
 
-def count_unjudged(view: SqlView, signal: str) -> int:
+def count_unjudged(view: View, signal: str) -> int:
     """How many versions a scorer has not seen yet."""
     return int(view.query(f"SELECT count(*) {_RANKED}", **_after(view, signal))[0][0])
 
 
-def _after(view: SqlView, signal: str) -> Mapping[str, Any]:
+def _after(view: View, signal: str) -> Mapping[str, Any]:
     stood = stands(view, signal).get(EVERYBODY, Stand())
     return {"last": stood.cursor, "unranked": orjson.dumps(sorted(_UNRANKED)).decode()}

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import orjson
 
 from worldline.model import Proposal
+from worldline.ports import View
 from worldline.store.turns import HELD, TABLES
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import LISTED, listed
 from worldline.text import fold, unsigned
 
 _MOST_SPEAKERS = 2000
@@ -35,7 +36,7 @@ class KeptProfile(NamedTuple):
     style: bytes
 
 
-def joined(view: SqlView, start: str) -> str:
+def joined(view: View, start: str) -> str:
     """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
     return (
         f"WITH RECURSIVE same(line) AS ({start} UNION SELECT i.dst FROM same CROSS JOIN edges i ON i.tenant = :t"
@@ -43,13 +44,13 @@ def joined(view: SqlView, start: str) -> str:
     )
 
 
-def first_of(view: SqlView, line: str) -> str:
+def first_of(view: View, line: str) -> str:
     """The lineage that stands for the identity of a column; itself where nothing was ever merged."""
     first = f"{joined(view, f'SELECT {line}')} SELECT min(same.line) FROM same"
     return f"CASE WHEN {_MERGED} THEN ({first}) ELSE {line} END"
 
 
-def called(view: SqlView, names: Collection[str]) -> list[NamedEntity]:
+def called(view: View, names: Collection[str]) -> list[NamedEntity]:
     """The entities that go by one of these folded names, the newest name first."""
     rows = view.query(
         f"SELECT a.line, a.name, {first_of(view, 'a.line')} FROM aliases a WHERE a.tenant = :t"
@@ -61,7 +62,7 @@ def called(view: SqlView, names: Collection[str]) -> list[NamedEntity]:
     ]  # an old file's key for C++ is that of C
 
 
-def names_of(view: SqlView, lines: Collection[int]) -> list[str]:
+def names_of(view: View, lines: Collection[int]) -> list[str]:
     """Everything that these entities are called, the oldest name first."""
     rows = view.query(
         f"SELECT a.name FROM aliases a WHERE a.tenant = :t AND a.line IN {LISTED} AND {view.scoped('a')} ORDER BY a.id",
@@ -70,7 +71,7 @@ def names_of(view: SqlView, lines: Collection[int]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def names_near(view: SqlView, key: str, most: int = 500) -> dict[str, str]:
+def names_near(view: View, key: str, most: int = 500) -> dict[str, str]:
     """Names that begin as a folded one does, by their key."""
     rows = view.query(
         f"SELECT DISTINCT a.key, a.name FROM aliases a WHERE a.tenant = :t AND {view.scoped('a')}"
@@ -80,7 +81,7 @@ def names_near(view: SqlView, key: str, most: int = 500) -> dict[str, str]:
     return dict(rows)
 
 
-def heard(view: SqlView, speakers: Collection[str]) -> list[str]:
+def heard(view: View, speakers: Collection[str]) -> list[str]:
     """Which of these have said something that may be seen."""
     held = " OR ".join(
         f"EXISTS (SELECT 1 FROM {table} t{HELD} WHERE t.tenant = :t AND t.speaker = j.value AND {view.seen()})"
@@ -92,7 +93,7 @@ def heard(view: SqlView, speakers: Collection[str]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def speakers(view: SqlView) -> list[str]:
+def speakers(view: View) -> list[str]:
     """Every name under which anybody speaks in this tenant; seen or not, so it is only to choose from."""
     steps = ", ".join(
         f"{table}_by(name, place) AS (SELECT min(x.speaker), 1 FROM {table} x WHERE x.tenant = :t AND x.speaker > ''"
@@ -105,7 +106,7 @@ def speakers(view: SqlView) -> list[str]:
     return [row[0] for row in rows]
 
 
-def written(view: SqlView, speaker: str) -> str:
+def written(view: View, speaker: str) -> str:
     """A speaker's name as it was first written; empty for nobody."""
     parts = (
         f"SELECT * FROM (SELECT {place} AS place, n.name FROM {table} t CROSS JOIN nodes n ON n.tenant = t.tenant"
@@ -116,7 +117,7 @@ def written(view: SqlView, speaker: str) -> str:
     return str(rows[0][1]) if rows else ""
 
 
-def kept(view: SqlView, first: Collection[str], most: int) -> list[KeptProfile]:
+def kept(view: View, first: Collection[str], most: int) -> list[KeptProfile]:
     """What sleep keeps of people and this view may see; these people's before others'."""
     rows = view.query(
         f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
@@ -126,7 +127,7 @@ def kept(view: SqlView, first: Collection[str], most: int) -> list[KeptProfile]:
     return [KeptProfile(*row) for row in rows]
 
 
-def landmarks_of(view: SqlView, people: Collection[str], kinds: Collection[str], most: int) -> list[int]:
+def landmarks_of(view: View, people: Collection[str], kinds: Collection[str], most: int) -> list[int]:
     """Visible texts that tell a landmark of one of these kinds of one of these speakers, weightiest first."""
     bodies = view.query(
         "SELECT p.body FROM profiles p WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
@@ -151,12 +152,12 @@ def landmarks_of(view: SqlView, people: Collection[str], kinds: Collection[str],
 # Merges ------------------------------------------------------------------------------------------
 
 
-def proposals(view: SqlView, status: str | None = None) -> list[Proposal]:
+def proposals(view: View, status: str | None = None) -> list[Proposal]:
     """Merge proposals of a status (None: all), as they stood at this known time."""
     return view.proposals() if status is None else view.proposals("p.status = :status", status=status)
 
 
-def accepted_among(view: SqlView, lines: Collection[int]) -> list[Proposal]:
+def accepted_among(view: View, lines: Collection[int]) -> list[Proposal]:
     """The accepted merges that one of these entities has part in."""
     return view.proposals(
         f"p.status = 'accepted' AND (p.a IN {LISTED} OR p.b IN {LISTED})", among=listed(lines)

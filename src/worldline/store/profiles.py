@@ -10,7 +10,8 @@ from collections.abc import Collection
 import orjson
 from msgspec import Struct
 
-from worldline.store.view import SqlView, listed
+from worldline.ports import View
+from worldline.store.view import listed
 
 _TABLES = ("texts", "cold_texts")
 
@@ -22,7 +23,7 @@ class Row(Struct, frozen=True):
     style: bytes
 
 
-def profiles(view: SqlView, scope: int, speakers: Collection[str]) -> dict[str, Row]:
+def profiles(view: View, scope: int, speakers: Collection[str]) -> dict[str, Row]:
     """The stored rows of these speakers."""
     rows = view.query(
         "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
@@ -33,7 +34,7 @@ def profiles(view: SqlView, scope: int, speakers: Collection[str]) -> dict[str, 
     return {speaker: Row(body, style) for speaker, body, style in rows}
 
 
-def voices_around(view: SqlView, turns: Collection[int]) -> set[str]:
+def voices_around(view: View, turns: Collection[int]) -> set[str]:
     """The names of whoever said these, or spoke right after one of them."""
     if not turns:
         return set()
@@ -52,7 +53,7 @@ def voices_around(view: SqlView, turns: Collection[int]) -> set[str]:
     return {row[0] for row in rows}
 
 
-def turns_by(view: SqlView, speaker: str) -> list[int]:
+def turns_by(view: View, speaker: str) -> list[int]:
     """The lineages of everything that somebody ever said, in any scope."""
     seats = " UNION ALL ".join(
         f"SELECT t.node FROM {table} t WHERE t.tenant = :t AND t.speaker = :speaker" for table in _TABLES

@@ -13,10 +13,10 @@ from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS, tenant_number
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
-from worldline.ports import Row, Store, Tenant
+from worldline.ports import Row, Store, Tenant, Tx
 from worldline.rules import ontology
 from worldline.store.held import CLAIM, its_own
-from worldline.store.tx import Tx
+from worldline.store.tx import begin
 
 
 def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
@@ -25,7 +25,7 @@ def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeTy
     claimed = its_own(store.execute(CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
     if claimed.root:
         return claimed
-    tx = Tx(store, Tenant(number, name, 1, now), known=now + 1, types=types)
+    tx = begin(store, Tenant(number, name, 1, now), known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
     store.execute("UPDATE tenants SET root = :root WHERE tenant = :t", {"root": key, "t": number})
     tx.finish("open")

@@ -15,13 +15,12 @@ import msgspec
 
 from worldline.clock import Interval
 from worldline.model import NodeDraft
-from worldline.ports import Row
+from worldline.ports import Row, Tx
 from worldline.reading.voices import role_of
 from worldline.store import nights, whole, words
 from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.tx import Tx
-from worldline.store.view import label_value, metadata_from, owner_token
+from worldline.store.view import label_value, metadata_from
 from worldline.text import fold
 
 Query = Callable[..., list[Row]]
@@ -66,7 +65,9 @@ def owners(query: Query, tenant: int) -> dict[int, str]:
         'SELECT part_of, "user", agent, app, run FROM scopes WHERE tenant = :t ORDER BY id', {"t": tenant}
     ):
         pairs = zip(kinds, values, strict=True)
-        tokens.setdefault(part_of, []).extend(owner_token(kind, value) for kind, value in pairs if value)
+        tokens.setdefault(part_of, []).extend(
+            words.owner_token(kind, value) for kind, value in pairs if value
+        )
     found: dict[int, dict[str, None]] = {}
     for node, scope in query(
         "SELECT DISTINCT node, scope FROM beliefs WHERE tenant = :t ORDER BY node, scope", {"t": tenant}
@@ -130,6 +131,10 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
 
 def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[Fault]:
     by_node = {text.node: text for text in everything}
+    for lost in _without_place(query, tenant, everything)[:1]:
+        yield Fault(
+            f"description of node row {lost.node}", "it is missing, and with it its place in its session"
+        )
     for table in ("texts", "cold_texts"):
         for node, session, position, *rest in query(
             f"SELECT node, session, position, speaker, role, said_at, described FROM {table} WHERE tenant = :t"
@@ -146,6 +151,16 @@ def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[
                 yield Fault(f"description of node row {node}", "its place is not that of its text")
                 break
     yield from _wrong_seats(query, tenant)
+
+
+def _without_place(query: Query, tenant: int, everything: list[Text]) -> list[Text]:
+    """The turns that a session would miss; any other description is made when it is asked for."""
+    placed = {
+        row[0]
+        for table in ("texts", "cold_texts")
+        for row in query(f"SELECT node FROM {table} WHERE tenant = :t", {"t": tenant})
+    }
+    return [text for text in everything if text.draft.type == "Turn" and text.node not in placed]
 
 
 def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
@@ -263,7 +278,11 @@ def _redescribe(tx: Tx, everything: list[Text]) -> int:
     wanted = {text.node: text for text in everything}
     seats: dict[int, int] = {}
     count = 0
-    bad = any(True for _ in _wrong_seats(query, tx.tenant))
+    lost = _without_place(query, tx.tenant, everything)
+    if lost:
+        blank = [(t.node, tx.tenant, t.world or t.node, 0, "", "people", None, b"") for t in lost]
+        tx.store.put("texts", blank)
+    bad = bool(lost) or any(True for _ in _wrong_seats(query, tx.tenant))
     for table in ("texts", "cold_texts"):
         for node, position in query(
             f"SELECT node, position FROM {table} WHERE tenant = :t ORDER BY node", whose

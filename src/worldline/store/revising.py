@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 from msgspec import Struct
 
-from worldline.store.tx import Tx
+from worldline.ports import Tx
 
 
 class Parts(Struct, frozen=True):

@@ -17,8 +17,8 @@ import apsw
 from worldline.model import NodeDraft
 from worldline.store import schema
 from worldline.store.indexing import is_silent, sizes, words_of
-from worldline.store.view import metadata_from, owner_token
-from worldline.store.words import Index
+from worldline.store.view import metadata_from
+from worldline.store.words import Index, owner_token
 
 _BATCH = 10_000
 _PATIENCE = 5.0

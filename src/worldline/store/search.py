@@ -12,18 +12,12 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
 from worldline.store import words
 from worldline.store.vectors import Newest
-from worldline.store.view import (
-    FOUND_APART,
-    LISTED,
-    MADE_APART,
-    SqlView,
-    listed,
-    owner_token,
-)
+from worldline.store.view import FOUND_APART, LISTED, MADE_APART, listed
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 _NEXT = (
@@ -60,7 +54,7 @@ class Ground(Struct, frozen=True):
     """Whether sleep keeps profiles here."""
 
 
-def ground(view: SqlView) -> Ground:
+def ground(view: View) -> Ground:
     """One look at the tenant."""
     bound = view.scope.bound()
     kinds = " AND ".join(["tenant = :t", *(f'"{kind}" = :{kind}' for kind in bound)])
@@ -82,7 +76,7 @@ def ground(view: SqlView) -> Ground:
     people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
     own: tuple[str, ...] = ()
     if bound and scopes > 1:
-        own = tuple(owner_token(kind, value) for kind, value in bound.items())
+        own = tuple(words.owner_token(kind, value) for kind, value in bound.items())
     return Ground(
         people,
         texts or 0,
@@ -98,14 +92,14 @@ def ground(view: SqlView) -> Ground:
     )
 
 
-def search_words(view: SqlView, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
+def search_words(view: View, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
     return [
         node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))
     ]
 
 
-def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
+def texts_among(view: View, nodes: Collection[int]) -> set[int]:
     """Which of these are visible and found by their words."""
     rows = view.query(
         f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
@@ -115,7 +109,7 @@ def texts_among(view: SqlView, nodes: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def first_holding(view: SqlView, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
+def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
     """The first node of this view's scopes that holds each word, at whatever time, among so many at least."""
     held = words.first(view, tokens, owners, far)
     rows = view.query(
@@ -128,7 +122,7 @@ def first_holding(view: SqlView, tokens: Sequence[str], owners: Collection[str],
     return {token: node for token, node in found.items() if node is not None}
 
 
-def every_text(view: SqlView, room: int) -> list[int]:
+def every_text(view: View, room: int) -> list[int]:
     """All visible texts, oldest first, as many as there is room for."""
     rows = view.query(
         f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD}"
@@ -138,7 +132,7 @@ def every_text(view: SqlView, room: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def around(view: SqlView, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
+def around(view: View, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
     """(turns beside these, turns of the sessions that the best of them are in).
 
     The sessions come in the order of their best turn, their turns in the order of the session.
@@ -156,7 +150,7 @@ def around(view: SqlView, nodes: Sequence[int], best: Sequence[int]) -> tuple[li
     return sorted(beside), list(within)
 
 
-def _beside(view: SqlView) -> str:
+def _beside(view: View) -> str:
     tables = _TEXTS[view.whole]
     return " UNION ALL ".join(
         f"SELECT 0, t.node FROM {own} o CROSS JOIN {other} t ON t.tenant = :t AND t.session = o.session"
@@ -166,7 +160,7 @@ def _beside(view: SqlView) -> str:
     )
 
 
-def _within(view: SqlView) -> str:
+def _within(view: View) -> str:
     """(place of its session, position, node) of every turn of the best sessions."""
     tables = _TEXTS[view.whole]
     home = ", ".join(
@@ -192,7 +186,7 @@ STRETCH = (
 """The texts `t` of the stretch that a topic gathers by an edge `e` to the text `o` that opens it."""
 
 
-def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tuple[int, int]]:
+def inside_worlds(view: View, worlds: Collection[int], room: int) -> list[tuple[int, int]]:
     """(world, node) of the visible texts that these worlds contain or gather, as many as there is room for."""
     held = (
         f"CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD}"
@@ -209,7 +203,7 @@ def inside_worlds(view: SqlView, worlds: Collection[int], room: int) -> list[tup
     return [(row[0], row[1]) for row in rows]
 
 
-def seen_among(view: SqlView, nodes: Collection[int]) -> set[int]:
+def seen_among(view: View, nodes: Collection[int]) -> set[int]:
     """Which of these versions are visible."""
     rows = view.query(
         f"SELECT b.node FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()}",
@@ -218,7 +212,7 @@ def seen_among(view: SqlView, nodes: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def described(view: SqlView, nodes: Collection[int]) -> list[tuple[Any, ...]]:
+def described(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     """These texts as scoring reads them, where they may be seen; the text itself if it was never read."""
     columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
     if view.whole:
@@ -248,7 +242,7 @@ class Drawn(Struct, frozen=True):
     later: tuple[int, ...]
 
 
-def drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
+def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
     """The facts drawn from these turns, in one look, with what took the place of those that are over.
 
     That is a turn with another fact of the same slot, or the only one that was said when the fact ended.
@@ -294,7 +288,7 @@ def _later(turn: int, found: str | None) -> list[int]:
     return sorted({other for other in orjson.loads(found or "[]") if other > turn})
 
 
-def archived(view: SqlView, line: int) -> int | None:
+def archived(view: View, line: int) -> int | None:
     """Since when a lineage is archived; None where it is not."""
     rows = view.query(
         "SELECT min(kf) FROM marks WHERE tenant = :t AND line = :line AND kind = 'archived' AND kt = :forever",
@@ -303,7 +297,7 @@ def archived(view: SqlView, line: int) -> int | None:
     return None if rows[0][0] is None else int(rows[0][0])
 
 
-def nodes_inside(view: SqlView) -> list[int]:
+def nodes_inside(view: View) -> list[int]:
     """Every version of everything in the entered world, at this moment."""
     rows = view.query(
         "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down CROSS JOIN edges e"
@@ -314,7 +308,7 @@ def nodes_inside(view: SqlView) -> list[int]:
     return [row[0] for row in rows]
 
 
-def in_topics(view: SqlView, nodes: Sequence[int], topics: int, room: int) -> list[tuple[int, int]]:
+def in_topics(view: View, nodes: Sequence[int], topics: int, room: int) -> list[tuple[int, int]]:
     """(topic, turn): the turns of the topics that these have part in, by how many of the first do;
     then (0, turn) for those of them that a summary cites.
 

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, FactRow
-from worldline.ports import Row
+from worldline.ports import Row, Tx
 from worldline.store.naming import Called, texts
 from worldline.store.slots import OpenFact, value_of
-from worldline.store.tx import Tx
 from worldline.store.view import BELIEF, LISTED, fact_from, listed
 
 _KEYS = "(SELECT value FROM json_each(:keys))"
@@ -92,7 +91,7 @@ class Gathering:
             " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-            f" WHERE f.tenant = :t AND f.subject IN {LISTED} AND ({self._tx._same_owner(self._scope)})"
+            f" WHERE f.tenant = :t AND f.subject IN {LISTED} AND ({self._tx.same_owner(self._scope)})"
             " ORDER BY b.vf, b.id",
             among=listed(asked),
             scope=self._scope,
@@ -124,7 +123,7 @@ class Gathering:
             return None
         fresh = [
             Called(key, name, line, True)
-            for _, _, key, name, line, where in self._tx._rows["aliases"]
+            for _, _, key, name, line, where in self._tx.rows["aliases"]
             if key in keys and where == scope
         ]
         return [*(row for key in dict.fromkeys(keys) for row in self._names[key]), *fresh]
@@ -170,14 +169,14 @@ class Gathering:
     # What the changeset has gathered ---------------------------------------------------------------
 
     def _is_open(self, belief: int) -> bool:
-        return belief not in self._tx._closes["beliefs"]
+        return belief not in self._tx.closes["beliefs"]
 
     def _gathered(self) -> Iterator[Row]:
         """Beliefs in facts that are gathered and not given up again."""
-        return (row for row in self._tx._rows["beliefs"] if row[4] == "Fact" and self._is_open(row[0]))
+        return (row for row in self._tx.rows["beliefs"] if row[4] == "Fact" and self._is_open(row[0]))
 
     def _world_of(self, fact: int) -> int | None:
-        for row in self._tx._rows["nodes"]:
+        for row in self._tx.rows["nodes"]:
             if row[0] == fact:
                 return int(row[8])
         return next((c.world for c in self._by_line.get(fact, ())), None)
@@ -188,7 +187,7 @@ class Gathering:
             return None
         stored = self._facts.get(subject, [])
         found = [c for c in stored if self._is_open(c.belief.row)]
-        facts = {row[0]: row for row in self._tx._rows["facts"]}
+        facts = {row[0]: row for row in self._tx.rows["facts"]}
         for row in self._gathered():
             node, belief = row[3], _belief(row)
             if node in facts:
@@ -205,7 +204,7 @@ class Gathering:
     def _fresh(self, row: Row, belief: Belief, line: int) -> Current:
         node, _, subject, predicate, object_, literal, phrase, _, kind, one, rank, dated = row
         value = value_of(object_, self._tx.name_of(object_) if object_ else None, literal)
-        cited = any(edge[3] == node and edge[4] == "derived_from" for edge in self._tx._rows["edges"])
+        cited = any(edge[3] == node and edge[4] == "derived_from" for edge in self._tx.rows["edges"])
         fact = OpenFact(
             FactRow(node, subject, predicate, object_, literal, belief), kind, bool(one), rank, bool(dated),
             self._teller if cited else "", phrase, value,

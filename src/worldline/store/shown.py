@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from worldline.clock import Instant, show
 from worldline.model import Node
+from worldline.ports import Tx, View
 from worldline.rules.salience import Strength, Use
 from worldline.store.held import USED
-from worldline.store.tx import Tx
-from worldline.store.view import NODE, SqlView, listed, node_from
+from worldline.store.view import NODE, listed, node_from
 
 SCORER = "scorer "
 """What the name of a signal begins with that somebody's own scorer gives."""
@@ -54,7 +54,7 @@ class Signal(Struct, frozen=True):
     strength: Strength | None = None
 
 
-def verbatim(view: SqlView, nodes: Collection[int]) -> dict[int, Verbatim]:
+def verbatim(view: View, nodes: Collection[int]) -> dict[int, Verbatim]:
     """These texts as an answer shows them, where they may be seen."""
     rows = view.query(
         f"SELECT {_remarks(view)}, {_doubtful(view)}, o.* FROM (SELECT e.sender, e.said_at, e.utc_offset,"
@@ -93,7 +93,7 @@ def _whose(kind: str, name: str, at: Instant | None) -> str:
     return f"{kind} {whose}".rstrip()
 
 
-def _remarks(view: SqlView) -> str:
+def _remarks(view: View) -> str:
     """[kind, name, text, version, day] of what is to be known of `o.told_of`, as one JSON list."""
     one = (
         "SELECT '{kind}' AS kind, {name} AS name, substr(n.content, 1, 160) AS content, n.id AS id, {day} AS day"
@@ -119,7 +119,7 @@ def _remarks(view: SqlView) -> str:
     return f"(SELECT json_group_array(json_array(r.kind, r.name, r.content, r.id, r.day)) FROM ({every}) r)"
 
 
-def _open(view: SqlView) -> str:
+def _open(view: View) -> str:
     """Of a contradiction between words: two of the facts that it is about are both still seen."""
     return (
         "(e.metadata IS NULL OR e.metadata ->> '$.about' IS NULL OR EXISTS (SELECT 1"
@@ -129,7 +129,7 @@ def _open(view: SqlView) -> str:
     )
 
 
-def _doubtful(view: SqlView) -> str:
+def _doubtful(view: View) -> str:
     """Whether something drawn from the event is kept back, and the view does not look at such."""
     if view.quarantined:
         return "FALSE"
@@ -140,7 +140,7 @@ def _doubtful(view: SqlView) -> str:
     )
 
 
-def signals(view: SqlView, nodes: Collection[int]) -> list[Signal]:
+def signals(view: View, nodes: Collection[int]) -> list[Signal]:
     """Every signal of these texts; how often something was used is of now, and left out at another moment."""
     rows = view.query(
         "SELECT 0 AS used, s.node, s.name, s.value, 0, 0, 0, 0 FROM json_each(:among) j CROSS JOIN scores s"

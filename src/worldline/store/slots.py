@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from worldline.clock import Instant
 from worldline.model import Belief, FactRow
+from worldline.ports import Tx, View
 from worldline.store.naming import texts
-from worldline.store.tx import Tx
-from worldline.store.view import BELIEF, SqlView, belief_from, fact_from
+from worldline.store.view import BELIEF, belief_from, fact_from
 
 _SLOTS = "(SELECT value FROM json_each(:slots))"
 _HELD = "b.kt = :forever AND b.vt = :forever"
@@ -103,7 +103,7 @@ def _open(row: Sequence[Any], subject_name: str = "") -> OpenFact:
 def is_held(tx: Tx, belief: int) -> bool:
     """Whether a belief that this changeset has seen held is still held."""
     if tx.gathering:
-        return belief not in tx._closes["beliefs"]
+        return belief not in tx.closes["beliefs"]
     return bool(tx.query("SELECT 1 FROM beliefs WHERE tenant = :t AND id = :id AND kt = :forever", id=belief))
 
 
@@ -160,7 +160,7 @@ def kinds_of(tx: Tx, name: str, scope: int) -> frozenset[str]:
         scope=scope,
     )
     lines = {row.line for row in known or ()}
-    fresh = {kind for _, object_, _, kind, placed in tx._rows["wordings"] if placed and object_ in lines}
+    fresh = {kind for _, object_, _, kind, placed in tx.rows["wordings"] if placed and object_ in lines}
     return frozenset({row[0] for row in rows} | fresh)
 
 
@@ -169,13 +169,13 @@ def kinds_in(tx: Tx, key: str) -> frozenset[str]:
     rows = tx.peek().query(
         "SELECT DISTINCT kind FROM wordings WHERE tenant = :t AND key = :key AND placed <> 0", key=key
     )
-    fresh = {kind for _, _, its, kind, placed in tx._rows["wordings"] if placed and its == key}
+    fresh = {kind for _, _, its, kind, placed in tx.rows["wordings"] if placed and its == key}
     return frozenset({row[0] for row in rows} | fresh)
 
 
 def was_worded(tx: Tx, key: str) -> bool:
     """Whether any fact was ever worded with this predicate key."""
-    if any(row[7] == key for row in tx._rows["facts"]):
+    if any(row[7] == key for row in tx.rows["facts"]):
         return True
     return bool(tx.peek().query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key))
 
@@ -253,7 +253,7 @@ def drawn_from(tx: Tx, event: int, scope: int) -> list[DrawnFact]:
     return [DrawnFact._make((*r[:7], value_of(r[3], r[7], r[4]), r[8], bool(r[9]))) for r in rows]
 
 
-def decided_by_hand(view: SqlView, kinds: Iterable[str]) -> frozenset[Instant]:
+def decided_by_hand(view: View, kinds: Iterable[str]) -> frozenset[Instant]:
     """The known times of all changesets of these kinds."""
     rows = view.query(
         "SELECT known FROM log WHERE tenant = :t AND kind IN (SELECT value FROM json_each(:kinds))",

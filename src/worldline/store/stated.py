@@ -14,16 +14,8 @@ from msgspec import Struct
 
 from worldline.clock import Instant, Interval
 from worldline.model import Belief, Edge, Made, Metadata
-from worldline.store.view import (
-    BELIEF,
-    EDGE,
-    LISTED,
-    SqlView,
-    belief_from,
-    edge_from,
-    listed,
-    metadata_from,
-)
+from worldline.ports import View
+from worldline.store.view import BELIEF, EDGE, LISTED, belief_from, edge_from, listed, metadata_from
 from worldline.text import fold
 
 _FACT = f"SELECT {BELIEF}, f.node, n.hash, n.world, f.subject, f.predicate, f.object, f.literal, f.one, f.rank, o.name"
@@ -64,7 +56,7 @@ def said_key(predicate: str, object_: int) -> str:
 class Identity:
     """Accepted merges, asked for once each."""
 
-    def __init__(self, view: SqlView) -> None:
+    def __init__(self, view: View) -> None:
         self._view, self._merged = view, view.has_merges()
         self._classes: dict[int, list[int]] = {}
 
@@ -85,7 +77,7 @@ class Identity:
 # Facts ------------------------------------------------------------------------------------------------
 
 
-def facts(view: SqlView, who: Identity, lines: Collection[int]) -> list[Stated]:
+def facts(view: View, who: Identity, lines: Collection[int]) -> list[Stated]:
     """These facts, as far as they are believed."""
     if not lines:
         return []
@@ -97,13 +89,13 @@ def facts(view: SqlView, who: Identity, lines: Collection[int]) -> list[Stated]:
     return [_stated(row, who) for row in rows]
 
 
-def of_subjects(view: SqlView, who: Identity, slots: Iterable[tuple[int, str]]) -> list[Stated]:
+def of_subjects(view: View, who: Identity, slots: Iterable[tuple[int, str]]) -> list[Stated]:
     """Every believed fact of these (subject, predicate) pairs, under all names of the subject."""
     wanted = sorted({(member, predicate) for subject, predicate in slots for member in who.all(subject)})
     return _by(view, who, "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1", wanted)
 
 
-def of_objects(view: SqlView, who: Identity, ends: Iterable[tuple[int, str]]) -> list[Stated]:
+def of_objects(view: View, who: Identity, ends: Iterable[tuple[int, str]]) -> list[Stated]:
     """Every believed fact with these (object, key) pairs, under all names of the object."""
     wanted = sorted({(member, key) for object_, key in ends for member in who.all(object_)})
     on = (
@@ -115,7 +107,7 @@ def of_objects(view: SqlView, who: Identity, ends: Iterable[tuple[int, str]]) ->
     return [fact for fact in found if fact.key in keys]
 
 
-def _by(view: SqlView, who: Identity, on: str, wanted: Collection[tuple[int, str]]) -> list[Stated]:
+def _by(view: View, who: Identity, on: str, wanted: Collection[tuple[int, str]]) -> list[Stated]:
     if not wanted:
         return []
     rows = view.query(
@@ -135,7 +127,7 @@ def _stated(row: tuple[Any, ...], who: Identity) -> Stated:
     )  # fmt: skip
 
 
-def facts_about(view: SqlView, entities: Collection[int]) -> list[int]:
+def facts_about(view: View, entities: Collection[int]) -> list[int]:
     """The facts that ever spoke of any of these entities."""
     if not entities:
         return []
@@ -147,7 +139,7 @@ def facts_about(view: SqlView, entities: Collection[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def ever_said(view: SqlView, who: Identity, lines: Collection[int]) -> dict[int, tuple[object, ...]]:
+def ever_said(view: View, who: Identity, lines: Collection[int]) -> dict[int, tuple[object, ...]]:
     """What each of these facts says, believed or not: subject, key, object and literal."""
     rows = view.query(
         "SELECT f.node, f.subject, f.predicate, f.object, f.literal FROM json_each(:among) j"
@@ -160,7 +152,7 @@ def ever_said(view: SqlView, who: Identity, lines: Collection[int]) -> dict[int,
     }
 
 
-def single_predicates(view: SqlView) -> dict[tuple[str, int], bool]:
+def single_predicates(view: View) -> dict[tuple[str, int], bool]:
     """Whether a predicate holds one value at a time, by its name and the world whose ontology says so."""
     rows = view.query(
         "SELECT name, world, CAST(spec ->> 'functional' AS TEXT) IN ('1', 'true') FROM ontology"
@@ -172,17 +164,17 @@ def single_predicates(view: SqlView) -> dict[tuple[str, int], bool]:
 # Edges ------------------------------------------------------------------------------------------------
 
 
-def contradicting(view: SqlView, lines: Collection[int]) -> list[Edge]:
+def contradicting(view: View, lines: Collection[int]) -> list[Edge]:
     """The contradictions that these take part in, as they are believed now."""
     return _edges(view, lines, ("src", "contradicts"), ("dst", "contradicts"))
 
 
-def resting(view: SqlView, lines: Collection[int]) -> list[Edge]:
+def resting(view: View, lines: Collection[int]) -> list[Edge]:
     """What these were derived from, as it is believed now."""
     return _edges(view, lines, ("src", "derived_from"))
 
 
-def _edges(view: SqlView, lines: Collection[int], *ends: tuple[str, str]) -> list[Edge]:
+def _edges(view: View, lines: Collection[int], *ends: tuple[str, str]) -> list[Edge]:
     """The edges that stand at these ends and are of these types, each once, oldest first."""
     found: dict[int, Edge] = {}
     for end, type_ in ends if lines else ():
@@ -196,7 +188,7 @@ def _edges(view: SqlView, lines: Collection[int], *ends: tuple[str, str]) -> lis
     return [found[key] for key in sorted(found)]
 
 
-def turns_behind(view: SqlView, lines: Collection[int], *, ever: bool = False) -> dict[int, list[int]]:
+def turns_behind(view: View, lines: Collection[int], *, ever: bool = False) -> dict[int, list[int]]:
     """The turns that these rest on (or ever did), oldest first."""
     rows = view.query(
         "SELECT e.src, e.dst FROM json_each(:among) j CROSS JOIN edges e ON e.tenant = :t AND e.src = j.value"
@@ -224,7 +216,7 @@ class Arc(Struct, frozen=True):
     made: Made | None
 
 
-def arcs(view: SqlView, type_: str, lines: Collection[int], *, into: bool = False) -> list[Arc]:
+def arcs(view: View, type_: str, lines: Collection[int], *, into: bool = False) -> list[Arc]:
     """The edges of a type that leave (or reach) these, as they are believed now."""
     end = "dst" if into else "src"
     rows = view.query(
@@ -242,7 +234,7 @@ def _belief(row: tuple[Any, ...]) -> Belief:
     return Belief(key, key, Interval(vf, vt), Interval(kf, kt), scope)
 
 
-def with_arcs(view: SqlView, type_: str, lines: Collection[int]) -> set[int]:
+def with_arcs(view: View, type_: str, lines: Collection[int]) -> set[int]:
     """Those of these from which an edge of the type ever led anywhere."""
     rows = view.query(
         f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = :type"
@@ -253,7 +245,7 @@ def with_arcs(view: SqlView, type_: str, lines: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def holding(view: SqlView, lines: Collection[int]) -> dict[int, Interval]:
+def holding(view: View, lines: Collection[int]) -> dict[int, Interval]:
     """From when to when each of these is believed to hold at all; nothing for what is given up or kept back."""
     rows = view.query(
         f"SELECT b.line, min(b.vf), max(b.vt) FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
@@ -276,7 +268,7 @@ class Drawn(Struct, frozen=True):
     effect: str
 
 
-def causes_drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
+def causes_drawn(view: View, turns: Collection[int]) -> list[Drawn]:
     """The causes that sleep drew between happenings of these turns."""
     rows = view.query(
         "SELECT DISTINCT e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.src, e.dst, c.name, n.name FROM edges d"
@@ -289,7 +281,7 @@ def causes_drawn(view: SqlView, turns: Collection[int]) -> list[Drawn]:
     return [Drawn(_belief(r[:6]), *r[6:]) for r in rows]
 
 
-def derived_from(view: SqlView, lines: Collection[int]) -> dict[int, list[int]]:
+def derived_from(view: View, lines: Collection[int]) -> dict[int, list[int]]:
     """What each of these is derived from."""
     rows = view.query(
         f"SELECT e.src, e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'derived_from'"
@@ -314,7 +306,7 @@ class Evidence(Struct, frozen=True):
     made: Made | None
 
 
-def evidence(view: SqlView, lines: Collection[int]) -> list[Evidence]:
+def evidence(view: View, lines: Collection[int]) -> list[Evidence]:
     """These memories as witnesses; a note has no sender."""
     rows = view.query(
         "SELECT n.line, e.sender, e.session, e.said_at, e.signals ->> 'reason', e.signals ->> 'act',"
@@ -333,7 +325,7 @@ class Ranked(Struct, frozen=True):
     made: Made | None
 
 
-def ranked(view: SqlView, lines: Collection[int]) -> dict[int, Ranked]:
+def ranked(view: View, lines: Collection[int]) -> dict[int, Ranked]:
     """Type, authority and maker of these."""
     if not lines:
         return {}
@@ -346,7 +338,7 @@ def ranked(view: SqlView, lines: Collection[int]) -> dict[int, Ranked]:
     return {line: Ranked(*rest) for line, *rest in rows}
 
 
-def stages(view: SqlView, lines: Collection[int], scope: int) -> dict[int, str]:
+def stages(view: View, lines: Collection[int], scope: int) -> dict[int, str]:
     """The stage that each of these is marked with in a scope."""
     rows = view.query(
         f"SELECT line, value FROM marks WHERE tenant = :t AND line IN {LISTED} AND kind = 'stage'"

@@ -14,10 +14,11 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant
+from worldline.ports import View
 from worldline.rules.describe import Described
 from worldline.rules.salience import Strength, Use, starting
 from worldline.store.cold import ARCHIVED
-from worldline.store.view import LISTED, SqlView, listed
+from worldline.store.view import LISTED, listed
 from worldline.text import fold
 
 _STRENGTH = "s.salience, s.reinforced_at, s.uses, s.useful, s.wrong, s.line, s.scope"
@@ -41,7 +42,7 @@ class Note(Struct, frozen=True):
     at: Instant
 
 
-def notes(view: SqlView, most: int) -> list[Note]:
+def notes(view: View, most: int) -> list[Note]:
     """The oldest uses of this owner's memories that have not reached their strengths yet."""
     rows = view.query(
         f"SELECT u.id, u.line, u.kind, u.at FROM uses u WHERE u.tenant = :t AND {view.scoped('u')}"
@@ -51,7 +52,7 @@ def notes(view: SqlView, most: int) -> list[Note]:
     return [Note(*row) for row in rows]
 
 
-def strengths(view: SqlView, lines: Collection[int]) -> dict[int, Kept]:
+def strengths(view: View, lines: Collection[int]) -> dict[int, Kept]:
     """The stored strengths of these lineages."""
     if not lines:
         return {}
@@ -67,7 +68,7 @@ def _kept(rows: Collection[tuple[Any, ...]]) -> dict[int, Kept]:
     return {r[5]: Kept(*r) for r in rows}
 
 
-def begun(view: SqlView, lines: Collection[int]) -> dict[int, Kept]:
+def begun(view: View, lines: Collection[int]) -> dict[int, Kept]:
     """What these lineages begin with, where they have no strength yet: the gate's salience, when first learned."""
     if not lines:
         return {}
@@ -84,7 +85,7 @@ def begun(view: SqlView, lines: Collection[int]) -> dict[int, Kept]:
     return found
 
 
-def due(view: SqlView, now: Instant, most: int) -> dict[int, Kept]:
+def due(view: View, now: Instant, most: int) -> dict[int, Kept]:
     """Whatever crosses the threshold by now, the longest due first."""
     rows = view.query(
         f"SELECT {_STRENGTH} FROM strengths s WHERE s.tenant = :t AND {view.scoped('s')} AND s.cold_at <= :now"
@@ -95,7 +96,7 @@ def due(view: SqlView, now: Instant, most: int) -> dict[int, Kept]:
     return _kept(rows)
 
 
-def strength_row(view: SqlView, kept: Kept, cold_at: Instant) -> tuple[Any, ...]:
+def strength_row(view: View, kept: Kept, cold_at: Instant) -> tuple[Any, ...]:
     """A row of the derived table `strengths`."""
     return (
         kept.line, view.tenant, kept.scope, kept.salience, kept.reinforced_at, cold_at, kept.uses,
@@ -103,7 +104,7 @@ def strength_row(view: SqlView, kept: Kept, cold_at: Instant) -> tuple[Any, ...]
     )  # fmt: skip
 
 
-def last_learned(view: SqlView, lines: Collection[int], *, named: bool = False) -> dict[int, Instant]:
+def last_learned(view: View, lines: Collection[int], *, named: bool = False) -> dict[int, Instant]:
     """When each of these was last put, put again, given evidence (or `named` by something) in this store."""
     if not lines:
         return {}
@@ -121,7 +122,7 @@ def last_learned(view: SqlView, lines: Collection[int], *, named: bool = False) 
     return dict(rows)
 
 
-def archived(view: SqlView, lines: Collection[int]) -> dict[int, Instant]:
+def archived(view: View, lines: Collection[int]) -> dict[int, Instant]:
     """Which of these lineages are archived, and since when."""
     rows = view.query(
         f"SELECT line, kf FROM marks WHERE tenant = :t AND line IN {LISTED} AND kind = :kind AND kt = :forever"
@@ -135,7 +136,7 @@ def archived(view: SqlView, lines: Collection[int]) -> dict[int, Instant]:
 # Reasons to spare ---------------------------------------------------------------------------------------
 
 
-def pinned(view: SqlView, lines: Collection[int]) -> set[int]:
+def pinned(view: View, lines: Collection[int]) -> set[int]:
     """Those of these that are pinned, or settled beyond doubt."""
     rows = view.query(
         f"SELECT line FROM marks WHERE tenant = :t AND line IN {LISTED} AND kt = :forever"
@@ -145,7 +146,7 @@ def pinned(view: SqlView, lines: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def contradicted(view: SqlView, lines: Collection[int]) -> set[int]:
+def contradicted(view: View, lines: Collection[int]) -> set[int]:
     """Both sides of an open contradiction."""
     sides = " UNION ".join(
         f"SELECT e.{near} FROM edges e WHERE e.tenant = :t AND e.{near} IN {LISTED} AND e.type = 'contradicts'"
@@ -156,7 +157,7 @@ def contradicted(view: SqlView, lines: Collection[int]) -> set[int]:
     return {row[0] for row in view.query(sides, among=listed(lines))}
 
 
-def flags(view: SqlView, lines: Collection[int]) -> list[tuple[int, int]]:
+def flags(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
     """(lineage, flags) of those of these that are believed texts of people: what they are about, and how."""
     rows = view.query(
         "SELECT b.line, t.described FROM beliefs b CROSS JOIN texts t ON t.tenant = :t AND t.node = b.node"
@@ -175,7 +176,7 @@ class Phrased(Struct, frozen=True):
     subject: str
 
 
-def phrased(view: SqlView, lines: Collection[int]) -> list[Phrased]:
+def phrased(view: View, lines: Collection[int]) -> list[Phrased]:
     """Those of these that are believed facts."""
     rows = view.query(
         "SELECT b.line, f.phrase, s.name FROM beliefs b CROSS JOIN facts f ON f.tenant = :t AND f.node = b.node"
@@ -186,7 +187,7 @@ def phrased(view: SqlView, lines: Collection[int]) -> list[Phrased]:
     return [Phrased(line, phrase, fold(name)) for line, phrase, name in rows]
 
 
-def speakers(view: SqlView, names: Collection[str]) -> set[str]:
+def speakers(view: View, names: Collection[str]) -> set[str]:
     """Which of these folded names ever spoke here; the user always did."""
     speaks = "EXISTS (SELECT 1 FROM {} x WHERE x.tenant = :t AND x.speaker = j.value)"
     rows = view.query(
@@ -198,7 +199,7 @@ def speakers(view: SqlView, names: Collection[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
-def facts_resting_on(view: SqlView, events: Collection[int]) -> list[tuple[int, int]]:
+def facts_resting_on(view: View, events: Collection[int]) -> list[tuple[int, int]]:
     """(event, fact) of the facts that were derived from these."""
     rows = view.query(
         "SELECT e.dst, e.src FROM edges e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src AND n.type = 'Fact'"

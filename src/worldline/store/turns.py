@@ -12,8 +12,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from worldline.clock import Instant
+from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.store.view import SqlView, listed
+from worldline.store.view import listed
 from worldline.text import fold
 
 BATCH = 2000
@@ -54,14 +55,14 @@ class Uttered(NamedTuple):
     session: str | None
 
 
-def spoken(view: SqlView, lines: Collection[int]) -> Iterator[Spoken]:
+def spoken(view: View, lines: Collection[int]) -> Iterator[Spoken]:
     """The visible turns of people among these lineages, oldest first."""
     ordered = sorted(lines)
     for start in range(0, len(ordered), BATCH):
         yield from _some(view, ordered[start : start + BATCH])
 
 
-def _some(view: SqlView, lines: Sequence[int]) -> Iterator[Spoken]:
+def _some(view: View, lines: Sequence[int]) -> Iterator[Spoken]:
     rows = view.query(
         "SELECT b.line, n.id, n.name, n.content, b.vf FROM json_each(:among) j"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = j.value"
@@ -78,7 +79,7 @@ def _some(view: SqlView, lines: Sequence[int]) -> Iterator[Spoken]:
             yield Spoken(line, node, name, speaker, content, said_at, other if other != speaker else "")
 
 
-def _before(view: SqlView, nodes: Collection[int]) -> dict[int, str]:
+def _before(view: View, nodes: Collection[int]) -> dict[int, str]:
     """Who, if a person, said what stands right before each of these, and may be seen."""
     own = SEATED.format(columns="t.node, t.session, t.position")
     parts = (
@@ -91,7 +92,7 @@ def _before(view: SqlView, nodes: Collection[int]) -> dict[int, str]:
     return {node: fold(name) for node, name, _, _ in rows if role_of(name) != "assistant"}
 
 
-def not_yet(view: SqlView, lines: Collection[int]) -> tuple[int, ...]:
+def not_yet(view: View, lines: Collection[int]) -> tuple[int, ...]:
     """What is dated ahead of the clock: nothing new will tell when its time has come."""
     if not lines:
         return ()
@@ -103,7 +104,7 @@ def not_yet(view: SqlView, lines: Collection[int]) -> tuple[int, ...]:
     return tuple(row[0] for row in rows)
 
 
-def newest_of(view: SqlView, speaker: str, after: int, most: int) -> list[int]:
+def newest_of(view: View, speaker: str, after: int, most: int) -> list[int]:
     """The newest lineages that somebody said after one of them, oldest first."""
     parts = (
         f"SELECT line FROM (SELECT n.line, t.node FROM {table} t{HELD} WHERE t.tenant = :t AND t.speaker = :speaker"
@@ -114,9 +115,7 @@ def newest_of(view: SqlView, speaker: str, after: int, most: int) -> list[int]:
     return [row[0] for row in rows][-most:]
 
 
-def backwards(
-    view: SqlView, within: tuple[Instant, Instant], most: int, batch: int = 1000
-) -> Iterator[Uttered]:
+def backwards(view: View, within: tuple[Instant, Instant], most: int, batch: int = 1000) -> Iterator[Uttered]:
     """What was said within some time, newest first, batch by batch, until `most` were looked at."""
     at, row, seen = within[1], 1 << 62, 0
     while seen < most:
@@ -134,7 +133,7 @@ def backwards(
         at, row, seen = rows[-1][0], rows[-1][1], seen + len(rows)
 
 
-def landmarks_among(view: SqlView, nodes: Collection[int]) -> list[int]:
+def landmarks_among(view: View, nodes: Collection[int]) -> list[int]:
     """The lineages of those in which sleep found a landmark, in the order of their versions."""
     rows = view.query(
         "SELECT n.line FROM json_each(:among) j CROSS JOIN scores s ON s.tenant = :t AND s.node = j.value"
@@ -144,7 +143,7 @@ def landmarks_among(view: SqlView, nodes: Collection[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def how_many(view: SqlView) -> int:
+def how_many(view: View) -> int:
     """How many texts this tenant has."""
     rows = view.query("SELECT texts FROM tenants WHERE tenant = :t")
     return int(rows[0][0]) if rows else 0

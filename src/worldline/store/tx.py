@@ -29,13 +29,14 @@ from worldline.model import (
     Refuse,
     Scope,
 )
-from worldline.ports import Row, Store, Tenant
+from worldline.ports import Row, Store, Tenant, Tx
 from worldline.rules.derived import is_inferred
 from worldline.store import digests, ledger
 from worldline.store.beginning import begun, last_row
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
-from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed, owner_token
+from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
+from worldline.store.words import owner_token
 
 if TYPE_CHECKING:
     from worldline.store.settling import Gathering
@@ -45,7 +46,7 @@ MANY_WORDS = 400_000
 """So many words are gathered before they are put into the index all together."""
 
 
-class Tx(Indexing):
+class SqlTx(Indexing, Tx):
     """A write transaction of one tenant; as a view it sees everything current, in one scope."""
 
     def __init__(
@@ -78,14 +79,14 @@ class Tx(Indexing):
         """Whether any type or predicate is registered."""
         self._merged = found.merged
         self._next = dict(found.last)
-        self._rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
+        self.rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
         self._dirty = False
         """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
         """The nodes whose text this changeset put."""
-        self._closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
+        self.closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
         self._ids: dict[int, bytes] = {}
         self._keys: dict[bytes, tuple[int, int]] = {}
         self._parents: dict[int, int | None] = {}
@@ -252,6 +253,15 @@ class Tx(Indexing):
         """As in the view; what is new and has no children needs no look."""
         return 0 if line in self._new and line not in self._parental else super().height(line)
 
+    def lies_in(self, line: int, world: int) -> None:
+        """A lineage has come to lie in a world."""
+        self._parents[line] = world
+        self._parental.add(world)
+
+    def is_put(self, id_: bytes) -> bool:
+        """Whether this changeset has put or met a node of this id."""
+        return id_ in self._keys
+
     def world_of(self, line: int) -> int:
         """The world that a lineage lies in; the root's number for the top level."""
         return self.parent(line) or self.root
@@ -268,8 +278,8 @@ class Tx(Indexing):
             return key, False
         self.believe(key, line, draft)
         if not new:
-            self._wake(line)
-            self._own_metadata(key, draft)
+            self.wake(line)
+            self.own_metadata(key, draft)
             self._come_back(line, draft)
         return key, True
 
@@ -288,7 +298,7 @@ class Tx(Indexing):
         line = draft.lineage or key
         stored = _json(draft.metadata) if draft.metadata else None
         self._dirty = True
-        self._rows["nodes"].append(
+        self.rows["nodes"].append(
             (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored,
              draft.scope, draft.made)
         )  # fmt: skip
@@ -301,7 +311,7 @@ class Tx(Indexing):
         if not (self.fresh or draft.type in UNDESCRIBED or is_silent(draft.type, draft.made)):
             self._describe(key, line, draft)
         if line != key:
-            self._wake(line)
+            self.wake(line)
             self.worlds.new_version(line, key)
             return key, line, True
         self._new[key] = draft.type
@@ -311,7 +321,7 @@ class Tx(Indexing):
             self._place(EdgeDraft(world, "contains", key, ALWAYS, draft.scope), id_)
         return key, line, True
 
-    def _wake(self, line: int) -> None:
+    def wake(self, line: int) -> None:
         """What is said again, or changes, is not cold any more."""
         from worldline.store.cold import wake
 
@@ -330,7 +340,7 @@ class Tx(Indexing):
         self._begun.add(key)
         valid, status = draft.valid, draft.status
         self._dirty = True
-        self._rows["beliefs"].append(
+        self.rows["beliefs"].append(
             (row, self.tenant, key, key, draft.type, draft.scope, valid.start, valid.end, self.stamp, FOREVER,
              None if status == "believed" else status, draft.confidence, draft.precision, draft.reason)
         )  # fmt: skip
@@ -343,9 +353,9 @@ class Tx(Indexing):
 
     def _holds(self, key: int, draft: NodeDraft) -> bool:
         """Whether this scope already believes the payload at the draft's start."""
-        return any(draft.valid.start in b.valid for b in self._held_in(key, draft.scope))
+        return any(draft.valid.start in b.valid for b in self.held_in(key, draft.scope))
 
-    def _held_in(self, key: int, scope: int) -> list[Belief]:
+    def held_in(self, key: int, scope: int) -> list[Belief]:
         """The current beliefs in one version in exactly this scope, whatever the handle's own is."""
         return [b for b in self.as_view(scope=Scope()).beliefs(key) if b.scope == scope]
 
@@ -357,7 +367,7 @@ class Tx(Indexing):
         self._begun.add(line)
         status = None if draft.status == "believed" else draft.status
         self._dirty = True
-        self._rows["beliefs"].append(
+        self.rows["beliefs"].append(
             (self._row("beliefs"), self.tenant, line, key, draft.type, draft.scope, draft.valid.start,
              end, self.stamp, FOREVER, status, draft.confidence, draft.precision, draft.reason)
         )  # fmt: skip
@@ -376,7 +386,7 @@ class Tx(Indexing):
         )[0][0]  # fmt: skip
         return FOREVER if later is None else int(later)
 
-    def _own_metadata(self, key: int, draft: NodeDraft) -> None:
+    def own_metadata(self, key: int, draft: NodeDraft) -> None:
         """Another scope with the same words keeps its own metadata, apart from the first one's."""
         known = "SELECT 1 FROM nodes WHERE tenant = :t AND id = :key AND scope = :scope UNION ALL"
         known += " SELECT 1 FROM metadata WHERE tenant = :t AND node = :key AND scope = :scope"
@@ -444,12 +454,12 @@ class Tx(Indexing):
 
     def _insert_edge(self, edge: EdgeDraft, id_: bytes, end: Instant, first: bool) -> None:
         src, dst, type_ = edge.src, edge.dst, edge.type
-        world = src if type_ == "contains" else self._owning_world(src, type_, dst)
+        world = src if type_ == "contains" else self.owning_world(src, type_, dst)
         if type_ == "contains" and dst not in self._new:
             self.worlds.move(dst, self.world_of(dst), src)
         row = self._next["edges"] = self._next["edges"] + 1
         self._dirty = True
-        self._rows["edges"].append(
+        self.rows["edges"].append(
             (row, self.tenant, id_, src, type_, dst, world, edge.scope, edge.valid.start, end,
              self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None, edge.made)
         )  # fmt: skip
@@ -459,12 +469,11 @@ class Tx(Indexing):
         if type_ == "same_as":
             self._merged = True
         if type_ == "contains":
-            self._parents[dst] = src
-            self._parental.add(src)
+            self.lies_in(dst, src)
         elif first:
             self.worlds.add(world, id_)
 
-    def _owning_world(self, src: int, type_: str, dst: int) -> int:
+    def owning_world(self, src: int, type_: str, dst: int) -> int:
         """The lowest world that holds both ends; refers_to belongs to its source's world."""
         here = self.world_of(src if src in self._new else self._line_of(src))
         if type_ == "refers_to":
@@ -529,7 +538,7 @@ class Tx(Indexing):
         self._dirty = True
         if table == "edges":
             self._put_at.clear()
-        self._closes[table].append(row)
+        self.closes[table].append(row)
 
     def _held(self, table: str, row: int) -> Row:
         known = self.gathering.belief(row) if self.gathering and table == "beliefs" else None
@@ -576,13 +585,13 @@ class Tx(Indexing):
             " AND scope = :scope",
             a=a, b=b, scope=self.scope_id,
         )  # fmt: skip
-        id_ = found[0][0] if found else self._proposal_id(a, b)
+        id_ = found[0][0] if found else self.proposal_id(a, b)
         self.proposed.append(id_.hex())
         if not found:
             self.add_proposal(id_, a, b, "pending", op.tier, op.score, op.reason, self.scope_id)
             self.changes.append("proposed a merge")
 
-    def _proposal_id(self, a: int, b: int) -> bytes:
+    def proposal_id(self, a: int, b: int) -> bytes:
         """The same pair in another scope is another proposal, for its owner to decide."""
         rows = self.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=self.scope_id)
         return record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex(), *(row[0] for row in rows))
@@ -604,6 +613,7 @@ class Tx(Indexing):
             self.heard.add(values[1])
             self._sat.add(values[6])
         self.typed |= table == "ontology"
+        self._merged = self._merged or (table == "edges" and values[2] == "same_as")
         if table in UNNUMBERED:
             self._add(table, (self.tenant, *values))
             return 0
@@ -631,7 +641,7 @@ class Tx(Indexing):
 
     def _add(self, table: str, row: Row) -> None:
         self._dirty = True
-        self._rows[table].append(row)
+        self.rows[table].append(row)
 
     def flush(self) -> None:
         """Writes what has been gathered, and notes it for the log."""
@@ -640,17 +650,17 @@ class Tx(Indexing):
             self._write()
 
     def _write(self) -> None:
-        for table, rows in self._rows.items():
+        for table, rows in self.rows.items():
             if rows:
-                self._rows[table] = []
+                self.rows[table] = []
                 self.store.put(table, rows)
                 self.ledger.put(table, rows)
         if self._tokens - self._told >= MANY_WORDS:
             self._told = self._tokens
             self.words()
-        for table, closed in self._closes.items():
+        for table, closed in self.closes.items():
             if closed:
-                self._closes[table] = []
+                self.closes[table] = []
                 self.store.execute(
                     f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
                     {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
@@ -681,6 +691,11 @@ class Tx(Indexing):
                 "tokens": self._tokens,
             },
         )
+
+
+def begin(store: Store, tenant: Tenant, **how: Any) -> Tx:
+    """A new changeset of a tenant."""
+    return SqlTx(store, tenant, **how)
 
 
 def _json(metadata: Metadata) -> str:

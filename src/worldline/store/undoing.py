@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from worldline.clock import Instant, Interval
+from worldline.ports import Tx
 from worldline.store import erasing, ledger
 from worldline.store.schema import COLUMNS
-from worldline.store.tx import Tx
 from worldline.store.view import listed
 
 _NULLABLE = frozenset({"status", "confidence", "precision", "reason"})

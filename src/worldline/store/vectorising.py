@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from worldline.model import Metadata
-from worldline.ports import Store
+from worldline.ports import Store, View
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.view import SqlView, listed, metadata_from
+from worldline.store.view import listed, metadata_from
 from worldline.store.words import archived
 
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
@@ -30,9 +30,7 @@ class Text(NamedTuple):
     metadata: Metadata
 
 
-def without_vectors(
-    view: SqlView, nodes: Collection[int] | None = None, most: int | None = None
-) -> list[Text]:
+def without_vectors(view: View, nodes: Collection[int] | None = None, most: int | None = None) -> list[Text]:
     """The texts (of these nodes, or of all) that have no vector yet."""
     chosen = "nodes n" if nodes is None else "json_each(:among) j CROSS JOIN nodes n ON n.id = j.value"
     first = f"n.id * {WORDS_PER_NODE}"
@@ -95,7 +93,7 @@ def begin_anew(store: Store, tenant: int, embedder: str) -> None:
     keep_anew(store, tenant, embedder, [(_BEGUN, b"")])
 
 
-def not_anew(view: SqlView) -> list[Text]:
+def not_anew(view: View) -> list[Text]:
     """The texts that have no vector of the new embedder yet."""
     rows = view.query(
         f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t"

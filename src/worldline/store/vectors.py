@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from worldline.store.view import SqlView
+    from worldline.ports import View
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
@@ -75,7 +75,7 @@ class VectorIndex:
 
     def search(
         self,
-        view: SqlView,
+        view: View,
         query: Floats,
         depth: int,
         newest: Newest,
@@ -112,7 +112,7 @@ class VectorIndex:
 
     # Catching up -------------------------------------------------------------------------------
 
-    def _catch_up(self, view: SqlView, newest: Newest, width: int) -> None:
+    def _catch_up(self, view: View, newest: Newest, width: int) -> None:
         """Loads the vectors and beliefs that were stored since the last look; what is no vector is left out."""
         import numpy as np
 
@@ -139,7 +139,7 @@ class VectorIndex:
             self._order = None
             self._chosen.clear()
 
-    def _load_beliefs(self, view: SqlView) -> None:
+    def _load_beliefs(self, view: View) -> None:
         rows = view.query(
             "SELECT DISTINCT scope, node FROM beliefs WHERE tenant = :t AND id > :last",
             last=self._last_belief,

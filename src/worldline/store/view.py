@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
-from zlib import crc32
 
 import orjson
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
-from worldline.ports import Direction, Store
+from worldline.ports import Direction, Store, View
 from worldline.rules.wording import label
 from worldline.store import filters, words
 
@@ -54,7 +53,7 @@ _OPEN_FACT = (
 """Columns and tables of a fact that is believed and not over."""
 
 
-class SqlView:
+class SqlView(View):
     """One tenant, scope, world and moment of a store."""
 
     def __init__(
@@ -95,11 +94,6 @@ class SqlView:
 
     is_snapshot = True
     """Whether nothing that it sees can change while it is looked at."""
-
-    @staticmethod
-    def owner_token(kind: str, value: str) -> str:
-        """The token by which the words index leaves out other scopes early."""
-        return owner_token(kind, value)
 
     def bind(self, **changes: Any) -> SqlView:
         """The same view with another moment, world, scope or openness."""
@@ -334,7 +328,7 @@ class SqlView:
             " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
             " AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             f" WHERE f.tenant = :t AND f.subject IN {LISTED}"
-            f" AND f.predicate = :predicate AND ({self._same_owner(scope)})"
+            f" AND f.predicate = :predicate AND ({self.same_owner(scope)})"
             " AND n.world = (SELECT w.world FROM nodes w WHERE w.tenant = :t AND w.id = :beside) ORDER BY b.vf, b.id",
             beside=beside,
             predicate=predicate,
@@ -353,19 +347,19 @@ class SqlView:
         return self._open_facts(name, "node", nodes, scope)
 
     def _open_facts(self, first: str, by: str, among: Collection[int], scope: int) -> list[tuple[Any, ...]]:
-        chosen = f"f.{by} IN {LISTED} AND ({self._same_owner(scope)})"
+        chosen = f"f.{by} IN {LISTED} AND ({self.same_owner(scope)})"
         return self.query(
             f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id", scope=scope, among=listed(among)
         )
 
-    def _same_owner(self, scope: int) -> str:
+    def same_owner(self, scope: int) -> str:
         """Beliefs of the same owner: the same user, agent and app, whatever the run."""
         if not scope:
             return "b.scope = 0"
         return (
-            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o CROSS JOIN scopes s"
-            ' ON s.tenant = :t AND s.id = :scope WHERE o.tenant = :t AND o."user" IS NOT DISTINCT FROM s."user"'
-            " AND o.agent IS NOT DISTINCT FROM s.agent AND o.app IS NOT DISTINCT FROM s.app)"
+            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes s CROSS JOIN scopes o"
+            ' ON o.tenant = :t AND o."user" IS NOT DISTINCT FROM s."user" AND o.agent IS NOT DISTINCT FROM s.agent'
+            " AND o.app IS NOT DISTINCT FROM s.app WHERE s.tenant = :t AND s.id = :scope)"
         )
 
     # Edges ---------------------------------------------------------------------------------------
@@ -462,7 +456,7 @@ class SqlView:
         """
         if not tokens:
             return []
-        owners = [owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        owners = [words.owner_token(kind, value) for kind, value in self.scope.bound().items()]
         wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
         return words.search(self, words.any_of(wanted), limit, owners)
 
@@ -545,9 +539,9 @@ class SqlView:
         return [proposal_from(row) for row in rows]
 
 
-def owner_token(kind: str, value: str) -> str:
-    """The token by which the words index leaves out other scopes early."""
-    return f"{kind[0]}{kind[1]}{crc32(value.encode()):08x}"
+def bound(store: Store, tenant: int, **bindings: Any) -> View:
+    """The view of a store that is bound so."""
+    return SqlView(store, tenant, **bindings)
 
 
 def _newer(node: Node, held: Node) -> bool:

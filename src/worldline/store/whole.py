@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from worldline.hashing import tenant_number
 from worldline.model import NodeDraft
-from worldline.ports import Store
+from worldline.ports import Store, Tx, View
 from worldline.store import cold
 from worldline.store.indexing import is_silent, words_of
 from worldline.store.schema import COLUMNS, KEYED
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView, metadata_from
+from worldline.store.view import metadata_from
 
 TENANT = ("root", "last_known", "sequence", "head", "texts", "tokens")
 TABLES: dict[str, tuple[str, ...]] = {
@@ -63,13 +62,13 @@ def _columns(table: str) -> str:
 # Telling --------------------------------------------------------------------------------------------
 
 
-def tenant_of(view: SqlView) -> RowOf | None:
+def tenant_of(view: View) -> RowOf | None:
     """Where a memory stands: its root, its last known time and the head of its log."""
     rows = view.query(f"SELECT {', '.join(TENANT)} FROM tenants WHERE tenant = :t")
     return RowOf("tenants", _told("tenants", TENANT, rows[0])) if rows else None
 
 
-def rows_of(view: SqlView) -> Iterator[RowOf]:
+def rows_of(view: View) -> Iterator[RowOf]:
     """Every row of a memory, table by table."""
     for table, columns in TABLES.items():
         source = f"SELECT {_columns(table)} FROM {table} WHERE tenant = :t"
@@ -135,7 +134,7 @@ def index_words(tx: Tx) -> list[int]:
     for key, type_, name, content, metadata, scope, made in nodes:
         draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), scope=scope, made=made)
         if not is_silent(type_, made):
-            texts += words_of(key, draft, tx.owner_of(key) or tx._owner(scope), tx.language)
+            texts += words_of(key, draft, tx.owner_of(key) or tx.owner_in(scope), tx.language)
             found.append(key)
     tx.words().add(texts)
     archived = tx.query(

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from zlib import crc32
 
 import orjson
 from msgspec import Struct
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from worldline.ports import Row, Store
-    from worldline.store.view import SqlView
+    from worldline.ports import Row, Store, Texts, View
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
     Floats: TypeAlias = npt.NDArray[np.float64]
@@ -60,8 +60,6 @@ _BATCH = 200
 _CLOSE = 1e-9
 """Scores as near as this are equal."""
 
-Texts: TypeAlias = Sequence[tuple[int, str, str, str]]
-"""(row, owners, words, kinds) of passages, tokens separated by spaces."""
 Keep: TypeAlias = Callable[[Sequence[int]], Collection[int]]
 """Which of these nodes may be seen."""
 
@@ -141,11 +139,16 @@ _AROUND = (
 )
 
 
-def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
+def owner_token(kind: str, value: str) -> str:
+    """The token by which the index leaves out other scopes early."""
+    return f"{kind[0]}{kind[1]}{crc32(value.encode()):08x}"
+
+
+def counts(view: View, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
     if view.is_snapshot:  # what is searched for next comes with it
-        owned = [OWNER + view.owner_token(kind, value) for kind, value in view.scope.bound().items()]
+        owned = [OWNER + owner_token(kind, value) for kind, value in view.scope.bound().items()]
         terms = frozenset([*wanted, *owned])
         view.looked = (terms, _look(view, terms, _SHORT))
     found = _count(view, wanted, (0, 1)).found
@@ -156,7 +159,7 @@ def counts(view: SqlView, tokens: Collection[str]) -> dict[str, int]:
     return counted
 
 
-def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int = 0) -> Counts:
+def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0) -> Counts:
     """One look at all that is counted, and at the lists of at most so many postings."""
     wanted = list(dict.fromkeys(terms))
     texts = tokens = 0
@@ -186,7 +189,7 @@ def _count(view: SqlView, terms: Iterable[str], cold: Sequence[int], short: int 
     return Counts(texts, tokens, found, waiting, gathered)
 
 
-def _look(view: SqlView, terms: Collection[str], short: int) -> list[Row]:
+def _look(view: View, terms: Collection[str], short: int) -> list[Row]:
     """What `_COUNTED` tells of these terms; where it was looked at already, that is taken."""
     held = view.looked
     if held is not None and held[0].issuperset(terms):
@@ -195,7 +198,7 @@ def _look(view: SqlView, terms: Collection[str], short: int) -> list[Row]:
 
 
 def search(
-    view: SqlView, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
+    view: View, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
 ) -> list[tuple[int, float]]:
     """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
 
@@ -210,7 +213,7 @@ def search(
     return _Search(view, held, owned, keep).best(match, depth)
 
 
-def first(view: SqlView, tokens: Collection[str], owners: Collection[str], most: int) -> dict[str, list[int]]:
+def first(view: View, tokens: Collection[str], owners: Collection[str], most: int) -> dict[str, list[int]]:
     """The first nodes that hold each of these words and belong to these owners, at most so many."""
     owned = [OWNER + owner for owner in owners]
     search = _Search(view, _count(view, [*tokens, *owned], (0, 1)), owned, None, whole=True)
@@ -234,7 +237,7 @@ class _Search:
     """One search: what is counted, whose texts are looked at, and who may be seen."""
 
     def __init__(
-        self, view: SqlView, held: Counts, owned: Sequence[str], keep: Keep | None, *, whole: bool = False
+        self, view: View, held: Counts, owned: Sequence[str], keep: Keep | None, *, whole: bool = False
     ) -> None:
         self.view, self.held, self.keep = view, held, keep
         self.cold = int(view.whole or whole)
@@ -447,7 +450,7 @@ def _listed(values: Iterable[Any]) -> str:
     return orjson.dumps(list(values)).decode()
 
 
-def thin(view: SqlView, most: int) -> list[str]:
+def thin(view: View, most: int) -> list[str]:
     """Terms with several sealed chunks that have lost most of their postings."""
     rows = view.query(
         "SELECT term FROM words WHERE tenant = :t AND chunk > 0 AND n < 26 GROUP BY term HAVING count(*) > 1"

@@ -14,10 +14,10 @@ from msgspec import Struct
 from worldline.clock import FOREVER, Instant, Interval, show
 from worldline.errors import Conflict, InvalidTime, Refused
 from worldline.model import Belief, Close, Edge, EdgeDraft, Node, NodeDraft, Status
+from worldline.ports import Tx
 from worldline.rules.bitemporal import tighten
 from worldline.store.cold import wake
 from worldline.store.slots import world_of_node
-from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.write.check import clean_name, clean_text
 from worldline.write.ground import keep_back

@@ -113,6 +113,6 @@ def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, ba
             if not vectorising.not_anew(handle.view(tenant)):
                 vectorising.switch(handle.store, number, embedder.identity)
                 break
-    handle.store.vectors.pop(handle.tenant, None)
+    handle.store.forget(handle.tenant)
     handle.store.swept.discard(handle.tenant)
     return done

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER, Instant
 from worldline.errors import Refused
+from worldline.ports import Tx
 from worldline.store.lookup import Target
-from worldline.store.tx import Tx
 
 
 class Ends(Struct, frozen=True):

@@ -20,11 +20,11 @@ from worldline.clock import Instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
+from worldline.ports import Tx
 from worldline.rules.identity import block_keys
 from worldline.rules.wording import label, sentence
 from worldline.store import erasing
 from worldline.store.erasing import Doomed, Sets
-from worldline.store.tx import Tx
 from worldline.text import words
 
 NAMELESS = "somebody"

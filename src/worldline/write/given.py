@@ -17,11 +17,11 @@ from worldline.clock import Interval, instant
 from worldline.config import Config
 from worldline.handle import Handle, Place
 from worldline.model import Close, EdgeDraft, Fact, FactDraft, FactRow, Predicate
+from worldline.ports import Tx
 from worldline.reading.claim import Claim
 from worldline.reading.given import SELF, family_of, is_turned, whole_date
 from worldline.rules.wording import sentence
 from worldline.store import registry, slots
-from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write.check import clean_name, clean_struct
 from worldline.write.facts import Settled, cite, end_of, evidence_of, grounding, object_of, put_fact, when_of

@@ -12,19 +12,18 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant
 from worldline.model import Belief, Close
+from worldline.ports import Tx, View
 from worldline.rules.grounding import Ground, lost, standing
 from worldline.store.grounds import cited, noted_grounds
 from worldline.store.grounds import current_and_former as current_and_former
 from worldline.store.grounds import hanging as hanging
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 
 MERGED = "merged"
 """The key, in the metadata of a derived_from edge, by which a merged memory names the one that stayed."""
 
 
 def grounds(
-    view: SqlView, lines: Collection[int], now: Instant, *, born: bool = True
+    view: View, lines: Collection[int], now: Instant, *, born: bool = True
 ) -> dict[int, list[Ground]]:
     """What each of these rests on, or ever did, and what became of it.
 
@@ -49,12 +48,12 @@ def grounds(
     return {src: list(mine.values()) for src, mine in found.items()}
 
 
-def _stand_ins(view: SqlView, lines: Collection[int]) -> dict[int, int]:
+def _stand_ins(view: View, lines: Collection[int]) -> dict[int, int]:
     """For memories that were merged into another one, that other one."""
     return {src: dst for src, dst, noted in noted_grounds(view, lines) if MERGED in noted}
 
 
-def shaken(view: SqlView, lines: Iterable[int], now: Instant) -> list[tuple[Belief, str]]:
+def shaken(view: View, lines: Iterable[int], now: Instant) -> list[tuple[Belief, str]]:
     """Of these and all that hangs on them: the beliefs to keep back, each with its reason."""
     found: dict[int, tuple[Belief, str]] = {}
     fallen: set[int] = set()

@@ -17,9 +17,9 @@ from worldline.config import Config
 from worldline.errors import InvalidInput
 from worldline.handle import Handle, Place
 from worldline.model import EdgeDraft, Metadata, NodeDraft, Receipt
+from worldline.ports import Tx
 from worldline.rules import ontology
 from worldline.store import registry
-from worldline.store.tx import Tx
 from worldline.write.check import clean_interval, clean_metadata
 from worldline.write.put import note
 from worldline.write.redact import screened

@@ -12,8 +12,8 @@ from worldline.clock import EARLIEST, Interval
 from worldline.errors import Refused
 from worldline.handle import Place
 from worldline.model import Belief, Close, Edge, EdgeDraft, NodeDraft, Proposal
+from worldline.ports import Tx
 from worldline.store import naming
-from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.write.check import clean_name
 from worldline.write.put import note

@@ -13,8 +13,8 @@ from worldline.errors import Conflict, InvalidTime
 from worldline.handle import Place
 from worldline.hashing import event_id, node_id, record_id
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
+from worldline.ports import Tx
 from worldline.store import erasing, events, naming
-from worldline.store.tx import Tx
 from worldline.text import fold, unsigned
 from worldline.write.check import clean_metadata, clean_name, clean_text
 

@@ -17,6 +17,7 @@ from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
 from worldline.hashing import fact_id, node_id
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
+from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, read
@@ -27,8 +28,6 @@ from worldline.rules.wording import sentence
 from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
 from worldline.store.settling import Gathering
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.echo import spoken
@@ -336,7 +335,7 @@ def _end(
 # What is overtaken without its slot being named ---------------------------------------------------------
 
 
-def sharing_words(view: SqlView, said: Reading) -> list[int]:
+def sharing_words(view: View, said: Reading) -> list[int]:
     """What shares words with a message which speaks of a change."""
     return [node for node, _ in view.matching(list(said.cues.stems)[:24], NEAR)]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from worldline.errors import InvalidInput, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Fact
+from worldline.ports import Tx
 from worldline.reading.families import families
 from worldline.rules.wording import sentence
 from worldline.store.lookup import Target
 from worldline.store.revising import Parts, parts_of
-from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write import change
 from worldline.write.given import believe

@@ -19,13 +19,12 @@ from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.ports import Tx, View
 from worldline.reading.read import MAX_TEXT, Reading
 from worldline.store import events
 from worldline.store.events import stored_event, to_settle
 from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.text import content_words
 from worldline.write import put, with_model
 from worldline.write.check import clean_metadata, clean_struct, clean_text
@@ -263,7 +262,7 @@ def _for_model(left: Pending) -> str:
 def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
 
-    def look(view: SqlView) -> dict[str, Heard]:
+    def look(view: View) -> dict[str, Heard]:
         handed = handed_out(view)
         said = {id_: words.said.get(id_) or _as_stored(view, id_) for id_ in ids}
         words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
@@ -272,7 +271,7 @@ def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Sig
     return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
 
 
-def _as_stored(view: SqlView, id_: str) -> tuple[str, str, int]:
+def _as_stored(view: View, id_: str) -> tuple[str, str, int]:
     event = stored_event(view, id_)
     return event.text, event.speaker, event.key
 
@@ -322,7 +321,7 @@ class Heard(Struct, frozen=True):
 
 
 def _heard(
-    view: SqlView, text: str, speaker: str, own: int = 0, handed: Sequence[tuple[str, str]] | None = None
+    view: View, text: str, speaker: str, own: int = 0, handed: Sequence[tuple[str, str]] | None = None
 ) -> Heard:
     handed = handed_out(view) if handed is None else handed
     return Heard(text, speaker, _nearest(view, text, own), handed)
@@ -351,13 +350,13 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | No
     return Vectors(list(map(float, joint)), list(map(float, doubled)), float(own @ known))
 
 
-def _nearest(view: SqlView, text: str, own: int = 0) -> list[str]:
+def _nearest(view: View, text: str, own: int = 0) -> list[str]:
     found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST, facts=False)]
     contents = view.contents(found) if found else {}
     return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
 
 
-def _rarest(view: SqlView, text: str, stored: bool) -> list[str]:
+def _rarest(view: View, text: str, stored: bool) -> list[str]:
     """Up to two words that few other texts hold; one at least, if any is known at all."""
     counted = view.frequencies(set(content_words(text[:_GATED])[:40]), _COMMON)
     frequency = {term: count - stored for term, count in counted.items() if count > stored}

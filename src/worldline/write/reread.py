@@ -22,6 +22,7 @@ from worldline.clock import FOREVER, Instant
 from worldline.errors import Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Belief, Close, FactRow, Scope
+from worldline.ports import Tx, View
 from worldline.reading import parser
 from worldline.reading.claim import Claim
 from worldline.reading.read import Reading, reader
@@ -29,8 +30,6 @@ from worldline.rules.bitemporal import restore
 from worldline.rules.slots import NOT
 from worldline.store import events, naming, slots
 from worldline.store.events import Stored, stored_event
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.gate import FLOOR, Signals
 from worldline.write.ground import keep_back
@@ -97,7 +96,7 @@ class _Reader(Struct):
 _READER = msgspec.msgpack.Decoder(_Reader)
 
 
-def readers(view: SqlView) -> dict[str, int]:
+def readers(view: View) -> dict[str, int]:
     """How many events each reader has read; the empty name stands for none."""
     found: dict[str, int] = {}
     for kept in events.readings(view):
@@ -118,7 +117,7 @@ def is_stale(name: str, now: str) -> bool:
     return name != now and not name.startswith(NOBODY_READ)
 
 
-def _todo(view: SqlView, now: str, everything: bool) -> list[Old]:
+def _todo(view: View, now: str, everything: bool) -> list[Old]:
     """The events to read again: those of one owner together, in the order in which they were said."""
     scopes = events.scope_sets(view)
     found = [

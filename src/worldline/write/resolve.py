@@ -15,6 +15,7 @@ from worldline.clock import Interval
 from worldline.errors import StoreError
 from worldline.handle import Done, Handle, Place
 from worldline.model import EdgeDraft, Propose, Receipt
+from worldline.ports import Tx, View
 from worldline.rules.identity import (
     Ambiguous,
     Candidate,
@@ -27,8 +28,6 @@ from worldline.rules.identity import (
     resolve,
 )
 from worldline.store import naming
-from worldline.store.tx import Tx
-from worldline.store.view import SqlView
 from worldline.text import fold
 from worldline.write.check import clean_name
 from worldline.write.put import Told, entity
@@ -148,7 +147,7 @@ Look = tuple[int, str, list[Candidate], frozenset[str]]
 """An entity, its name, the near ones that it may be, and those that share a neighbour with it."""
 
 
-def _second_look(view: SqlView, born: Sequence[int], scope: int) -> list[Look]:
+def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
     """Entities near the new ones that share a block with another near one, and are not yet decided."""
     near = naming.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
     named = {one.line: Candidate(str(one.line), one.names) for one in near if one.names}
@@ -176,7 +175,7 @@ def _keys(name: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(block_keys(name)), frozenset(asked_keys(name))
 
 
-def _undecided(view: SqlView, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
+def _undecided(view: View, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
     """Those pairs, by the younger one, for which no merge was ever staged."""
     if not pairs:
         return {}
@@ -187,7 +186,7 @@ def _undecided(view: SqlView, pairs: Sequence[tuple[int, int]]) -> dict[int, set
     return pools
 
 
-def _common(view: SqlView, line: int) -> frozenset[str]:
+def _common(view: View, line: int) -> frozenset[str]:
     """Whoever has a neighbour in common with this entity."""
     beside = naming.beside(view, [line], NEAR)
     return frozenset(str(other) for other in naming.beside(view, beside, NEAR))

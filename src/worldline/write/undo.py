@@ -11,8 +11,8 @@ from typing import Any
 from worldline.clock import FOREVER, Instant, Interval, show
 from worldline.errors import Conflict, NotFound, Refused
 from worldline.model import Belief, Close, EdgeDraft, Put, Refuse
+from worldline.ports import Tx
 from worldline.store import cold, registry, undoing
-from worldline.store.tx import Tx
 
 
 def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:

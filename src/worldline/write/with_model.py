@@ -18,9 +18,9 @@ from worldline.errors import InvalidInput
 from worldline.handle import Done, Handle, Place
 from worldline.model import Receipt
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.ports import Tx
 from worldline.store import events
 from worldline.store.events import Stored, stored_event
-from worldline.store.tx import Tx
 from worldline.write import model_extract
 from worldline.write.echo import spoken
 from worldline.write.reconcile import NOBODY, is_own_voice, settle
