@@ -7,7 +7,7 @@ the rules understand. `talk`: ten people, one user. `person`: one speaker, and e
 something about them. `scopes`: a hundred messages a user. CPU time, because other programs share the
 machine; `ref` is a fixed piece of Python work timed beside each figure, and `x` how many of it the
 figure is. `FTS5` is SQLite's own full text search over the same texts, one table and nothing else.
-Bytes are those that the process hands to the disk.
+Bytes are those that the process hands to the disk. In a folder that holds a store already, this one grows.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class Talk:
         """Messages by their number: speaker, text, moment."""
         found = []
         for number in range(start, start + count):
+            self.dice.seed(number)  # the same text for the same number, also where a store is grown further
             rest = self.some(2 + int(self.dice.expovariate(1 / 14)))
             text = " ".join(rest).capitalize() + "."
             if self.profile == "person" or self.dice.random() < 1 / 3:
@@ -166,7 +167,9 @@ class Plain:
         self.path = path
         self.connection = apsw.Connection(str(path))
         self.connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-        self.connection.execute("CREATE VIRTUAL TABLE f USING fts5(speaker, text, tokenize='porter')")
+        self.connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS f USING fts5(speaker, text, tokenize='porter')"
+        )
 
     def put(self, said: list[Said]) -> None:
         with self.connection:
@@ -188,7 +191,7 @@ class Scale:
         self.path, self.talk, self.vectors = folder / "store.db", Talk(profile), vectors
         self.plain = Plain(folder / "plain.db")
         self.config = Config(embedder="none", durability="normal")
-        self.size = 0
+        self.size = int(self.plain.connection.execute("SELECT count(*) FROM f").get)
 
     def open(self, *, vectors: bool) -> Memory:
         return Memory.open(self.path, self.config, embedder=HashEmbedder(384) if vectors else None)
@@ -243,6 +246,7 @@ class Scale:
         costs, session = Costs(memory), f"talk {self.size}"
         for message in self.talk.messages(self.size, SINGLE):
             costs.take(self.user(memory).remember, messages=[message], session=session)
+            self.plain.put([message])
             self.size += 1
         return name, costs.told(reference())
 
@@ -272,8 +276,9 @@ class Scale:
 
     def _against(self) -> Iterator[tuple[str, Figures]]:
         puts, finds = Costs(), Costs()
-        for message in self.talk.messages(self.size, SINGLE):
+        for message in self.talk.messages(10**9, SINGLE):
             puts.take(self.plain.put, [message])
+        self.plain.connection.execute("DELETE FROM f WHERE rowid > (SELECT max(rowid) FROM f) - ?", (SINGLE,))
         for question in self.talk.questions(SINGLE):
             finds.take(self.plain.find, question)
         yield "FTS5, one text", puts.told(reference())

@@ -28,7 +28,7 @@ _LEADS_TO: dict[str, tuple[int, ...]] = {
     "cold_texts_session": (20, 1),
     "texts_speaker": (10_000,),
     "cold_texts_speaker": (10_000,),
-    "facts_subject": (50, 10),
+    "facts_subject": (50, 10, 1),
     "facts_object": (20, 10),
     "facts_key": (100,),
     "facts_predicate": (1_000,),

@@ -240,7 +240,7 @@ INDEXES: dict[str, str] = {
     "embeddings_passage": "UNIQUE INDEX embeddings_passage ON embeddings (tenant, passage)",
     "texts_session": "INDEX texts_session ON texts (tenant, session, position)",
     "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
-    "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate)",
+    "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate, node)",
     "facts_key": "INDEX facts_key ON facts (tenant, key)",
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
     "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
