@@ -19,7 +19,7 @@ _SMALL = frozenset(
 _FEW = 100
 _LEADS_TO: dict[str, tuple[int, ...]] = {
     "beliefs_line": (2, 1),
-    "beliefs_type": (200_000, 2),
+    "beliefs_type": (200_000, 2, 1),
     "edges_out": (5, 4, 1, 1, 1, 1, 1, 1),
     "edges_in": (5, 4, 1, 1, 1, 1, 1, 1),
     "edges_contradicts": (5,),

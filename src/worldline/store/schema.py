@@ -231,7 +231,7 @@ INDEXES: dict[str, str] = {
     "nodes_hash": "UNIQUE INDEX nodes_hash ON nodes (tenant, hash)",
     "nodes_line": "INDEX nodes_line ON nodes (tenant, line) WHERE line <> id",
     "beliefs_line": "INDEX beliefs_line ON beliefs (tenant, line, kt)",
-    "beliefs_type": "INDEX beliefs_type ON beliefs (tenant, type, vf)",
+    "beliefs_type": "INDEX beliefs_type ON beliefs (tenant, type, vf, node)",
     "edges_out": "INDEX edges_out ON edges (tenant, src, type, dst, vf, vt, kf, kt, scope)",
     "edges_in": "INDEX edges_in ON edges (tenant, dst, type, src, vf, vt, kf, kt, scope)",
     "events_key": "UNIQUE INDEX events_key ON events (tenant, key)",

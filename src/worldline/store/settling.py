@@ -28,7 +28,7 @@ _PARENT = (
 _MOST = 300
 """So many facts of one slot are looked at."""
 _NEWEST = (
-    "SELECT value FROM json_each(:same) UNION SELECT w.node FROM json_each(:among) s CROSS JOIN json_each(:slots) p"
+    "SELECT value FROM json_each(:only) UNION SELECT w.node FROM json_each(:among) s CROSS JOIN json_each(:slots) p"
     " CROSS JOIN facts w ON w.tenant = :t AND w.node IN (SELECT x.node FROM facts x WHERE x.tenant = :t"
     " AND x.subject = s.value AND x.predicate = p.value ORDER BY x.node DESC LIMIT :most)"
 )
@@ -124,7 +124,7 @@ class Gathering:
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
             f" WHERE f.tenant = :t AND {chosen} AND ({self._tx.same_owner(self._scope)}) ORDER BY b.vf, b.id",
-            among=listed(asked), scope=self._scope, slots=texts(slots or ()), most=_MOST, same=listed(same),
+            among=listed(asked), scope=self._scope, slots=texts(slots or ()), most=_MOST, only=listed(same),
         )  # fmt: skip
         self._slots = slots
         self._facts.update({line: [] for line in asked})
