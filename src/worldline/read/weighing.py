@@ -118,7 +118,16 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
     kept = [item for item in items if _may_answer(ground, item, inside, gone)]
     field = _field(kept)
     for item in kept:
-        yield item, _features(ground, item, field)
+        if (
+            item.turn in ground.ranks
+            or _asked(ground.question, item)
+            or _covered(ground, _own(item)) >= LEAST
+        ):
+            yield item, _features(ground, item, field)
+
+
+LEAST = 0.3
+"""A fact whose turn was not found, and that meets less of the question than this, is not measured: most are such."""
 
 
 def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
@@ -151,9 +160,9 @@ def _field(kept: Sequence[Item]) -> _Field:
     return _Field(kept, newest, latest, counts, {key: len(where) for key, where in turns.items()})
 
 
-def _covered(ground: Ground, sentence: str) -> float:
-    """The share of the question that a sentence meets."""
-    met = _met(ground, ground.question.words, _stems(sentence), ())
+def _covered(ground: Ground, said: Collection[str]) -> float:
+    """The share of the question that these words meet."""
+    met = _met(ground, ground.question.words, said, ())
     return sum(met) / len(met) if met else 0.5
 
 
@@ -283,10 +292,15 @@ def _is_somebody(name: str) -> bool:
 _TITLES = frozenset("mr mrs ms dr prof frau herr".split())
 
 
+def _own(item: Item) -> frozenset[str]:
+    """The words in which a candidate itself is told."""
+    return _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
+
+
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
     asked = ground.question
     ask = _asked(asked, item)
-    own = _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
+    own = _own(item)
     around = own | _stems(item.sentence) | _stems(ground.texts.get(item.turn, ""))
     explained = ask.explains if ask is not None else frozenset()
     met = _met(ground, asked.words, own, explained)
@@ -299,7 +313,7 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
         "bias": 1.0,
         "covered": sum(met) / len(met) if met else 0.5,
         "missing": float(sum(1 for m in wide if m < 0.5)),
-        "full_said": float(_covered(ground, item.sentence) >= MOSTLY),
+        "full_said": float(_covered(ground, _stems(item.sentence)) >= MOSTLY),
         "near": _nearness(asked, item),
         "clause_best": float(_is_best_clause(ground, item)),
         "clause_verb": max((_near(asked.verb, w) for w in _stems(_clause(item))), default=0.0),
@@ -386,8 +400,11 @@ def _clause(item: Item) -> str:
 
 
 def _is_best_clause(ground: Ground, item: Item) -> bool:
-    mine = _covered(ground, _clause(item))
-    return mine > 0 and mine >= max(_covered(ground, item.sentence[a:b]) for a, b in _clauses(item.sentence))
+    parts = _clauses(item.sentence)
+    mine = _covered(ground, _stems(_clause(item)))
+    return mine > 0 and (
+        len(parts) == 1 or mine >= max(_covered(ground, _stems(item.sentence[a:b])) for a, b in parts)
+    )
 
 
 _TYPED = _NUMBERS | {"date", "clock", "weekday"}
