@@ -140,8 +140,10 @@ def _told(rows: Sequence[dict[str, float]]) -> str:
 
 def _doubts(evidence: Sequence[tuple[str, list[Weighed]]]) -> Iterator[str]:
     """The weights of the evidence, and how well those from the other sets tell what can be answered."""
-    if not all({one.answerable for one in weighed} == {True, False} for _, weighed in evidence):
+    both = [one for one in evidence if {asked.answerable for asked in one[1]} == {True, False}]
+    if not both:
         return
+    evidence = both
     table = _evidence([weighed for _, weighed in evidence])
     for name in dict.fromkeys(name for name, _ in evidence):
         own = [one for label, weighed in evidence if label == name for one in weighed]
