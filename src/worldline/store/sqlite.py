@@ -23,9 +23,9 @@ from worldline.config import Config
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.ports import Row, Tenant
-from worldline.store import migrate
+from worldline.store import migrate, planning
 from worldline.store.held import TENANT, USED, Held, its_own
-from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
+from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, on_conflict, quoted
 
 try:
     import fcntl
@@ -40,13 +40,13 @@ STATEMENTS = 400
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
 
-def _insertion(table: str, columns: Sequence[str]) -> str:
-    end = " ON CONFLICT DO NOTHING" if table in UNNUMBERED else ""
-    names = ", ".join(map(quoted, columns))
+def insertion(table: str, columns: Sequence[str]) -> str:
+    """The statement for a row of a table."""
+    names, end = ", ".join(map(quoted, columns)), on_conflict(table, tuple(columns))
     return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))}){end}"
 
 
-_PUT = {table: _insertion(table, columns) for table, columns in COLUMNS.items()}
+_PUT = {table: insertion(table, columns) for table, columns in COLUMNS.items()}
 
 
 class SqliteStore(Held):
@@ -176,8 +176,11 @@ class SqliteStore(Held):
 
     def _prepare(self) -> None:
         connection = self.connection()
-        if self._format(connection) == FORMAT:
-            return
+        if self._format(connection) != FORMAT:
+            self._bring_up(connection)
+        self._plan(connection)
+
+    def _bring_up(self, connection: apsw.Connection) -> None:
         with self._exclusive():
             found = self._format(connection)
             if found is None:
@@ -185,6 +188,13 @@ class SqliteStore(Held):
                 create(connection)
             else:
                 migrate.upgrade(connection, self.path, self.config.language)
+
+    def _plan(self, connection: apsw.Connection) -> None:
+        """Tells the planner what it must know, where an older program has not; not if that would have to wait."""
+        if planning.is_told(connection) or not _is_writable(self.path):
+            return
+        with contextlib.suppress(StoreBusy, apsw.BusyError), self._exclusive(wait=False), connection:
+            planning.tell(connection)
 
     def _format(self, connection: apsw.Connection) -> int | None:
         """The file's format, None for an empty file; raises where it can never be a store."""
@@ -277,6 +287,7 @@ class SqliteStore(Held):
         """Inside a write transaction: makes those that are missing."""
         for name in self.missing_indexes():
             self.execute(f"CREATE {INDEXES[name]}")
+        planning.tell(self.connection())
 
     def distribute(self) -> list[str]:
         """Refused: a file lies on one machine."""
@@ -307,13 +318,9 @@ class SqliteStore(Held):
         with self._exclusive(), self._shared_access(), translated():
             if connection.in_transaction:
                 raise StoreError("a store is swept between transactions, not inside one")
-            held = connection.execute(
-                "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
-            ).fetchall()
             connection.execute("PRAGMA secure_delete = ON")
             try:
-                for (name,) in held:
-                    connection.execute(f"DELETE FROM {name}")
+                planning.tell(connection)
                 connection.execute("VACUUM")
             finally:
                 connection.execute("PRAGMA secure_delete = OFF")
@@ -361,6 +368,10 @@ class SqliteStore(Held):
         """One statement inside the write transaction."""
         return self.query(sql, args)
 
+    def later(self, sql: str, args: Mapping[str, Any]) -> None:
+        """At once: a file is not far away."""
+        self.query(sql, args)
+
     def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
         """The same statement for many rows."""
         self.statements += 1
@@ -368,7 +379,7 @@ class SqliteStore(Held):
 
     def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
         """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
-        self.insert(_PUT[table] if columns is None else _insertion(table, columns), rows)
+        self.insert(_PUT[table] if columns is None else insertion(table, columns), rows)
 
     @contextlib.contextmanager
     def _exclusive(self, *, wait: bool = True) -> Iterator[None]:
@@ -387,7 +398,7 @@ class SqliteStore(Held):
 
     @contextlib.contextmanager
     def bulk(self) -> Iterator[None]:
-        """Inside: one big commit is not copied back from the WAL at once. Then planner statistics."""
+        """Inside: one big commit is not copied back from the WAL at once."""
         connection = self.connection()
         with self._shared_access(), translated():
             connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -397,9 +408,6 @@ class SqliteStore(Held):
             finally:
                 connection.execute("PRAGMA wal_autocheckpoint = 1000")
                 connection.execute("PRAGMA cache_size = -16000")
-                connection.execute("PRAGMA analysis_limit = 400")
-                with contextlib.suppress(apsw.BusyError):  # statistics can wait for the next load
-                    connection.execute("PRAGMA optimize")
 
     def drop_indexes(self) -> None:
         """Inside the first write transaction of a store: forget the bulk indexes until `make_indexes`."""
@@ -411,6 +419,7 @@ class SqliteStore(Held):
         """Inside the same transaction: make them again."""
         for name in BULK:
             self.execute(f"CREATE {INDEXES[name].replace('INDEX', 'INDEX IF NOT EXISTS', 1)}")
+        planning.tell(self.connection())
 
 
 def only_reading(path: str) -> apsw.Connection:
@@ -456,6 +465,7 @@ def create(connection: apsw.Connection) -> None:
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
     connection.execute("INSERT INTO meta (key, value) VALUES ('hash', ?)", (ALGORITHM,))
+    planning.tell(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
