@@ -162,6 +162,22 @@ def test_a_server_that_is_not_there_is_told_as_such(server: Server) -> None:
     memory.close()
 
 
+def test_a_no_with_the_commit_is_no_lost_connection(url: str, whose: str) -> None:
+    """What a server refuses of the last statements of a write is told as what it is, and nothing is kept."""
+    with Memory.open(url, PLAIN, whose) as memory:
+        memory.note("context", "tea", "green")
+        slow = "UPDATE nodes SET name = 'none' WHERE tenant = :t AND CAST(pg_sleep(5) AS text) = ''"
+
+        def write() -> None:
+            with memory._h.writing() as tenant:
+                memory._h.store.execute("SET LOCAL statement_timeout = '50ms'")
+                memory._h.store.later(slow, {"t": tenant.id})
+
+        with pytest.raises(StoreBusy, match="repeat"):
+            write()
+        assert [node.name for node in memory.list("context").items] == ["tea"]
+
+
 # What is refused -----------------------------------------------------------------------------------
 
 
