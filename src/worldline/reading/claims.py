@@ -21,6 +21,7 @@ from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
+from worldline.text import stop
 
 DID = "did "
 """Opens the slot of what happened."""
@@ -80,13 +81,8 @@ class _Reader(Terse):
         """Verbs of change with the words of the thing that they are done to."""
         found = []
         for clause in self.clauses:
-            if (
-                clause.lemma not in aspects()
-                or clause.asks
-                or clause.unreal
-                or clause.quoted
-                or clause.negated
-            ):
+            verb = clause.word if clause.lemma == "be" else clause.lemma
+            if verb not in aspects() or clause.asks or clause.unreal or clause.quoted or clause.negated:
                 continue
             direct = [
                 n for p in clause.parts if not p.prep and p.kind == "object" and not p.dated for n in p.nouns
@@ -98,7 +94,12 @@ class _Reader(Terse):
                     else [noun.text]
                 )
                 found.append(
-                    (clause.lemma, tuple(stem(w) for w in " ".join(said).lower().split() if len(w) > 1))
+                    (
+                        verb,
+                        tuple(
+                            stem(w) for w in " ".join(said).lower().split() if len(w) > 1 and w not in stop()
+                        ),
+                    )
                 )
         return found
 
@@ -238,6 +239,9 @@ class _Reader(Terse):
 
     def _clause(self, clause: Clause) -> None:
         usable = not (clause.asks or clause.unreal or clause.quoted)
+        if usable and (clause.orders or not clause.subjects):
+            for claim in self._reached_at(clause):
+                self._keep(claim, None, clause)
         if not usable or clause.orders or self._is_fiction(clause):
             return
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
@@ -248,6 +252,9 @@ class _Reader(Terse):
             clause = replace(clause, parts=(*clause.parts, Part(prep, (subjects[1][0],), False, "prep")))
             subjects = subjects[:1]
         for noun, name in subjects:
+            if noun.lemma in _OWNING and noun.of is not None and clause.lemma in _PASSING:
+                clause, noun = replace(clause, verb="be handed"), noun.of  # "Ownership of S went to O"
+                name = self.whom(noun)
             if self._may_be_subject(noun, name, clause):
                 self.subject, self.doing = noun, name
                 made += self._about(clause, noun, name)
@@ -721,6 +728,8 @@ _BETWEEN = {
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())
+_OWNING = frozenset("ownership responsibility control management charge leadership".split())
+_PASSING = frozenset("go pass move fall transfer hand shift give".split())
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())

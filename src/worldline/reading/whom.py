@@ -206,7 +206,7 @@ class Whom:
         if noun.pronoun or name == self.talk.speaker or self._is_person(noun) or noun.name:
             return "person" if noun.text.lower() not in IT else "thing"
         first = name.split()[0].lower().rstrip(".") if name else ""
-        if noun.proper:
+        if noun.proper and not self.tree.tokens[noun.at].text.islower():
             return "person" if is_given_name(first) or first in _TITLES else ""
         return "thing"
 

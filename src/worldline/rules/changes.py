@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from msgspec import Struct
 
@@ -51,10 +52,16 @@ class Around(Struct, frozen=True):
 def around(held: Held, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
+    named = _stems(subject) - _stems(speaker)
     return Around(
-        held, _stems(subject) - _stems(speaker), _stems(held.phrase), _stems(held.object), mine, subject,
+        held, named - _kinds() or named, _stems(held.phrase), _stems(held.object), mine, subject,
         _key_words(held.object), _holds_many(held.slot),
     )  # fmt: skip
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(stem(w) for w in listed("thing_kinds.txt"))
 
 
 def _key_words(value: str) -> frozenset[str]:
@@ -132,11 +139,12 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
     """ "They shunted our office to the basement": something is done to the thing that changes such a value."""
     subject = fact.subject or (fact.relation if fact.of_speaker else frozenset())
+    thing = thing - _kinds() or thing
     near = bool(subject) and len(subject & thing) >= 0.6 * len(subject)
     if not thing or fact.many or not (thing <= subject | fact.relation and (near or thing & fact.relation)):
         return False
     changed = aspects().get(verb, frozenset())
-    return kind in changed or _aspect(fact.held.slot, fact.held.phrase) in changed
+    return "all" in changed or kind in changed or _aspect(fact.held.slot, fact.held.phrase) in changed
 
 
 def _may_end(fact: Around, cues: Cues) -> bool:
