@@ -15,7 +15,7 @@ from worldline.reading.clauses import Clause
 from worldline.reading.nouns import Nouns
 
 _SENDING = frozenset(
-    "send write mail email e-mail post call ring phone text reach contact forward deliver ship message direct".split()
+    "send write mail email e-mail post call ring phone text reach contact forward deliver ship message use".split()
 )
 _SHAPES = (
     ("email", re.compile(r"\S+@\S+\.\w+")),

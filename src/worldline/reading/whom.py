@@ -159,7 +159,7 @@ class Whom:
             (part, noun)
             for part in sorted(clause.parts, key=lambda p: bool(p.prep))
             for noun in part.nouns
-            if not part.dated and noun.pos in ("NOUN", "PROPN")
+            if not part.dated and part.prep != "from" and noun.pos in ("NOUN", "PROPN")
         ]
         for part, noun in behind:
             person = self._is_who(noun, noun.text) == "person"

@@ -20,6 +20,7 @@ from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.families import families
+from worldline.reading.voices import is_given_name
 from worldline.rules.slots import Held
 from worldline.text import fold, stop
 
@@ -118,7 +119,7 @@ def _restates(claim: Claim, fact: Around) -> bool:
 def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
     shared = len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
     about = shared > 0.6
-    named = bool(fact.key_words & said)
+    named = bool(fact.key_words & said) and not any(_of_another(c, fact) for c in claims)
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
@@ -134,6 +135,18 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     if any(_new_value(c, fact, kind) for c in claims):
         return "the text gives another value for the same matter and speaks of a change"
     return ""
+
+
+def _of_another(claim: Claim, fact: Around) -> bool:
+    """ "My flatmate quit nursing" ends nothing that the speaker does, nor what the speaker's father drives."""
+    if not fact.of_speaker or claim.of_speaker or claim.effect == "begins" or not _may_end(fact, Cues()):
+        return False
+    if "'s " in claim.object:
+        return False  # "the doctor raised Ana's dose"
+    theirs = _stems(claim.subject) - fact.subject
+    role = claim.subject.rpartition("'s ")[2].split()[-1].lower()
+    person = role in listed("person_roles.txt") or is_given_name(claim.subject.split()[0])
+    return person and bool(theirs) and bool(fact.key_words & _stems(claim.object))
 
 
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
