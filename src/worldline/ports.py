@@ -44,6 +44,8 @@ class Tenant(NamedTuple):
     last_known: Instant = 0
     sequence: int = 0
     head: bytes = GENESIS
+    embedder: str | None = None
+    """Who made its vectors, if there are any."""
 
 
 class Store(Protocol):
@@ -85,11 +87,14 @@ class Store(Protocol):
     def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""
 
+    def later(self, sql: str, args: Mapping[str, Any]) -> None:
+        """The same where nobody looks at the outcome: done before any statement that could."""
+
     def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
         """The same statement for many rows."""
 
     def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
-        """New rows of a table, as many as there are at once."""
+        """New rows of a table, as many as there are at once; there before any statement that names the table."""
 
     def tenants(self) -> list[str]:
         """The names of all tenants that have memories."""
@@ -180,10 +185,14 @@ class Words(Protocol):
 
 
 class Vectors(Protocol):
-    """The vectors of one tenant, held in memory and brought up to date by each search."""
+    """The vectors of one tenant, brought up to date by each search."""
 
     worlds: Any
     """Those of whole worlds, made of their members'."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that are held in memory."""
 
     def search(
         self,
@@ -197,7 +206,7 @@ class Vectors(Protocol):
     ) -> list[tuple[int, float]]:
         """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given."""
 
-    def cosines(self, query: Any, nodes: Collection[int]) -> dict[int, float]:
+    def cosines(self, view: View, query: Any, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
 
 

@@ -9,6 +9,7 @@ each transaction, whatever a statement asks for.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,17 +22,27 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from worldline.config import Config, without_password
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
-from worldline.ports import Row, Tenant
-from worldline.store import dialect
+from worldline.ports import Row, Tenant, Vectors
+from worldline.store import dialect, scanning
 from worldline.store.held import TENANT, USED, Held, its_own
-from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNNUMBERED, quoted
+from worldline.store.outbox import Outbox, joined
+from worldline.store.schema import COLUMNS, FORMAT, TABLES, on_conflict, quoted
 
 SCHEMA = "worldline"
 CONNECTIONS = 16
 """At most so many connections of one process; whoever finds none free waits."""
 MANY, AT_ONCE = 200, 2000
 """From so many rows on they are copied in, by a user whom row-level security lets; else so many go as one statement."""
+_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(0x574C444E)"
 _Connection = psycopg.Connection[Row]
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not what psycopg logs of a connection that was lost: the error that is raised says it."""
+    return "error ignored terminating" not in record.getMessage()
+
+
+logging.getLogger("psycopg").addFilter(_is_news)
 
 
 class _Number(psycopg.adapt.Loader):
@@ -52,10 +63,11 @@ class _Flag(Int8Dumper):
 class _Transaction:
     """A connection inside a transaction of one tenant."""
 
-    __slots__ = ("connection", "rows", "tenant", "writes")
+    __slots__ = ("connection", "outbox", "rows", "tenant", "writes")
 
     def __init__(self, connection: _Connection, tenant: int, rows: list[Row], *, writes: bool) -> None:
         self.connection, self.tenant, self.rows, self.writes = connection, tenant, rows, writes
+        self.outbox = Outbox()
 
 
 class _Pool:
@@ -125,6 +137,10 @@ class PostgresStore(Held):
     in_memory = False
     _copies = False
     """Whether this user may COPY into tables with row-level security."""
+    _spread = False
+    """Whether Citus is there, which plans no statement that writes to several tables."""
+    _scans_in = ""
+    """The schema of pgvector, if the server can compare vectors."""
 
     def __init__(self, url: str, config: Config) -> None:
         super().__init__(config)
@@ -145,8 +161,10 @@ class PostgresStore(Held):
         with self._pool.one() as connection:
             mine = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
             self._copies = bool(connection.execute(mine).fetchall()[0][0])
+            self._spread = bool(_home_of(connection, "citus"))
             if self._format(connection) is None:
                 make(connection)
+            self._scans_in = _scanning(connection)
             if (found := self._format(connection)) != FORMAT:
                 what = f"{self.path} has format {found}, this Worldline reads {FORMAT}"
                 raise (
@@ -171,6 +189,9 @@ class PostgresStore(Held):
         with contextlib.suppress(StoreError):
             self.keep_shown()
         self._pool.close()
+
+    def _new_index(self) -> Vectors:
+        return scanning.ScannedIndex(self._scans_in) if self._scans_in else super()._new_index()
 
     # Transactions ------------------------------------------------------------------------------
 
@@ -228,8 +249,7 @@ class PostgresStore(Held):
             shown = self.shown_rows(number) if keep else []
             if shown:
                 self.insert(USED, shown)
-            with _deciding():
-                held.connection.execute("COMMIT" if keep else "ROLLBACK")
+            self._end(held, keep=keep)
             self.forget_shown(number, shown)
 
     @contextlib.contextmanager
@@ -280,6 +300,8 @@ class PostgresStore(Held):
         tenant = args.get("t") if isinstance(args, Mapping) else None
         held = self._current(tenant)
         if held is not None:
+            if held.outbox.names(sql):
+                self._send(held)
             return _rows(held.connection, text, values)
         with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
             return _rows(begun.connection, text, values)
@@ -301,38 +323,62 @@ class PostgresStore(Held):
         """The same statement for many rows, sent together."""
         given = list(rows)
         if given:
+            held = self._writer()
+            if held.outbox.names(sql):
+                self._send(held)
             self.statements += 1
-            with self._writer().cursor() as cursor:
+            with held.connection.cursor() as cursor:
                 cursor.executemany(cast(Any, dialect.adapted(sql)), given)
 
-    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
-        """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
-        self.statements += 1
-        columns = COLUMNS[table] if columns is None else columns
-        if self._copies and len(rows) >= MANY and table not in UNNUMBERED:
-            self._copy(table, columns, rows)
-            return
-        types = dialect.column_types(table)
-        sql = dialect.insertion(table, tuple(columns), anew=table not in UNNUMBERED)
-        for start in range(0, len(rows), AT_ONCE):
-            some = rows[start : start + AT_ONCE]
-            values = [[_as(types[name], row[at]) for row in some] for at, name in enumerate(columns)]
-            self._writer().execute(cast(Any, sql), values)
+    def later(self, sql: str, args: Mapping[str, Any]) -> None:
+        """A statement whose outcome nobody looks at: it goes out with others."""
+        held = self._writer()
+        if held.outbox.names(sql):
+            self._send(held)
+        held.outbox.later(*dialect.bound(sql, args))
 
-    def _copy(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
+        """New rows of a table, with these columns or those of `COLUMNS`; few go out with others."""
+        held, columns = self._writer(), COLUMNS[table] if columns is None else columns
+        if held.outbox.has(table):
+            self._send(held)
+        many = len(rows) >= MANY
+        if many and self._copies and not on_conflict(table, tuple(columns)):
+            self._copy(held.connection, table, columns, rows)
+            return
+        for start in range(0, len(rows), AT_ONCE):
+            held.outbox.add(table, columns, rows[start : start + AT_ONCE])
+            if many:
+                self._send(held)
+
+    def _copy(self, connection: _Connection, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        self.statements += 1
         names = ", ".join(map(quoted, columns))
         with (
-            self._writer().cursor() as cursor,
+            connection.cursor() as cursor,
             cursor.copy(cast(Any, f"COPY {table} ({names}) FROM STDIN")) as copying,
         ):
             for row in rows:
                 copying.write_row(row)
 
-    def _writer(self) -> _Connection:
+    def _send(self, held: _Transaction) -> None:
+        """What waits, as one statement; a cluster gets it part by part."""
+        parts = held.outbox.emptied()
+        for text, values in parts if self._spread or not parts else [joined(parts)]:
+            self.statements += 1
+            held.connection.execute(cast(Any, text), values)
+
+    def _end(self, held: _Transaction, *, keep: bool) -> None:
+        """Sends what waits and the end of the transaction together, and waits for both."""
+        with _deciding(), held.connection.pipeline():
+            self._send(held)
+            held.connection.execute("COMMIT" if keep else "ROLLBACK")
+
+    def _writer(self) -> _Transaction:
         held = self._current(None)
         if held is None or not held.writes:
             raise StoreError("rows are written inside a write transaction only")
-        return held.connection
+        return held
 
     # The store as a whole ------------------------------------------------------------------------
 
@@ -354,7 +400,7 @@ class PostgresStore(Held):
     def distribute(self) -> list[str]:
         """Spreads every table over the nodes of a Citus cluster by tenant; which ones were not yet."""
         with self.translated(), self._pool.one() as connection:
-            if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchall():
+            if not _home_of(connection, "citus"):
                 raise StoreError(
                     f"{self.path} has no extension citus; install Citus on every node, then CREATE EXTENSION citus"
                 )
@@ -433,7 +479,7 @@ class PostgresStore(Held):
 def make(connection: _Connection) -> None:
     """The tables, by whoever comes first; others wait for it."""
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(0x574C444E)")
+        connection.execute(_ONE_AT_A_TIME)
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         if connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
             return
@@ -464,16 +510,38 @@ def _configure(connection: _Connection) -> None:
     connection.prepared_max = 600
 
 
+def _home_of(connection: _Connection, extension: str) -> str:
+    """The schema that an extension lies in; empty where it is not installed."""
+    sql = "SELECT CAST(CAST(extnamespace AS regnamespace) AS text) FROM pg_extension WHERE extname = %s"
+    rows = connection.execute(sql, (extension,)).fetchall()
+    return str(rows[0][0]) if rows else ""
+
+
+def _scanning(connection: _Connection) -> str:
+    """The schema of pgvector, once every vector is there as it reads them; empty where it is not to be had."""
+    home = _home_of(connection, "vector")
+    if not home or _has_near(connection):
+        return home
+    try:
+        with connection.transaction():
+            connection.execute(_ONE_AT_A_TIME)
+            for statement in () if _has_near(connection) else scanning.definitions(home):
+                connection.execute(cast(Any, statement))
+    except errors.InsufficientPrivilege:  # the owner of the tables has not been here since it was installed
+        return ""
+    return home
+
+
+def _has_near(connection: _Connection) -> bool:
+    sql = (
+        "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('worldline.embeddings') AND attname = 'near'"
+    )
+    return bool(connection.execute(sql).fetchall())
+
+
 def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:
     cursor = connection.execute(cast(Any, text), values or None)
     return cursor.fetchall() if cursor.description else []
-
-
-def _as(type_: str, value: Any) -> Any:
-    """All values of a column are of one kind in an array."""
-    if value is None:
-        return None
-    return float(value) if type_ == "DOUBLE PRECISION" else int(value) if type_ == "BIGINT" else value
 
 
 @contextlib.contextmanager

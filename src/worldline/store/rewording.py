@@ -17,6 +17,7 @@ import apsw
 from worldline.model import NodeDraft
 from worldline.store import schema
 from worldline.store.indexing import is_silent, sizes, words_of
+from worldline.store.sqlite import insertion
 from worldline.store.view import metadata_from
 from worldline.store.words import Index, owner_token
 
@@ -39,6 +40,9 @@ class _Plain:
 
     def insert(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
         self._connection.executemany(sql, rows)
+
+    def put(self, table: str, rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> None:
+        self.insert(insertion(table, columns), rows)
 
 
 def drop_fts5(connection: apsw.Connection) -> set[int]:
