@@ -119,7 +119,7 @@ def _restates(claim: Claim, fact: Around) -> bool:
 def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
     shared = len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
     about = shared > 0.6
-    named = bool(fact.key_words & said) and not any(_of_another(c, fact) for c in claims)
+    named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
@@ -139,7 +139,7 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
 
 def _of_another(claim: Claim, fact: Around) -> bool:
     """ "My flatmate quit nursing" ends nothing that the speaker does, nor what the speaker's father drives."""
-    if not fact.of_speaker or claim.of_speaker or claim.effect == "begins" or not _may_end(fact, Cues()):
+    if claim.of_speaker or claim.effect == "begins" or not _may_end(fact, Cues()):
         return False
     if "'s " in claim.object:
         return False  # "the doctor raised Ana's dose"
