@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from worldline.ports import View
 from worldline.read.cues import Asked
-from worldline.read.features import Column, Turn, standard
+from worldline.read.features import standard
 from worldline.read.lanes import Course
 from worldline.read.score import Board
+from worldline.read.turns import Column, Turn
 from worldline.read.weights import CITED, PROFILE, SIGNALS, TOPIC, WORLD
 from worldline.rules.describe import TIME
 from worldline.rules.salience import standing

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from worldline.read.cues import Asked
-from worldline.read.features import DAY, Turn
 from worldline.read.meeting import Need, Unit, left_open, sentences, units
+from worldline.read.turns import DAY, Turn
 from worldline.read.weights import CERTAIN, EVIDENCE
 from worldline.rules.describe import CLOCK, DATE, NUMBER, TIME
 from worldline.text import words
@@ -52,8 +52,7 @@ def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: 
     together = [max(unit.degrees[at] for unit in found) for at in range(len(wanted))]
     cosines = sorted((turn.cosine for turn in turns if turn.cosine is not None), reverse=True)
     measures = {
-        "gap": min(unit.gap(wanted) for unit in found),
-        "apart": left_open(wanted, together),
+        "open": (min(unit.gap(wanted) for unit in found) + left_open(wanted, together)) / 2,
         "lacks": _lacks(asked, wanted, best[top.turn]),
         "person": _person(wanted, top),
         "own": _own(asked, wanted, turns[:DEPTH]),

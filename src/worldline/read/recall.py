@@ -20,15 +20,15 @@ from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
-from worldline.read.features import Column, Corpus, Turn
 from worldline.read.few import few
+from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
-from worldline.read.meeting import FAMILY, degrees, needs, shares
+from worldline.read.meeting import degrees, needs
 from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
-from worldline.read.score import Board, Judged, Scored, how_many, judge, score
-from worldline.read.weights import MEETS, THRESHOLD
+from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
+from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import Described
 from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
@@ -136,13 +136,14 @@ def _recalled(
     told = verbatim(view, [scored.key for scored in chosen])
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
-    reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
     believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
-    sure = 0.0 if wordless else verdict.sure
     if believed.answer:
-        reason, sure = None, max(sure, THRESHOLD)
+        verdict = settle(verdict)
         hits = _led_by(view, hits, believed.answer.turn, pool)
+    elif wordless:
+        verdict = replace(verdict, sure=0.0, enough=False)
+    reason = None if verdict.enough else NO_WORD if wordless else _why_not(pool, verdict)
     answer = Recall(
         question,
         tuple(hits),
@@ -150,8 +151,8 @@ def _recalled(
         0,
         bool(reason),
         reason,
-        sure,
-        tuple(_trace(asked, pool, verdict.measures, sure)) if wish.explain else (),
+        verdict.sure,
+        tuple(_trace(asked, pool, verdict.measures, verdict.sure)) if wish.explain else (),
         believed.facts,
         believed.answer.text if believed.answer else None,
         believed.answer.proof if believed.answer else (),
@@ -201,8 +202,6 @@ def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ra
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
     factors = _beside_the_words(view, asked, pool, wish, ground)
-    if ground.texts <= WHOLE:
-        factors |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
     board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from worldline.bench.report import Row
     from worldline.bench.run import Progress
 
-DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem")
+DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")
 OTHERS = ("factconsolidation", "resolver", "fit", "composition")
 _FILES = click.argument("files", nargs=-1, metavar="FILE...")
 _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")
