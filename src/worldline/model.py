@@ -6,6 +6,7 @@ other integers are row numbers of one store and never leave it through a surface
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -485,6 +486,10 @@ class Recall(Struct, frozen=True):
     """The ids of the facts walked, in order."""
     few: int = 0
     """So many of the hits stand out; a person is shown these."""
+
+    def chance(self, hit: Hit) -> float:
+        """Between 0 and 1: how likely this hit holds what was asked for; less, the further it is behind the best."""
+        return self.sure * math.exp(hit.score - max(other.score for other in (hit, *self.hits)))
 
 
 class Dated(Struct, frozen=True):

@@ -279,6 +279,16 @@ def test_recall_writes_nothing(tmp_path):
         assert Path(f"{path}-wal").stat().st_size == 0
 
 
+def test_the_chance_of_a_hit_lies_between_0_and_1(talk):
+    """The best hit has all that is sure, every other one less, the further behind the less."""
+    found = talk.recall("Who keeps bees?", limit=5)
+    chances = [found.chance(hit) for hit in sorted(found.hits, key=lambda hit: -hit.score)]
+
+    assert chances[0] == pytest.approx(found.sure)
+    assert chances == sorted(chances, reverse=True)
+    assert all(0 <= chance <= 1 for chance in chances)
+
+
 @pytest.mark.parametrize(
     ("question", "most"),
     [
