@@ -8,6 +8,7 @@ from worldline import Config, Fact, Memory
 from worldline.clock import Interval
 from worldline.model import Hit, Node
 from worldline.read import lanes
+from worldline.read.asking import meaning
 from worldline.read.cues import ask
 from worldline.read.pack import pack
 from worldline.store import search
@@ -162,7 +163,7 @@ def test_superseded_facts_are_not_shown():
 def lane_ids(memory, question, **moment):
     """What each lane sees at a moment, at any depth, by id."""
     query = memory._h.embedder().embed([question])[0]
-    index = memory._meaning(question).index
+    index = meaning(memory._h, question).index
 
     def look(view):
         ground = search.ground(view)

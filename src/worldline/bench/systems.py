@@ -87,10 +87,11 @@ class Worldline:
 
     def look(self, question: Question) -> Ranked:
         """The same question's pool, before anything is cut off: what a fit learns from."""
+        from worldline.read.asking import meaning
         from worldline.read.recall import Wish, find
 
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
-        semantic = memory._meaning(question.text)
+        semantic = meaning(memory._h, question.text)
         asked_at = question.asked_at or self._last or 0
         return memory._h.read(lambda view: find(view, question.text, Wish(asked_at), semantic))
 

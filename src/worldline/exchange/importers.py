@@ -24,13 +24,13 @@ from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
 from worldline.exchange.records import Bad, Item, Joined, Known, Left, Record, Report, Said, Stated
 from worldline.handle import Done, Handle, Place
+from worldline.inputs import clean_interval, clean_scope
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
 from worldline.ports import Tx
 from worldline.store import copying
 from worldline.store.events import known_before
 from worldline.write import change, put
 from worldline.write import remember as remembering
-from worldline.write.check import clean_interval, clean_scope
 from worldline.write.given import believe
 from worldline.write.redact import require_plain, screened
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, to_datetime
-from worldline.errors import NotFound
+from worldline.errors import InvalidInput, NotFound
 from worldline.model import Node
 from worldline.ports import View
 from worldline.read.lanes import standing
@@ -70,6 +70,8 @@ class Context(Struct, frozen=True):
 
 def context(view: View, user: str | None, max_tokens: int) -> Context:
     """The block for a user: the one named, the one bound, or the only one who speaks here."""
+    if type(max_tokens) is not int or max_tokens < 1:
+        raise InvalidInput(f"a budget is at least one token, not {max_tokens!r}")
     name = user or view.scope.user or only_speaker(view)
     who = _who(view, name)
     lines = [*(who.entities if who else ()), *_unnamed(view)]

@@ -12,9 +12,10 @@ from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said
 from worldline.ports import Store, View
 from worldline.query.run import bind, finish
 from worldline.read.marks import packed, unpacked
-from worldline.store import facts
+from worldline.store import facts, people
 from worldline.store import listing as lists
 from worldline.store.facts import Worded
+from worldline.store.histories import mentions_of
 
 MOST = 5
 """Sources that are shown for a side of a contradiction."""
@@ -52,6 +53,23 @@ def stats(view: View, store: Store) -> dict[str, Any]:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and value.encode(errors="ignore").decode() == value
+
+
+def members(view: View, line: int) -> list[Node]:
+    """Everything accepted as the same as a memory, itself included."""
+    return [node for one in view.same_as(line) if (node := view.latest(one)) is not None]
+
+
+def identity(view: View, line: int) -> dict[str, Any]:
+    """One identity with all its names, and where each of them comes from."""
+    lines, same = view.same_as(line), members(view, line)
+    return {
+        "representative": same[0].id,
+        "members": [{"id": n.id, "type": n.type, "name": n.name} for n in same],
+        "names": list(dict.fromkeys([*(n.name for n in same), *people.names_of(view, lines)])),
+        "provenance": [{"memory": e.src, "of": e.dst, **e.metadata} for e in mentions_of(view, lines)],
+        "merges": [msgspec.to_builtins(p) for p in people.accepted_among(view, lines)],
+    }
 
 
 # Contradictions ----------------------------------------------------------------------------------

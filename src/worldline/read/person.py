@@ -7,15 +7,20 @@ wrong name is answered with near ones that are.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from worldline.errors import NotFound
+from worldline.handle import Handle
+from worldline.inputs import clean_name
 from worldline.ports import View
 from worldline.store import people
 from worldline.text import fold
 
+_ID = re.compile(r"[0-9a-f]{8,64}")
 NEAR = 5
 _LOOKED_AT = 40
 """So many near names are looked at for some that may be seen."""
@@ -28,6 +33,21 @@ class Person(Struct, frozen=True):
     entities: tuple[int, ...]
     speakers: tuple[str, ...]
     called: frozenset[str]
+
+
+def somebody(view: View, handle: Handle, who: Any) -> Person:
+    """Somebody by name; by id where nobody has that name."""
+    if isinstance(who, str):
+        clean_name(who)
+        try:
+            return person(view, who)
+        except NotFound:
+            if not _ID.fullmatch(who.strip().lower()):
+                raise
+    node = view.latest(handle.resolve(view, who).line)
+    if node is None or node.type not in ("Entity", "Turn"):
+        raise NotFound("a profile is of a person: give a name, or the id of an entity")
+    return person(view, node.name)
 
 
 def person(view: View, name: str) -> Person:

@@ -154,6 +154,7 @@ def signals(view: View, nodes: Collection[int]) -> list[Signal]:
     ]
 
 
-def note_use(tx: Tx, line: int, use: Use) -> None:
+def note_use(tx: Tx, line: int, use: Use) -> bool:
     """Keeps how a memory has served; sleep makes strength of it."""
     tx.store.execute(USED, {"t": tx.tenant, "line": line, "kind": use, "at": tx.stamp})
+    return True

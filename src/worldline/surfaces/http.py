@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from worldline import errors
+from worldline.inputs import clean_name
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import openapi, rest
@@ -38,7 +39,6 @@ from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_
 from worldline.surfaces.observing import Observer
 from worldline.surfaces.render import plain
 from worldline.surfaces.workers import Workers
-from worldline.write.check import clean_name
 
 MAX_BODY = 20 * 1024 * 1024
 STATUS: dict[type[errors.WorldlineError], int] = {

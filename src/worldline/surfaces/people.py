@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from worldline.recalling import CONTEXT
+from worldline.memory import CONTEXT
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, parse_time, reads
 

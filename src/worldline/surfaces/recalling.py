@@ -9,6 +9,7 @@ import click
 
 from worldline.memory import Memory
 from worldline.model import Dated, Density, Explanation, Hit, Recall
+from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import render
 from worldline.surfaces.answering import known, opening, worth_showing
 from worldline.surfaces.care import Waiting
@@ -117,7 +118,7 @@ def timeline(
         found = memory.timeline(
             topic, parse_time(start), parse_time(end), limit=limit, include_superseded=include_superseded
         )
-        offsets = memory._offsets(item.node for item in found)
+        offsets = offsets_of(memory._h, (item.node for item in found))
         lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
         bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
 
@@ -142,7 +143,7 @@ def density(bound: Bound, topic: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.density(topic)
-        bound.answer(found, _covered(found, memory._offsets(found.starts)))
+        bound.answer(found, _covered(found, offsets_of(memory._h, found.starts)))
 
 
 def _covered(found: Density, offsets: dict[str, int]) -> list[str]:

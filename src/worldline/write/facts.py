@@ -18,11 +18,11 @@ from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Place
 from worldline.hashing import fact_id
+from worldline.inputs import clean_name, clean_struct, clean_text
 from worldline.model import EdgeDraft, Evidence, Fact, Metadata, NodeDraft, Predicate, Status
 from worldline.ports import Tx
 from worldline.reading.given import whole_date
 from worldline.rules.wording import label, sentence
-from worldline.write.check import clean_name, clean_struct, clean_text
 from worldline.write.put import Told
 from worldline.write.resolve import known_or_new
 

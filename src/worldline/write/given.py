@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import Interval, instant
 from worldline.config import Config
 from worldline.handle import Handle, Place
+from worldline.inputs import clean_name, clean_struct
 from worldline.model import Close, EdgeDraft, Fact, FactDraft, FactRow, Predicate
 from worldline.ports import Tx
 from worldline.reading.claim import Claim
@@ -23,7 +24,6 @@ from worldline.reading.given import SELF, family_of, is_turned, whole_date
 from worldline.rules.wording import sentence
 from worldline.store import registry, slots
 from worldline.text import fold
-from worldline.write.check import clean_name, clean_struct
 from worldline.write.facts import Settled, cite, end_of, evidence_of, grounding, object_of, put_fact, when_of
 from worldline.write.put import Told
 from worldline.write.reconcile import is_own_voice, who_speaks

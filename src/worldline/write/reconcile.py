@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
 from worldline.hashing import fact_id, node_id
+from worldline.inputs import clean_name
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
@@ -29,7 +30,6 @@ from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
 from worldline.store.settling import Gathering
 from worldline.text import fold
-from worldline.write.check import clean_name
 from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
 from worldline.write.put import Told, add_alias, name_keys

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
+from worldline.inputs import clean_metadata, clean_struct, clean_text
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.ports import Tx, View
 from worldline.reading.read import MAX_TEXT, Reading
@@ -27,7 +28,6 @@ from worldline.store.handed import handed_out
 from worldline.store.indexing import described_draft
 from worldline.text import content_words
 from worldline.write import put, with_model
-from worldline.write.check import clean_metadata, clean_struct, clean_text
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given

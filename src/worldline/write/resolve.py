@@ -14,6 +14,7 @@ from functools import lru_cache
 from worldline.clock import Interval
 from worldline.errors import StoreError
 from worldline.handle import Done, Handle, Place
+from worldline.inputs import clean_name
 from worldline.model import EdgeDraft, Propose, Receipt
 from worldline.ports import Tx, View
 from worldline.rules.identity import (
@@ -29,7 +30,6 @@ from worldline.rules.identity import (
 )
 from worldline.store import naming
 from worldline.text import fold
-from worldline.write.check import clean_name
 from worldline.write.put import Told, entity
 
 LONGEST_NAME = 200
