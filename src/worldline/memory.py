@@ -58,13 +58,13 @@ from worldline.read import history as introspection
 from worldline.read import listing
 from worldline.reading.given import fact_of
 from worldline.rules.handlers import BUILT_IN
-from worldline.store import health, people, registry, reindexing, verify
 from worldline.store import listing as lists
+from worldline.store import people, registry, reindexing, verify
 from worldline.store.cold import wake
 from worldline.store.dialect import open_store
 from worldline.store.erasing import is_unswept
 from worldline.store.nights import set_mark
-from worldline.store.shown import note_use
+from worldline.store.strengths import note_use
 from worldline.write import change, merge, put, revise, undo
 from worldline.write import forget as forgetting
 from worldline.write import link as joining
@@ -732,8 +732,7 @@ class Memory:
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""
-        from worldline.read.person import somebody
-        from worldline.read.profile import profile
+        from worldline.read.profile import profile, somebody
 
         return self._h.read(lambda view: profile(view, somebody(view, self._h, who)))
 
@@ -840,12 +839,12 @@ class Memory:
             embed_pending(self._h, embedder)
         return done
 
-    def ailments(self) -> tuple[health.Ailment, ...]:
+    def ailments(self) -> tuple[reindexing.Ailment, ...]:
         """What is wrong with the store that can be seen at once, each with the command that mends it."""
         self._h.require_free("examined")
         embedder = self._h.embedder()
         with self._h.reading():
-            return health.ailments(
+            return reindexing.ailments(
                 self._h.store, self._h.tenant_row().id, embedder.identity if embedder else None
             )
 

@@ -291,3 +291,12 @@ def for_terminal(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(part if at % 2 else visible(part) for at, part in enumerate(_STYLED.split(text)))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """A closed class of words, written as plain text.
+
+    >>> sorted(word_set("in at on"))
+    ['at', 'in', 'on']
+    """
+    return frozenset(text.split())

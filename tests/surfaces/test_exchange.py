@@ -13,7 +13,7 @@ from worldline import Config, Fact, Memory, Scope
 from worldline.clock import instant, show
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.exchange import exporters, importers, jsonl
-from worldline.store.whole import TABLES
+from worldline.store.reindexing import TABLES
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 

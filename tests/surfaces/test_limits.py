@@ -250,8 +250,7 @@ def test_the_body_of_a_request_has_its_time(tmp_path):
     """A body that does not come is answered with 408."""
     from starlette.exceptions import HTTPException
 
-    from worldline.surfaces.http import Guard, Service
-    from worldline.surfaces.observing import Observer
+    from worldline.surfaces.http import Guard, Observer, Service
 
     async def nothing() -> Any:
         await asyncio.sleep(60)

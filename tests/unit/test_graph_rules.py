@@ -5,8 +5,17 @@ from __future__ import annotations
 from worldline.clock import FOREVER, Interval
 from worldline.model import Belief
 from worldline.rules.derived import Held, Wanted, refit, without
-from worldline.rules.funnel import Candidate, Source, independent, stage_of
-from worldline.rules.grounding import Ground, Voice, lost, outvoted, standing
+from worldline.rules.grounding import (
+    Candidate,
+    Ground,
+    Source,
+    Voice,
+    independent,
+    lost,
+    outvoted,
+    stage_of,
+    standing,
+)
 
 
 def belief(row, start, end=FOREVER, known=Interval(0), status="believed", of=1):

@@ -25,7 +25,7 @@ from worldline.rules.identity import (
     compare,
     resolve,
 )
-from worldline.rules.name_sounds import phonetic
+from worldline.rules.names import phonetic
 
 SAME = """
 Acme Inc.|Acme Corporation

@@ -18,7 +18,7 @@ from worldline.reading.voices import role_of
 from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
 from worldline.rules.tally import DECODER, ENCODER, Said, Tally, combined, tally
-from worldline.store.profiles import profiles, turns_by, voices_around
+from worldline.store.nights import profiles, turns_by, voices_around
 from worldline.store.turns import BATCH, Spoken, not_yet, spoken
 from worldline.text import fold
 

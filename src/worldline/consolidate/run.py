@@ -16,10 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
-from worldline.consolidate.changes import Night, Pass, Plan, carry_out
+from worldline.consolidate.changes import Feed, News, Night, Pass, Plan, carry_out
 from worldline.consolidate.facts import chain, contradict, infer, merge
 from worldline.consolidate.lives import profile
-from worldline.consolidate.news import Feed, News
 from worldline.consolidate.trust import ground, promote
 from worldline.consolidate.warmth import compact, decay, fold, judge
 from worldline.consolidate.worlds import compose, summarise, topics

@@ -12,8 +12,20 @@ from worldline.clock import FOREVER, Instant
 from worldline.consolidate.changes import Change, Marked, Night, Plan
 from worldline.model import Belief, Close
 from worldline.ports import View
-from worldline.rules.funnel import Candidate, Source, Stage, independent, stage_of
-from worldline.rules.grounding import GONE, OUTVOTED, Ground, Voice, lost, outvoted, was_ours
+from worldline.rules.grounding import (
+    GONE,
+    OUTVOTED,
+    Candidate,
+    Ground,
+    Source,
+    Stage,
+    Voice,
+    independent,
+    lost,
+    outvoted,
+    stage_of,
+    was_ours,
+)
 from worldline.store.stated import (
     Evidence,
     Identity,

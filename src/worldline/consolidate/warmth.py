@@ -24,8 +24,8 @@ from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
 from worldline.store.cold import ARCHIVED
-from worldline.store.shown import SCORER
 from worldline.store.strengths import (
+    SCORER,
     Kept,
     archived,
     begun,

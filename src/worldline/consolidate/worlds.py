@@ -16,8 +16,7 @@ from blake3 import blake3
 from msgspec import Struct, field
 
 from worldline.clock import Instant, to_datetime
-from worldline.consolidate.changes import MADE, Arrow, Change, New, Night, Plan, Rows
-from worldline.consolidate.news import News
+from worldline.consolidate.changes import MADE, Arrow, Change, New, News, Night, Plan, Rows
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model

@@ -16,7 +16,7 @@ from worldline.dates import spans as cal
 from worldline.dates import words as w
 from worldline.dates.spans import Stretch
 from worldline.dates.tense import is_of_a_thing
-from worldline.wordlists import word_set
+from worldline.text import word_set
 
 Rule = Callable[["re.Match[str]", w.Now], Stretch | None]
 FORMS: list[tuple[str, str, Rule]] = []

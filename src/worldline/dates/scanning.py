@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from worldline.dates.english import FORMS
 from worldline.dates.tense import MOVED, Pointed, Pointer, Role
 from worldline.dates.words import DECADES, MONTHS, NUMBERS, ORDINALS, VAGUE, WEEKDAYS, Found, Now, pointed
-from worldline.wordlists import word_set
+from worldline.text import word_set
 
 _RULES = {name: (re.compile(pattern, re.I), rule) for name, pattern, rule in FORMS}
 _GROUPED = re.compile(r"\(\?P<[a-z]+>")

@@ -23,14 +23,13 @@ from worldline.clock import Instant
 from worldline.errors import NotFound, Refused
 from worldline.exchange import exact, joining, jsonl, restore
 from worldline.exchange.records import Bad, Record, Report
-from worldline.exchange.restore import Copy, guarded
-from worldline.exchange.union import require_handlers, require_types
+from worldline.exchange.restore import Copy, guarded, require_handlers, require_types
 from worldline.handle import Handle
 from worldline.model import Receipt
 from worldline.ports import Tx
 from worldline.rules import ontology
 from worldline.store import copying, registry
-from worldline.store.readonly import reading_only
+from worldline.store.sqlite import reading_only
 
 Progress: TypeAlias = Callable[[str, int], None]
 BATCH = 2000

@@ -18,7 +18,7 @@ from worldline.errors import InvalidInput, StoreError
 from worldline.exchange.records import Bad, Record, Report
 from worldline.handle import Handle
 from worldline.ports import View
-from worldline.store import whole
+from worldline.store import reindexing
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
 from worldline.write.redact import redact
@@ -43,10 +43,10 @@ class Unproved(Exception):
 def lines(view: View, name: str) -> Iterator[dict[str, Any]]:
     """The whole memory of a tenant."""
     yield {"kind": "worldline", "format": FORMAT, "version": __version__, "tenant": name}
-    tenant = whole.tenant_of(view)
+    tenant = reindexing.tenant_of(view)
     if tenant is not None:
         yield {"kind": "tenants", **tenant.values}
-        for row in whole.rows_of(view):
+        for row in reindexing.rows_of(view):
             yield {"kind": "row", "of": row.table, "values": row.values}
 
 
@@ -66,14 +66,14 @@ def fits(record: Record | Bad) -> bool:
 
 def gathered(head: Record, records: Iterable[Record | Bad]) -> Rows:
     """The rows of a file, by their tables."""
-    rows = Rows(str(head.value.get("tenant", "")), tables={table: [] for table in whole.TABLES})
+    rows = Rows(str(head.value.get("tenant", "")), tables={table: [] for table in reindexing.TABLES})
     for record in records:
         value = None if isinstance(record, Bad) else record.value
         try:
             if isinstance(value, dict) and value.get("kind") == "tenants":
-                rows.tenant = whole.read_row("tenants", value)
+                rows.tenant = reindexing.read_row("tenants", value)
             elif isinstance(value, dict) and value.get("kind") == "row":
-                rows.tables[value["of"]].append(whole.read_row(value["of"], value["values"]))
+                rows.tables[value["of"]].append(reindexing.read_row(value["of"], value["values"]))
             else:
                 rows.others.append(record)
         except (KeyError, TypeError, ValueError) as error:
@@ -103,15 +103,15 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | No
     if put and not dry_run:
         with suppress(StoreError):
             handle.after_write(handle, put)
-    at = whole.TABLES["nodes"].index("type")
+    at = reindexing.TABLES["nodes"].index("type")
     stored = sum(row[at] != "Scope" for row in rows.tables["nodes"])
     skipped = [one if isinstance(one, Bad) else Bad(one.position, "it is no row") for one in rows.others]
     return Report("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
 
 
 def _put(handle: Handle, rows: Rows) -> list[int]:
-    whole.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
-    return whole.index_words(handle._begin(False))
+    reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
+    return reindexing.index_words(handle._begin(False))
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def aside(handle: Handle, rows: Rows) -> Iterator[Handle]:
         origin = Handle(store, handle.config, handle.clock, rows.name, handle.types)
         if rows.tenant:
             with origin.writing():
-                whole.put_rows(store, rows.name, rows.tenant, rows.tables)
+                reindexing.put_rows(store, rows.name, rows.tenant, rows.tables)
         yield origin
     finally:
         store.close()

@@ -16,8 +16,7 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Interval
 from worldline.exchange import restore
 from worldline.exchange.records import Bad
-from worldline.exchange.restore import Copy, Line
-from worldline.exchange.union import Held, Told, held, judge, rivals, span, told
+from worldline.exchange.restore import Copy, Held, Line, Told, held, judge, rivals, span, told
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, NodeDraft, Propose, Refuse
 from worldline.ports import Tx

@@ -18,12 +18,12 @@ from worldline.errors import InvalidInput, NotFound
 from worldline.model import Node
 from worldline.ports import View
 from worldline.read.lanes import standing
-from worldline.read.person import Person, person
+from worldline.read.profile import Person, person
 from worldline.reading.families import families
 from worldline.store import briefing, search
 from worldline.store.asking import only_speaker
 from worldline.store.briefing import Held
-from worldline.store.shown import verbatim
+from worldline.store.strengths import verbatim
 from worldline.text import estimate_tokens, visible
 
 DAY = 86_400_000_000

@@ -17,7 +17,7 @@ from worldline.errors import NotFound
 from worldline.handle import Handle
 from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
 from worldline.ports import View
-from worldline.read.marks import packed, unpacked
+from worldline.read.listing import packed, unpacked
 from worldline.store import briefing, histories, ledger
 from worldline.store.facts import stages
 from worldline.store.histories import Noted, Window

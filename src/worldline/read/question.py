@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection
 import msgspec
 
 from worldline.reading.claim import stem
-from worldline.text import fold
-from worldline.wordlists import word_set
+from worldline.text import fold, word_set
 
 _TOKEN = re.compile(r"[^\W_]+(?:[’'.-][^\W_]+)*\.?|\"|“|”")
 _WORD = re.compile(r"[^\W_]+")

@@ -20,7 +20,7 @@ from rapidfuzz.distance import Levenshtein
 from worldline.read.question import Question, Word
 from worldline.read.synonyms import same_idea
 from worldline.reading.claim import LIGHT, stem
-from worldline.wordlists import word_set
+from worldline.text import word_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,16 +17,18 @@ import msgspec
 from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
 
 from worldline import lexicon
-from worldline.rules.name_parts import Name, read
-from worldline.rules.name_sounds import phonetic, skeleton
 from worldline.rules.names import (
     GENERIC,
     PARTICLES,
+    Name,
     east_asian_words,
     given_forms,
     is_nickname,
     known_given,
+    phonetic,
+    read,
     same_given,
+    skeleton,
 )
 from worldline.text import fold
 

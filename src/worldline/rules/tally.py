@@ -22,8 +22,7 @@ from worldline.clock import Instant
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import Landmark, landmarks
 from worldline.rules.names import GIVEN
-from worldline.text import fold
-from worldline.wordlists import word_set
+from worldline.text import fold, word_set
 
 KEPT = 50
 """So many landmarks of a kind are kept for a person, the newest."""

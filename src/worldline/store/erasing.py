@@ -804,7 +804,7 @@ def _above(tx: Tx, lines: Collection[int]) -> list[int]:
 
 def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
     """What nights had counted from what goes is dropped, and counted anew in the next one."""
-    from worldline.store.profiles import voices_around
+    from worldline.store.nights import voices_around
 
     turns = tx.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.type = 'Turn' AND n.id IN {LISTED}",

@@ -14,6 +14,7 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, LATEST, Instant
 from worldline.model import Scope
 from worldline.ports import Tx, View
+from worldline.store.view import listed
 
 _IN = (
     "(SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = {} AND c.type = 'contains'"
@@ -291,3 +292,27 @@ def scope_key(tx: Tx, scope: int) -> str:
         return tx.scope_keys[scope]
     rows = tx.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=scope) if scope else []
     return str(rows[0][0]) if rows else ""
+
+
+# What recall has handed out lately, within what a view may see: the texts and who said them -------
+
+
+MOST = 100
+
+
+def handed_out(view: View, most: int = MOST) -> list[tuple[str, str]]:
+    """(text, speaker) of the memories shown last, in this scope; noted aside, or still in mind."""
+    held = list(reversed(view.store.shown.get(view.tenant, {})))[:most]
+    noted = view.query(
+        "SELECT line FROM uses WHERE tenant = :t AND kind = 'shown' ORDER BY id DESC LIMIT :most", most=most
+    )
+    lines = list(dict.fromkeys([*held, *(row[0] for row in noted)]))[:most]
+    if not lines:
+        return []
+    rows = view.query(
+        "SELECT n.content, CASE WHEN n.type = 'Turn' THEN n.name ELSE '' END FROM json_each(:among) s"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = s.value"
+        f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE {view.scoped('b')}",
+        among=listed(lines),
+    )
+    return list(dict.fromkeys((str(content), str(speaker)) for content, speaker in rows))

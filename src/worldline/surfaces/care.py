@@ -21,8 +21,8 @@ from worldline import __version__
 from worldline.config import load
 from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
-from worldline.store.readonly import put_back
 from worldline.store.schema import FORMAT
+from worldline.store.sqlite import put_back
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
 

@@ -13,10 +13,9 @@ from worldline.handle import Handle
 from worldline.hashing import tenant_number
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
-from worldline.store import vectorising
+from worldline.store import vectors as vectorising
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectorising import Text, embedder_of, keep_vectors, without_vectors
-from worldline.store.vectors import require_identity
+from worldline.store.vectors import Text, embedder_of, keep_vectors, require_identity, without_vectors
 from worldline.text import PASSAGE, passages
 
 _BATCH = 64

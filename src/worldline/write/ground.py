@@ -14,9 +14,9 @@ from worldline.clock import FOREVER, Instant
 from worldline.model import Belief, Close
 from worldline.ports import Tx, View
 from worldline.rules.grounding import Ground, lost, standing
-from worldline.store.grounds import cited, noted_grounds
-from worldline.store.grounds import current_and_former as current_and_former
-from worldline.store.grounds import hanging as hanging
+from worldline.store.stated import cited, noted_grounds
+from worldline.store.stated import current_and_former as current_and_former
+from worldline.store.stated import hanging as hanging
 
 MERGED = "merged"
 """The key, in the metadata of a derived_from edge, by which a merged memory names the one that stayed."""

@@ -23,11 +23,10 @@ from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.ports import Tx, View
 from worldline.reading.read import MAX_TEXT, Reading
 from worldline.store import events
-from worldline.store.events import stored_event, to_settle
-from worldline.store.handed import handed_out
+from worldline.store.events import handed_out, stored_event, to_settle
 from worldline.store.indexing import described_draft
 from worldline.text import content_words
-from worldline.write import put, with_model
+from worldline.write import model_extract, put
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
 from worldline.write.given import believe, not_given
@@ -84,7 +83,7 @@ def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
     for each in (one for one in _waiting(handle, ids) if not _is_for_model(one[2])):
         done = _resume(*each)
         stored = replace(
-            with_model.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
+            model_extract.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
         )
     return stored
 
@@ -121,7 +120,7 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
     if not (given or extract):
         return None
     if model:
-        with_model.required(handle)
+        model_extract.required(handle)
     left = Pending(handle.scopes, handle.world, tuple(given), extract, model)
     _encoded(left)
     return left
@@ -247,10 +246,10 @@ def _understand_all(
     except (InvalidInput, Refused, NotFound):
         handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
-    done = with_model.joined(stored, receipt)
-    done = with_model.joined(done, recluster(handle, done_by))
+    done = model_extract.joined(stored, receipt)
+    done = model_extract.joined(done, recluster(handle, done_by))
     if left.model:
-        done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
+        done = model_extract.joined(done, model_extract.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -400,7 +399,7 @@ def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
     """As the caller bound it then; facts that can never be stored are told, and block nobody else."""
     stored = Receipt("remember", event, False, 0)
     if _is_for_model(left):
-        read = with_model.read_events(handle, [event], _drafted([left]) or "")
+        read = model_extract.read_events(handle, [event], _drafted([left]) or "")
         return replace(stored, known_at=handle.now()) if read is None else replace(read, id=event)
     try:
         return understand(handle, stored, left)

@@ -22,7 +22,7 @@ from worldline.reading.families import families
 from worldline.rules.wording import sentence
 from worldline.store.histories import beliefs_in
 from worldline.store.lookup import Target
-from worldline.store.revising import Parts, parts_of
+from worldline.store.slots import Parts, parts_of
 from worldline.text import fold
 from worldline.write import change
 from worldline.write.change import Revision
