@@ -78,12 +78,15 @@ from worldline.write.redact import redacting, require_plain, screened
 if TYPE_CHECKING:
     from worldline.consolidate.run import Progress, Report
     from worldline.exchange.absorb import Absorbed
-    from worldline.exchange.records import Report as Imported
+    from worldline.exchange.records import Imported
     from worldline.read.context import Context
     from worldline.read.episodes import Episode
     from worldline.read.profile import Profile
     from worldline.read.recall import Found, Wish
     from worldline.read.walk import Answer
+    from worldline.store.reindexing import Ailment, Remade
+    from worldline.write.forget import Forgotten
+    from worldline.write.reread import Reread
 
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
@@ -221,8 +224,10 @@ class Memory:
         """
         if expires is not None:
             instant(expires)
-        if messages is not None and facts:
-            raise InvalidInput("facts go with one text; give them with the message that states them")
+        if messages is not None and (facts or text is not None):
+            raise InvalidInput(
+                "give either `text` or `messages`; facts go with the one text that states them"
+            )
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
             return revise.until(self._h, remembering.remember_all(self._h, events, dry_run=dry_run), expires)
@@ -377,7 +382,7 @@ class Memory:
         return replace(receipt, ids=tuple(ended)) if isinstance(ref, list | tuple) else receipt
 
     @redacting
-    def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
+    def quarantine(self, ref: Any, reason: str = "", *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
         return self._h.change(
             "quarantined", ref, lambda tx, line: change.mark(tx, line, "quarantined", reason), dry_run
@@ -410,14 +415,9 @@ class Memory:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
             raise Refused("agents cannot extend the ontology; an operator does")
-        name = getattr(item, "name", None)
-        if clean_name(name) != name:
-            raise InvalidInput(f"a name has no space around it and one line: {name!r}")
-
-        def work(tx: Tx, place: Place) -> Done:
-            return None, registry.register(tx, item, place.world)
-
-        receipt = self._h.write("register", work)
+        receipt = self._h.write(
+            "register", lambda tx, place: (None, registry.register(tx, item, place.world))
+        )
         if isinstance(item, EdgeType):
             self._h.types[item.name] = item
         return receipt
@@ -810,7 +810,7 @@ class Memory:
         dry_run: bool = False,
         backups: Sequence[str | Path] = (),
         by: str | None = None,
-    ) -> forgetting.Forgotten:
+    ) -> Forgotten:
         """Erases for good: a memory (or several), all of a user or another scope, or what is older than a moment.
 
         With it go its words, vectors, readings, labels, and all that was derived from it alone; what others have
@@ -824,7 +824,7 @@ class Memory:
             self._h, told, who, confirm=confirm, dry_run=dry_run, backups=backups
         )
 
-    def reindex(self) -> reindexing.Remade:
+    def reindex(self) -> Remade:
         """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare.
 
         Nothing that is believed changes; with an embedder at hand, missing vectors are made as well.
@@ -839,7 +839,7 @@ class Memory:
             embed_pending(self._h, embedder)
         return done
 
-    def ailments(self) -> tuple[reindexing.Ailment, ...]:
+    def ailments(self) -> tuple[Ailment, ...]:
         """What is wrong with the store that can be seen at once, each with the command that mends it."""
         self._h.require_free("examined")
         embedder = self._h.embedder()
@@ -861,7 +861,7 @@ class Memory:
 
     def reread(
         self, *, everything: bool = False, progress: rereading.Progress | None = None, dry_run: bool = False
-    ) -> rereading.Reread:
+    ) -> Reread:
         """Reads again what another reader read, or everything, and brings the facts up to date.
 
         What is no longer drawn from a text is withdrawn, what is new is believed, everything else is

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from worldline import __version__
 from worldline.errors import InvalidInput, StoreError
-from worldline.exchange.records import Bad, Record, Report
+from worldline.exchange.records import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.ports import View
 from worldline.store import reindexing
@@ -87,7 +87,7 @@ def holds_secrets(rows: Rows) -> bool:
     return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
 
 
-def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | None:
+def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Imported | None:
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
     if handle.config.redact and holds_secrets(rows):
         return None
@@ -106,7 +106,7 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | No
     at = reindexing.TABLES["nodes"].index("type")
     stored = sum(row[at] != "Scope" for row in rows.tables["nodes"])
     skipped = [one if isinstance(one, Bad) else Bad(one.position, "it is no row") for one in rows.others]
-    return Report("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
+    return Imported("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
 
 
 def _put(handle: Handle, rows: Rows) -> list[int]:

@@ -25,7 +25,7 @@ from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore
 from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
-from worldline.exchange.records import Bad, Item, Joined, Known, Left, Record, Report, Said, Stated
+from worldline.exchange.records import Bad, Imported, Item, Joined, Known, Left, Record, Said, Stated
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_interval, clean_scope
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
@@ -63,7 +63,7 @@ def import_(
     *,
     dry_run: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> Imported:
     """Reads a file, a folder or an archive of another memory into this one."""
     place = Path(path).expanduser()
     if format not in NAMES:
@@ -73,7 +73,7 @@ def import_(
     chosen = detect(place) if format == "auto" else format
     if chosen == "worldline":
         return put_back(handle, records(place), dry_run=dry_run, progress=progress)
-    return _store(handle, _items(place, chosen), Report(chosen, dry_run=dry_run), progress)
+    return _store(handle, _items(place, chosen), Imported(chosen, dry_run=dry_run), progress)
 
 
 def detect(path: Path) -> str:
@@ -109,7 +109,7 @@ def _items(path: Path, format: str) -> Iterator[Item]:
 # Storing -------------------------------------------------------------------------------------------
 
 
-def _store(handle: Handle, items: Iterator[Item], report: Report, progress: Progress | None) -> Report:
+def _store(handle: Handle, items: Iterator[Item], report: Imported, progress: Progress | None) -> Imported:
     done = 0
     for item in _batched(items):
         if isinstance(item, Bad):
@@ -141,7 +141,7 @@ def _batched(items: Iterator[Item]) -> Iterator[Item]:
             yield item
 
 
-def _keep(handle: Handle, item: Said | Known | Stated | Joined, report: Report) -> Report:
+def _keep(handle: Handle, item: Said | Known | Stated | Joined, report: Imported) -> Imported:
     if isinstance(item, Said):
         return _keep_said(handle, item, report)
     if isinstance(item, Joined):
@@ -155,7 +155,7 @@ def _keep(handle: Handle, item: Said | Known | Stated | Joined, report: Report) 
     return _counted(report, int(new), int(not new))
 
 
-def _keep_link(handle: Handle, item: Joined, report: Report) -> Report:
+def _keep_link(handle: Handle, item: Joined, report: Imported) -> Imported:
     """An edge between two notes that this import, or one before it, stored."""
 
     def work(tx: Tx, place: Place) -> Done:
@@ -190,11 +190,11 @@ def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[
     return screened(item)
 
 
-def _counted(report: Report, new: int, same: int) -> Report:
+def _counted(report: Imported, new: int, same: int) -> Imported:
     return replace(report, stored=report.stored + new, same=report.same + same)
 
 
-def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
+def _keep_said(handle: Handle, item: Said, report: Imported) -> Imported:
     """All in one changeset; where one of them cannot be stored, the others one by one."""
     try:
         new, found = _remember(handle, item.events, report.dry_run)
@@ -217,7 +217,7 @@ def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[i
     return len(set(ids) - known), receipt.redacted
 
 
-def _fact(handle: Handle, item: Stated, report: Report) -> bool:
+def _fact(handle: Handle, item: Stated, report: Imported) -> bool:
     handle = _owned(handle, item.scope)
 
     def work(tx: Tx, place: Place) -> Done:
@@ -227,7 +227,7 @@ def _fact(handle: Handle, item: Stated, report: Report) -> bool:
     return handle.write("import", work, dry_run=report.dry_run).changed
 
 
-def _note(handle: Handle, item: Known, report: Report) -> bool:
+def _note(handle: Handle, item: Known, report: Imported) -> bool:
     """A new note; a new version of the one that was imported before; or nothing new."""
     handle = _owned(handle, item.scope)
 

@@ -83,7 +83,7 @@ class Stated(Struct, frozen=True):
 Item: TypeAlias = Said | Known | Stated | Joined | Left | Bad
 
 
-class Report(Struct, frozen=True):
+class Imported(Struct, frozen=True):
     """What an import did."""
 
     format: str

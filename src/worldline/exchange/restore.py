@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError, UnknownType
 from worldline.exchange.jsonl import FORMAT, event_key
-from worldline.exchange.records import Bad, Record, Report
+from worldline.exchange.records import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
@@ -90,7 +90,7 @@ class Copy(Struct):
         self.skipped.append(Bad(position, why))
 
 
-def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
+def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Imported:
     """Puts a whole exported memory into this empty one."""
     require_whole(handle)
     put: list[int] = []
@@ -101,7 +101,7 @@ def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
     if put and not dry_run:
         with suppress(StoreError):
             handle.after_write(handle, put)
-    return Report("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
+    return Imported("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
 
 
 def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:

@@ -12,7 +12,7 @@ from worldline.errors import NotFound, Refused
 from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.importers import NAMES
-from worldline.exchange.records import Bad, Report
+from worldline.exchange.records import Bad, Imported
 from worldline.plugins.language_models import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
@@ -44,7 +44,7 @@ def import_(bound: Bound, format: str, path: Path) -> None:
     bound.answer(report, _told(report))
 
 
-def _told(report: Report) -> Iterator[str]:
+def _told(report: Imported) -> Iterator[str]:
     would = "would be " if report.dry_run else ""
     yield (
         f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "

@@ -7,13 +7,13 @@ and when (scope, world, moment) is bound before the function is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
-from worldline.clock import EARLIEST, FOREVER, instant
+from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
 from worldline.model import (
@@ -23,7 +23,6 @@ from worldline.model import (
     Diff,
     Edge,
     Explanation,
-    Metadata,
     Node,
     Page,
     Receipt,
@@ -42,43 +41,24 @@ from worldline.surfaces import answering
 from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.surfaces.rest_values import (
-    Again,
     Ask,
-    Asked,
-    Between,
-    Change,
     ConnectedStep,
     Context,
-    Decide,
     Decided,
     Done,
-    EdgeOf,
     EndEdge,
     Feed,
     FollowStep,
     Forget,
     Found,
-    Get,
-    Given,
-    GivenFact,
     Hash,
     HashOf,
     Identity,
-    Link,
-    List,
     Load,
-    LoadLink,
-    LoadNote,
-    Mark,
     Named,
-    Note,
     Of,
-    OneFact,
     Plan,
     Recall,
-    Ref,
-    Remember,
-    Retire,
     Since,
     Split,
     Step,
@@ -89,6 +69,7 @@ from worldline.surfaces.rest_values import (
     World,
     Worlds,
 )
+from worldline.surfaces.verbs import Asked, forward, given, moment, taken
 from worldline.write.forget import Forgotten
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
@@ -119,7 +100,7 @@ class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
         if self.world:
             memory = memory.enter(self.world)
         if self.valid_at or self.known_at or self.as_of:
-            memory = memory.at(_when(self.valid_at), _when(self.known_at), _when(self.as_of))
+            memory = memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
         return memory
 
 
@@ -148,8 +129,19 @@ class Route(NamedTuple):
         return self.run.__name__.rstrip("_")
 
 
-def _when(text: str | None) -> Any:
-    return FOREVER if text is not None and text.strip().lower() == "forever" else text
+def _verb(
+    method: Literal["GET", "POST"],
+    path: str,
+    verb: str,
+    gives: Any = None,
+    *,
+    without: Sequence[str] = (),
+    name: str = "",
+) -> Route:
+    """A route that is nothing but a verb of `Memory`."""
+    run = forward(verb)
+    run.__name__ = name or verb
+    return Route(method, path, run, taken(verb, frozenset(without)), gives)
 
 
 # The functions -----------------------------------------------------------------------------------
@@ -159,7 +151,7 @@ def recall(memory: Memory, asked: Recall) -> Any:
     """The answer where it is known, with its proof, and verbatim, dated evidence, best first; or the reason why
     there is none. The whole body stays within max_tokens; what `explain` adds has as much again."""
     found = memory.recall(
-        asked.question, max_tokens=ALL, asked_at=_when(asked.asked_at), limit=asked.limit,
+        asked.question, max_tokens=ALL, asked_at=moment(asked.asked_at), limit=asked.limit,
         filters=asked.filters, explain=asked.explain, include_superseded=asked.include_superseded,
         include_quarantined=asked.include_quarantined, without=asked.without,
     )  # fmt: skip
@@ -230,69 +222,16 @@ def _hop(hop: Any) -> dict[str, Any]:
     return {**ends, "relation": hop.relation, "phrase": hop.phrase, "inverse": hop.inverse}
 
 
-def remember(memory: Memory, asked: Remember) -> Receipt:
-    """Stores what was said, verbatim, then believes the facts given with it."""
-    if (asked.text is None) == (asked.messages is None):
-        raise InvalidInput("give either `text` or `messages`")
-    return memory.remember(
-        asked.text, messages=asked.messages, said_at=_when(asked.said_at), speaker=asked.speaker,
-        session=asked.session, metadata=asked.metadata, facts=_facts(asked.facts), external_id=asked.external_id,
-        expires=_when(asked.expires), dry_run=asked.dry_run,
-    )  # fmt: skip
-
-
-def resume(memory: Memory, asked: Asked) -> Any:
-    """Continues every event whose facts were not settled."""
-    return memory.resume()
-
-
-def fact(memory: Memory, asked: OneFact) -> Receipt:
-    """Believes one fact given directly."""
-    return memory.fact(_facts([asked.fact])[0], dry_run=asked.dry_run)
-
-
-def note(memory: Memory, asked: Note) -> Receipt:
-    """Stores a note."""
-    return memory.note(
-        asked.type, asked.name, asked.content, valid_from=_when(asked.valid_from),
-        valid_to=_when(asked.valid_to), dated=_when(asked.dated), metadata=asked.metadata or None,
-        facts=_facts(asked.facts), dry_run=asked.dry_run,
-    )  # fmt: skip
-
-
-def _facts(given: Sequence[GivenFact]) -> list[Mapping[str, Any]]:
-    """Facts as `remember` takes them."""
-    return [msgspec.to_builtins(fact) for fact in given]
-
-
 def load(memory: Memory, asked: Load) -> Receipt:
     """Stores many notes and links as one changeset."""
-    notes = [NoteToLoad(**_timed(note)) for note in asked.notes]
-    return memory.load(notes, [LinkToLoad(**_timed(link)) for link in asked.links])
-
-
-def _timed(asked: LoadNote | LoadLink) -> dict[str, Any]:
-    given = msgspec.structs.asdict(asked)
-    return {name: _when(value) if name.startswith("valid") else value for name, value in given.items()}
-
-
-def link(memory: Memory, asked: Link) -> Receipt:
-    """Joins two memories; the edge type's handler decides what follows from it."""
-    return memory.link(
-        asked.src, asked.type, asked.dst, valid_from=_when(asked.valid_from), valid_to=_when(asked.valid_to),
-        metadata=asked.metadata or None, predicate=asked.predicate, dry_run=asked.dry_run,
-    )  # fmt: skip
-
-
-def edge(memory: Memory, asked: EdgeOf) -> Edge:
-    """The edge of a type between two memories."""
-    return memory.edge(asked.src, asked.type, asked.dst)
+    notes = [NoteToLoad(**given(note)) for note in asked.notes]
+    return memory.load(notes, [LinkToLoad(**given(link)) for link in asked.links])
 
 
 def retire_edge(memory: Memory, asked: EndEdge) -> Receipt:
     """Ends an edge: it does not hold any more."""
     found = memory.edge(asked.src, asked.type, asked.dst)
-    return memory.retire(found, _when(asked.when), reason=asked.reason, dry_run=asked.dry_run)
+    return memory.retire(found, moment(asked.when), reason=asked.reason, dry_run=asked.dry_run)
 
 
 def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
@@ -301,70 +240,10 @@ def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
     return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
 
 
-def list_(memory: Memory, asked: List) -> Page:
-    """Memories, newest first."""
-    return memory.list(
-        asked.type, metadata=asked.metadata, include_superseded=asked.include_superseded, limit=asked.limit,
-        page=asked.page,
-    )  # fmt: skip
-
-
-def get(memory: Memory, asked: Get) -> Node:
-    """One memory, in the version visible from the moment looked at."""
-    return memory.get(asked.ref, exact=asked.exact)
-
-
-def amend(memory: Memory, asked: Change) -> Receipt:
-    """It changed: a new version holds from valid_from (now), the old one held until then."""
-    return memory.amend(asked.ref, asked.content, **_revision(asked))
-
-
-def correct(memory: Memory, asked: Change) -> Receipt:
-    """It was wrong: the old belief stays visible to known-time reads only."""
-    return memory.correct(asked.ref, asked.content, **_revision(asked))
-
-
-def _revision(asked: Change) -> dict[str, Any]:
-    return {
-        "name": asked.name, "valid_from": _when(asked.valid_from), "valid_to": _when(asked.valid_to),
-        "reason": asked.reason, "dry_run": asked.dry_run,
-    }  # fmt: skip
-
-
-def retire(memory: Memory, asked: Retire) -> Receipt:
-    """No longer true from `when` (now) on."""
-    return memory.retire(asked.ref, _when(asked.when), reason=asked.reason, dry_run=asked.dry_run)
-
-
-def confirm(memory: Memory, asked: Mark) -> Receipt:
-    """Vouches for a memory, or releases it from quarantine."""
-    return memory.confirm(asked.ref, asked.reason or "confirmed by the user", dry_run=asked.dry_run)
-
-
-def quarantine(memory: Memory, asked: Mark) -> Receipt:
-    """Keeps a memory, but out of every read that does not ask for it."""
-    return memory.quarantine(asked.ref, asked.reason or "", dry_run=asked.dry_run)
-
-
-def history(memory: Memory, asked: Of) -> Any:
-    """Every belief ever held in a memory."""
-    return memory.history(asked.ref)
-
-
-def why(memory: Memory, asked: Of) -> WhyBelieved:
-    """Why something is believed: the path to verbatim events."""
-    return memory.why(asked.ref)
-
-
 def walk(memory: Memory, asked: Walk) -> Any:
     """What lies around a memory, and the edges between."""
     types = [name.strip() for name in asked.types.split(",") if name.strip()]
     return memory.walk(asked.ref, *types, way=asked.way, depth=asked.depth)
-
-
-def same(memory: Memory, asked: Of) -> Any:
-    """Everything accepted as the same as this."""
-    return memory.equivalence_class(asked.ref)
 
 
 def identity(memory: Memory, asked: Of) -> Any:
@@ -414,14 +293,9 @@ def _stepped(made: Query, step: Step) -> Query:
     return made.where(tuple(part.type) or None, part.name, part.kind, part.contains, part.metadata)
 
 
-def diff(memory: Memory, asked: Between) -> Any:
-    """What changed between two moments."""
-    return memory.diff(asked.a, asked.b)
-
-
 def changes(memory: Memory, asked: Since) -> Any:
     """The feed: what was believed or given up after a known time, and the mark to ask for what follows."""
-    since = EARLIEST if asked.since is None else _when(asked.since)
+    since = EARLIEST if asked.since is None else moment(asked.since)
     found = memory.changes(since, limit=asked.limit + 1, page=asked.page)
     shown = found[: asked.limit]
     return {"items": shown, "next": mark_after(shown, asked.page) if len(found) > len(shown) else None}
@@ -431,21 +305,6 @@ def merges(memory: Memory, asked: Decided) -> Any:
     """Merge proposals, with the names of both ends."""
     found = memory.merges(None if asked.status == "all" else asked.status)
     return [Named(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
-
-
-def accept_merge(memory: Memory, asked: Decide) -> Receipt:
-    """From now on both are read as one; nothing is rewritten."""
-    return memory.accept_merge(asked.proposal, dry_run=asked.dry_run)
-
-
-def reject_merge(memory: Memory, asked: Decide) -> Receipt:
-    """They are not the same; the proposal is not made again."""
-    return memory.reject_merge(asked.proposal, dry_run=asked.dry_run)
-
-
-def undo_merge(memory: Memory, asked: Decide) -> Receipt:
-    """They are read as two again."""
-    return memory.undo_merge(asked.proposal, dry_run=asked.dry_run)
 
 
 def worlds(memory: Memory, asked: Asked) -> Worlds:
@@ -470,7 +329,7 @@ def forget(memory: Memory, asked: Forget) -> Forgotten:
     return memory.forget(
         asked.ids or None,
         scope=scope,
-        before=_when(asked.before),
+        before=moment(asked.before),
         confirm=asked.confirm,
         dry_run=asked.dry_run,
     )
@@ -512,21 +371,6 @@ def verify(memory: Memory, asked: Asked) -> Any:
     return {"ok": found.ok, **plain(found)}
 
 
-def stats(memory: Memory, asked: Asked) -> dict[str, Any]:
-    """How much is stored."""
-    return memory.stats()
-
-
-def readers(memory: Memory, asked: Asked) -> dict[str, int]:
-    """Who has read the events, and how many each; the empty name stands for nobody."""
-    return memory.readers()
-
-
-def reread(memory: Memory, asked: Again) -> Reread:
-    """Reads again what another reader read, and brings the facts up to date."""
-    return memory.reread(everything=asked.everything, dry_run=asked.dry_run)
-
-
 def flush(memory: Memory, asked: Asked) -> Done:
     """Embeds everything that has no vector yet."""
     return Done(memory.flush())
@@ -538,187 +382,62 @@ def flush(memory: Memory, asked: Asked) -> Done:
 Few = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class Sleep(Asked):
-    """Which passes; all of them, if none is named."""
-
-    passes: list[str] | None = None
-    dry_run: Annotated[bool, Meta(description="Say what each pass by itself would change.")] = False
-
-
-class Verdict(Asked):
-    """What came of something that was recalled."""
-
-    ref: Ref
-    verdict: Literal["useful", "wrong"]
-
-
-class Pin(Asked):
-    """What is never to go cold."""
-
-    ref: Ref
-    reason: str = "pinned by the user"
-    dry_run: bool = False
-
-
-class Unpin(Asked):
-    """What may go cold again."""
-
-    ref: Ref
-    dry_run: bool = False
-
-
-class Who(Asked):
-    """Somebody, by name or id."""
-
-    who: str
-
-
-class Stretch(Asked):
-    """A stretch of time."""
-
-    from_: Given | None = field(default=None, name="from")
-    to: Given | None = None
-    limit: Few = 20
-    read: Annotated[bool, Meta(description="Also what was said.")] = False
-
-
-class Topic(Asked):
-    """What it is about."""
-
-    topic: str
-
-
-class Timeline(Topic):
-    """What it is about, and when."""
-
-    from_: Given | None = field(default=None, name="from")
-    to: Given | None = None
-    limit: Few = 50
-    include_superseded: bool = False
-
-
-class Expected(Asked):
-    """A question, and the memory that was expected in its answer."""
-
-    question: str
-    expect: Ref
-    max_tokens: Annotated[int, Meta(ge=1)] | None = None
-    asked_at: Given | None = None
-    limit: Few | None = None
-    filters: Metadata = field(default_factory=dict)
-
-
-def consolidate(memory: Memory, asked: Sleep) -> Any:
-    """Thinks over what is new; what each pass did, for whom. Only adds understanding."""
-    return memory.consolidate(asked.passes, dry_run=asked.dry_run)
-
-
-def feedback(memory: Memory, asked: Verdict) -> Receipt:
-    """Says of something recalled that it was useful, or wrong; sleep folds it in."""
-    return memory.feedback(asked.ref, asked.verdict)
-
-
-def pin(memory: Memory, asked: Pin) -> Receipt:
-    """Keeps a memory from ever going cold."""
-    return memory.pin(asked.ref, asked.reason, dry_run=asked.dry_run)
-
-
-def unpin(memory: Memory, asked: Unpin) -> Receipt:
-    """Lets a pinned memory fade again like others."""
-    return memory.unpin(asked.ref, dry_run=asked.dry_run)
-
-
-def profile(memory: Memory, asked: Who) -> Any:
-    """What is known of a person: attributes, style, relations, landmarks, what led to what."""
-    return memory.profile(asked.who)
-
-
-def episodes(memory: Memory, asked: Stretch) -> Any:
-    """Stretches of talk parted by pauses, oldest first."""
-    return memory.episodes(asked.from_, asked.to, limit=asked.limit, read=asked.read)
-
-
-def conflicts(memory: Memory, asked: Asked) -> Any:
-    """What is believed and cannot all be true: both sides, with their dates and sources."""
-    return memory.conflicts()
-
-
-def timeline(memory: Memory, asked: Timeline) -> tuple[Dated, ...]:
-    """What happened about a topic, in order, each with its evidence."""
-    return memory.timeline(
-        asked.topic, asked.from_, asked.to, limit=asked.limit, include_superseded=asked.include_superseded
-    )
-
-
-def density(memory: Memory, asked: Topic) -> Density:
-    """What is already covered around a topic."""
-    return memory.density(asked.topic)
-
-
-def explain(memory: Memory, asked: Expected) -> Explanation:
-    """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
-    return memory.explain(
-        asked.question, asked.expect, max_tokens=asked.max_tokens, asked_at=asked.asked_at,
-        limit=asked.limit, filters=asked.filters,
-    )  # fmt: skip
-
-
 ROUTES = (
     Route("POST", "/v1/recall", recall, Recall, Found),
     Route("POST", "/v1/context", context, Context, Briefing),
     Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
-    Route("POST", "/v1/remember", remember, Remember, Receipt),
-    Route("POST", "/v1/resume", resume, gives=list[Receipt]),
-    Route("POST", "/v1/facts", fact, OneFact, Receipt),
-    Route("POST", "/v1/notes", note, Note, Receipt),
+    _verb("POST", "/v1/remember", "remember", Receipt),
+    _verb("POST", "/v1/resume", "resume", list[Receipt]),
+    _verb("POST", "/v1/facts", "fact", Receipt),
+    _verb("POST", "/v1/notes", "note", Receipt, without=("expires",)),
     Route("POST", "/v1/load", load, Load, Receipt),
     Route("POST", "/v1/undo", undo, Undo, Receipt),
     Route("POST", "/v1/forget", forget, Forget, Forgotten),
     Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
     Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
     Route("POST", "/v1/flush", flush, gives=Done),
-    Route("POST", "/v1/links", link, Link, Receipt),
-    Route("GET", "/v1/links", edge, EdgeOf, Edge),
+    _verb("POST", "/v1/links", "link", Receipt),
+    _verb("GET", "/v1/links", "edge", Edge),
     Route("POST", "/v1/links/retire", retire_edge, EndEdge, Receipt),
     Route("POST", "/v1/links/correct", correct_edge, EndEdge, Receipt),
-    Route("GET", "/v1/memories", list_, List, Page),
-    Route("GET", "/v1/memories/{ref}", get, Get, Node),
-    Route("GET", "/v1/memories/{ref}/history", history, Of, list[OneVersion]),
-    Route("GET", "/v1/memories/{ref}/why", why, Of, WhyBelieved),
+    _verb("GET", "/v1/memories", "list", Page),
+    _verb("GET", "/v1/memories/{ref}", "get", Node),
+    _verb("GET", "/v1/memories/{ref}/history", "history", list[OneVersion]),
+    _verb("GET", "/v1/memories/{ref}/why", "why", WhyBelieved),
     Route("GET", "/v1/memories/{ref}/walk", walk, Walk, Subgraph),
-    Route("GET", "/v1/memories/{ref}/same", same, Of, list[Node]),
+    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[Node], name="same"),
     Route("GET", "/v1/memories/{ref}/identity", identity, Of, Identity),
-    Route("POST", "/v1/memories/{ref}/amend", amend, Change, Receipt),
-    Route("POST", "/v1/memories/{ref}/correct", correct, Change, Receipt),
-    Route("POST", "/v1/memories/{ref}/retire", retire, Retire, Receipt),
-    Route("POST", "/v1/memories/{ref}/confirm", confirm, Mark, Receipt),
-    Route("POST", "/v1/memories/{ref}/quarantine", quarantine, Mark, Receipt),
+    _verb("POST", "/v1/memories/{ref}/amend", "amend", Receipt),
+    _verb("POST", "/v1/memories/{ref}/correct", "correct", Receipt),
+    _verb("POST", "/v1/memories/{ref}/retire", "retire", Receipt),
+    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", Receipt),
+    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", Receipt),
     Route("POST", "/v1/memories/{ref}/split", split, Split, Receipt),
     Route("POST", "/v1/query", query, Ask, (Subgraph, Plan)),
-    Route("GET", "/v1/diff", diff, Between, Diff),
+    _verb("GET", "/v1/diff", "diff", Diff),
     Route("GET", "/v1/changes", changes, Since, Feed),
     Route("GET", "/v1/merges", merges, Decided, list[Named]),
-    Route("POST", "/v1/merges/{proposal}/accept", accept_merge, Decide, Receipt),
-    Route("POST", "/v1/merges/{proposal}/reject", reject_merge, Decide, Receipt),
-    Route("POST", "/v1/merges/{proposal}/undo", undo_merge, Decide, Receipt),
+    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", Receipt),
+    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", Receipt),
+    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", Receipt),
     Route("GET", "/v1/worlds", worlds, gives=Worlds),
     Route("GET", "/v1/hash", hash_, HashOf, Hash),
     Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
     Route("GET", "/v1/span", span_),
-    Route("GET", "/v1/stats", stats),
-    Route("GET", "/v1/readers", readers, gives=dict[str, int]),
-    Route("POST", "/v1/reread", reread, Again, Reread),
+    _verb("GET", "/v1/stats", "stats"),
+    _verb("GET", "/v1/readers", "readers", dict[str, int]),
+    _verb("POST", "/v1/reread", "reread", Reread),
     Route("GET", "/v1/verify", verify, gives=Verification),
-    Route("GET", "/v1/timeline", timeline, Timeline, list[Dated]),
-    Route("GET", "/v1/density", density, Topic, Density),
-    Route("POST", "/v1/explain", explain, Expected, Explanation),
-    Route("POST", "/v1/sleep", consolidate, Sleep),
-    Route("POST", "/v1/memories/{ref}/feedback", feedback, Verdict, Receipt),
-    Route("POST", "/v1/memories/{ref}/pin", pin, Pin, Receipt),
-    Route("POST", "/v1/memories/{ref}/unpin", unpin, Unpin, Receipt),
-    Route("GET", "/v1/people/{who}", profile, Who, Profile),
-    Route("GET", "/v1/episodes", episodes, Stretch, list[Episode]),
-    Route("GET", "/v1/conflicts", conflicts, gives=list[Contradiction]),
+    _verb("GET", "/v1/timeline", "timeline", list[Dated]),
+    _verb("GET", "/v1/density", "density", Density),
+    _verb("POST", "/v1/explain", "explain", Explanation),
+    _verb("POST", "/v1/sleep", "consolidate"),
+    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", Receipt),
+    _verb("POST", "/v1/memories/{ref}/pin", "pin", Receipt),
+    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", Receipt),
+    _verb("GET", "/v1/people/{who}", "profile", Profile),
+    _verb("GET", "/v1/episodes", "episodes", list[Episode]),
+    _verb("GET", "/v1/conflicts", "conflicts", list[Contradiction]),
 )
 
 
