@@ -40,6 +40,7 @@ bench: $(STAMP)
 
 soak: $(STAMP)
 	$(BIN)/python bench/soak.py
+	WORLDLINE_EMBEDDER=none $(BIN)/python bench/traffic.py
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py

@@ -255,6 +255,29 @@ def test_a_vault_goes_out_and_comes_back(memory: Memory, tmp_path: Path) -> None
     assert sorted(path.name for path in vault.iterdir()) == ["Cups.md", "Green tea.md"]
 
 
+def test_a_link_taken_out_of_a_vault_is_over(memory: Memory, tmp_path: Path) -> None:
+    """It ends at the import; a link that the file could not know of stays, and one to a note that is not shown."""
+    tea, pot, cup, mat, jar = (
+        memory.note("context", name, f"The {name}.") for name in ("tea", "pot", "cup", "mat", "jar")
+    )
+    for other in (pot, cup, jar):
+        memory.link(tea, "relates_to", other)
+    vault = tmp_path / "vault"
+    memory.export(vault, "markdown")
+    last = memory.link(tea, "relates_to", mat)
+    (vault / "jar.md").unlink()
+    path = vault / "tea.md"
+    text = path.read_text("utf-8").replace("- relates_to [[pot]]\n", "").replace("- relates_to [[jar]]\n", "")
+    path.write_text(text, "utf-8")
+
+    assert memory.import_(vault, "markdown", dry_run=True).stored == 1
+    memory.import_(vault, "markdown")
+
+    assert {e.dst for e in memory.walk(tea, "relates_to", way="out").edges} == {cup.id, mat.id, jar.id}
+    assert len(memory.at(known=last.known_at).walk(tea, "relates_to", way="out").edges) == 4
+    assert memory.import_(vault, "markdown").stored == 0
+
+
 def test_server_memory(memory: Memory, tmp_path: Path) -> None:
     """Observations become notes, relations become facts, and bad lines are skipped."""
     lines = [

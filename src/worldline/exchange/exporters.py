@@ -199,9 +199,9 @@ FORMATS: dict[str, Callable[[View], Iterator[tuple[str, int]]]] = {
 
 # A vault: one Markdown file a note, to be read, edited and imported again -------------------------
 #
-# It decides how a note looks as a file: its id, type and dates in the front matter, its words, and below a mark
-# its edges as typed links. A file of the vault whose note is over is taken away; files that it did not write
-# are left alone.
+# It decides how a note looks as a file: its id, type and dates in the front matter (and under `seen` the newest
+# change that the file knows of), its words, and below a mark its edges as typed links. A file of the vault whose
+# note is over is taken away; files that it did not write are left alone.
 
 
 _UNSAFE = re.compile(r"[^\w .,()-]+")
@@ -242,11 +242,13 @@ def _files(notes: Iterable[Node]) -> dict[int, str]:
 
 
 def _file(node: Node, edges: Iterable[Edge], files: Mapping[int, str]) -> str:
+    edges = list(edges)
     front = {"id": node.lineage, "type": node.type, "title": " ".join(node.name.split())}
     if node.valid.start > EARLIEST:
         front["date"] = show(node.valid.start)
     if node.valid.end < LATEST:
         front["until"] = show(node.valid.end)
+    front["seen"] = show(max(node.known.start, *(e.known.start for e in edges), 0))
     head = "\n".join(f"{key}: {value}" for key, value in front.items())
     links = [f"- {e.type} [[{files[e.dst_line].removesuffix('.md')}]]" for e in edges]
     below = "\n".join(["", LINKS, *links, ""]) if links else ""

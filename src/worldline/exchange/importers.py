@@ -1,6 +1,6 @@
 """Importing, straight through: find the format, read its records, store what is new, tell the rest.
 
-    path → format → records → items → changesets → Report
+    path → format → records → items → changesets → Imported
 
 Original dates become valid time. External ids make a second import change nothing. A record that
 cannot be read or stored is told with its position, and everything else goes on.
@@ -20,16 +20,17 @@ from typing import Any, TypeAlias
 import orjson
 from msgspec.structs import replace
 
-from worldline.clock import When
+from worldline.clock import When, instant
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore
 from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
-from worldline.exchange.records import Bad, Imported, Item, Joined, Known, Left, Record, Said, Stated
+from worldline.exchange.records import Bad, Imported, Item, Joined, Known, Left, Linked, Record, Said, Stated
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_interval, clean_scope
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
 from worldline.ports import Tx
+from worldline.rules.ontology import AGENT_EDGES
 from worldline.store import copying
 from worldline.store.events import known_before
 from worldline.write import change, put
@@ -141,11 +142,13 @@ def _batched(items: Iterator[Item]) -> Iterator[Item]:
             yield item
 
 
-def _keep(handle: Handle, item: Said | Known | Stated | Joined, report: Imported) -> Imported:
+def _keep(handle: Handle, item: Said | Known | Stated | Joined | Linked, report: Imported) -> Imported:
     if isinstance(item, Said):
         return _keep_said(handle, item, report)
     if isinstance(item, Joined):
         return _keep_link(handle, item, report)
+    if isinstance(item, Linked):
+        return _end_links(handle, item, report)
     try:
         item, found = _plain(handle, item)
         report = replace(report, redacted=(*report.redacted, *found))
@@ -170,6 +173,29 @@ def _keep_link(handle: Handle, item: Joined, report: Imported) -> Imported:
     except _UNSTORABLE as error:
         return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
     return _counted(report, int(new), int(not new))
+
+
+def _end_links(handle: Handle, item: Linked, report: Imported) -> Imported:
+    """Ends the links of a note that its file knew of and does not tell any more."""
+
+    def work(tx: Tx, place: Place) -> Done:
+        view, seen = tx.as_view(), instant(item.seen)
+        held = view.edges([_named(tx, item.src)], tuple(AGENT_EDGES), "out")
+        told = {(kind, _named(tx, name)) for kind, name in item.told}
+        among = (
+            {_named(tx, name) for name in item.among} if any(e.known.start <= seen for e in held) else set()
+        )
+        gone = [
+            e for e in held
+            if e.known.start <= seen and e.dst_line in among and (e.type, e.dst_line) not in told
+        ]  # fmt: skip
+        return None, change.end_edge(tx, gone, None, wrong=False)
+
+    try:
+        new = handle.write("import", work, dry_run=report.dry_run).changed
+    except _UNSTORABLE as error:
+        return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
+    return _counted(report, int(new), 0)
 
 
 def _named(tx: Tx, name: str) -> int:

@@ -72,6 +72,19 @@ class Joined(Struct, frozen=True):
     dst: str
 
 
+class Linked(Struct, frozen=True):
+    """All that a file tells of a note's links: one that it knew of and does not tell any more is over."""
+
+    position: str
+    src: str
+    told: frozenset[tuple[str, str]]
+    """(type, id) of each."""
+    among: frozenset[str]
+    """The notes whose files are there too; links to others are not the file's to end."""
+    seen: When
+    """When the file was written; links that are younger were not known to it."""
+
+
 class Stated(Struct, frozen=True):
     """A fact."""
 
@@ -80,7 +93,7 @@ class Stated(Struct, frozen=True):
     scope: Scope = Scope()
 
 
-Item: TypeAlias = Said | Known | Stated | Joined | Left | Bad
+Item: TypeAlias = Said | Known | Stated | Joined | Linked | Left | Bad
 
 
 class Imported(Struct, frozen=True):

@@ -134,6 +134,10 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
 
 def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[Fault]:
     by_node = {text.node: text for text in everything}
+    for lost in _without_place(query, tenant, everything)[:1]:
+        yield Fault(
+            f"description of node row {lost.node}", "it is missing, and with it its place in its session"
+        )
     for table in ("texts", "cold_texts"):
         for node, session, position, *rest in query(
             f"SELECT node, session, position, speaker, role, said_at, described FROM {table} WHERE tenant = :t"
@@ -150,6 +154,16 @@ def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[
                 yield Fault(f"description of node row {node}", "its place is not that of its text")
                 break
     yield from _wrong_seats(query, tenant)
+
+
+def _without_place(query: Query, tenant: int, everything: list[Text]) -> list[Text]:
+    """The turns that a session would miss; any other description is made when it is asked for."""
+    placed = {
+        row[0]
+        for table in ("texts", "cold_texts")
+        for row in query(f"SELECT node FROM {table} WHERE tenant = :t", {"t": tenant})
+    }
+    return [text for text in everything if text.draft.type == "Turn" and text.node not in placed]
 
 
 def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
@@ -267,7 +281,11 @@ def _redescribe(tx: Tx, everything: list[Text]) -> int:
     wanted = {text.node: text for text in everything}
     seats: dict[int, int] = {}
     count = 0
-    bad = any(True for _ in _wrong_seats(query, tx.tenant))
+    lost = _without_place(query, tx.tenant, everything)
+    if lost:
+        blank = [(t.node, tx.tenant, t.world or t.node, 0, "", "people", None, b"") for t in lost]
+        tx.store.put("texts", blank)
+    bad = bool(lost) or any(True for _ in _wrong_seats(query, tx.tenant))
     for table in ("texts", "cold_texts"):
         for node, position in query(
             f"SELECT node, position FROM {table} WHERE tenant = :t ORDER BY node", whose

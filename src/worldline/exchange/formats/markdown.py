@@ -3,7 +3,7 @@
 Without a date there, the file's own date of change is when the note began to hold. A file that has
 changed since the last import is amended; hidden files and folders are left alone. `[[links]]` join notes.
 A folder that was written from here (a vault) comes back to the very notes it shows: the front matter has
-their ids, and the links below a mark tell the edges by their types.
+their ids, and the links below a mark tell the edges by their types; a link that was taken out of a file is over.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from worldline.clock import When
-from worldline.exchange.records import Bad, Item, Joined, Known, Left, told, when
+from worldline.exchange.records import Bad, Item, Joined, Known, Left, Linked, told, when
 from worldline.model import Metadata
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 
@@ -66,15 +66,20 @@ def _keys(name: str, note: Known) -> tuple[str, ...]:
 
 def _links(name: str, note: Known, text: str, called: dict[str, str]) -> Iterator[Item]:
     """The edges that a file tells of: by type below the mark, and as `relates_to` in its words."""
-    body, _, below = _front(text)[1].partition(LINKS)
+    front, rest = _front(text)
+    body, _, below = rest.partition(LINKS)
     typed = [(kind, target) for kind, target in _TYPED.findall(below) if kind in AGENT_EDGES]
     plain = [("relates_to", target) for target in _LINK.findall(body)]
+    all_told = set()
     for kind, target in dict.fromkeys([*typed, *plain]):
         wanted = called.get(target.partition("|")[0].partition("#")[0].strip().casefold())
         if wanted is None:
             yield Left("links to notes that are not there")
         elif wanted != _known_as(note):
+            all_told.add((kind, wanted))
             yield Joined(f"{name}, [[{target}]]", _known_as(note), kind, wanted)
+    if note.id and (seen := _date(front.get("seen"))):
+        yield Linked(name, note.id, frozenset(all_told), frozenset(called.values()), seen)
 
 
 def _note(path: Path, name: str, text: str) -> Known:
