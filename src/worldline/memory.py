@@ -286,7 +286,7 @@ class Memory:
             draft = NodeDraft(type, name, content, clean_interval(valid_from, valid_to, tx.stamp))
             draft.dated = None if dated is None else instant(dated)
             key, new = put.stated(tx, draft, place, self._h, metadata)
-            told = put.Told(key, draft.valid.start)
+            told = put.ToldBy(key, draft.valid.start)
             changed = [believe(tx, fact, place, self._h, told)[1] for fact in given]
             return tx.id_of(key), new or any(changed)
 
@@ -819,7 +819,7 @@ class Memory:
         copies of this store in which it is to be erased too.
         """
         who = by or ("agent" if self._h.agent else "owner" if self._h.scope.bound() else "operator")
-        told = forgetting.Told(ref, user, scope, None if before is None else instant(before))
+        told = forgetting.ToForget(ref, user, scope, None if before is None else instant(before))
         return forgetting.forget_for_good(
             self._h, told, who, confirm=confirm, dry_run=dry_run, backups=backups
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from worldline import Config, Memory, Scope
-from worldline.consolidate.changes import Arrow, New, carry_out
+from worldline.consolidate.changes import Arrow, NewLines, carry_out
 from worldline.rules import composition
 from worldline.testing import FrozenClock, HashEmbedder
 from worldline.write.load import Note
@@ -223,7 +223,7 @@ def test_what_sleep_writes_about_a_world_is_not_waited_for(memory):
     talk(memory)
     session = next(node for node, _ in memory.worlds() if node.name == "s0")
     with memory._h.changeset("sleep summaries") as (tx, _):
-        carry_out(tx, [New("Summary", "s0", "Subject0 came up.", world=session.line)], 0)
+        carry_out(tx, [NewLines("Summary", "s0", "Subject0 came up.", world=session.line)], 0)
     sleep(memory)
 
     assert rows(memory)[session.line, 0][1] == 6
@@ -339,7 +339,7 @@ def test_a_topic_means_the_turns_that_it_gathers(memory):
     first = next(n for n in memory.list("Turn", limit=50).items if "number 2" in n.content)
     gathered = Arrow("derived_from", first.line, {"turns": [2, 4]})
     with memory._h.changeset("sleep topics") as (tx, _):
-        carry_out(tx, [New("Topic", "harbour", "harbour, sails", edges=(gathered,))], 0)
+        carry_out(tx, [NewLines("Topic", "harbour", "harbour, sails", edges=(gathered,))], 0)
     assert sleep(memory) == 2
 
     topic = memory.list("Topic").items[0]

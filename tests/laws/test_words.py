@@ -10,7 +10,7 @@ import pytest
 
 from worldline import Config, Memory
 from worldline.store import migrate, words
-from worldline.store.glance import Store as Glance
+from worldline.store.glance import StoreGlance as Glance
 from worldline.store.view import SqlView
 from worldline.store.words import All, Either, Index, any_of
 from worldline.testing import FrozenClock

@@ -476,12 +476,12 @@ def test_long_work_shows_progress_on_a_terminal_only(
     monkeypatch.setattr(care, "_PATIENCE", 0.0)
     if not with_rich:
         monkeypatch.setattr(care, "_spinner", lambda text: None)
-    with care.Waiting() as progress:
+    with care.WaitingCount() as progress:
         progress("nodes", 5000)
     assert capsys.readouterr().err == ""
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with care.Waiting() as progress:
+    with care.WaitingCount() as progress:
         progress("nodes", 5000)
         progress("edges", 10000)
     captured = capsys.readouterr()

@@ -163,7 +163,7 @@ def test_a_token_is_made_in_the_shell(tmp_path):
     command = [sys.executable, "-m", "worldline", "token", "ana", "--tokens", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    assert auth.load(path, "default", {}).opens(f"Bearer {done.stdout.strip()}") == auth.Pass("ana")
+    assert auth.load(path, "default", {}).opens(f"Bearer {done.stdout.strip()}") == auth.AccessPass("ana")
 
 
 # Time, depth, rate ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.bench import baselines
-from worldline.bench.datasets import Conversation, Message, Question
+from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
@@ -56,16 +56,16 @@ class Worldline:
             self._remember(self._memory.shared_with(*runs) if runs else self._memory, session, messages)
             tick(len(messages))
 
-    def _limited(self, question: Question) -> bool:
+    def _limited(self, question: BenchQuestion) -> bool:
         return question.sessions is not None and not self._whole <= set(question.sessions)
 
-    def _remember(self, memory: Memory, session: str, messages: Sequence[Message]) -> None:
+    def _remember(self, memory: Memory, session: str, messages: Sequence[BenchMessage]) -> None:
         said = [_chat(m) for m in messages if m.text.strip()]
         if said:
             receipt = memory.remember(messages=said, session=session)
             self._ids.update(zip(receipt.ids, (str(m["id"]) for m in said), strict=True))
 
-    def rank(self, question: Question, without: Iterable[str] = ()) -> Ranking:
+    def rank(self, question: BenchQuestion, without: Iterable[str] = ()) -> Ranking:
         """Recall, as a caller who wants fifty memories would call it."""
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
         start = time.perf_counter()
@@ -85,7 +85,7 @@ class Worldline:
         edges = memory.walk(fact, "derived_from", way="out").edges
         return tuple(self._ids[edge.dst] for edge in edges if edge.dst in self._ids)
 
-    def look(self, question: Question) -> Ranked:
+    def look(self, question: BenchQuestion) -> Ranked:
         """The same question's pool, before anything is cut off: what a fit learns from."""
         from worldline.read.asking import meaning
         from worldline.read.recall import Wish, find
@@ -105,14 +105,14 @@ class Worldline:
         self._memory.close()
 
 
-def _by_session(messages: Sequence[Message]) -> dict[str, list[Message]]:
-    found: dict[str, list[Message]] = {}
+def _by_session(messages: Sequence[BenchMessage]) -> dict[str, list[BenchMessage]]:
+    found: dict[str, list[BenchMessage]] = {}
     for message in messages:
         found.setdefault(message.session, []).append(message)
     return found
 
 
-def _chat(message: Message) -> dict[str, Any]:
+def _chat(message: BenchMessage) -> dict[str, Any]:
     """A message as a chat program would hand it over."""
     return {
         "role": message.role,
@@ -136,7 +136,7 @@ class Baselines:
         if embedder is not None:
             self._vectors = _embedded(embedder, [m.text for m in talk.messages], tick)
 
-    def rank(self, question: Question) -> dict[str, Ranking]:
+    def rank(self, question: BenchQuestion) -> dict[str, Ranking]:
         """Every baseline's answer."""
         start = time.perf_counter()
         words = self._words.search(question.text, question.sessions)
@@ -152,7 +152,7 @@ class Baselines:
         taken = found["fts5"].ms + found["dense"].ms + _since(start)
         return found | {"rrf": Ranking(tuple(fused[:DEPTH]), taken)}
 
-    def _near(self, question: Question, query: Any) -> tuple[list[str], float]:
+    def _near(self, question: BenchQuestion, query: Any) -> tuple[list[str], float]:
         if question.sessions is None:
             rows, ids = self._vectors, self._ids
         else:

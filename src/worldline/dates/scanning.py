@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from worldline.dates.english import FORMS
 from worldline.dates.tense import MOVED, Pointed, Pointer, Role
-from worldline.dates.words import DECADES, MONTHS, NUMBERS, ORDINALS, VAGUE, WEEKDAYS, Found, Now, pointed
+from worldline.dates.words import DECADES, MONTHS, NUMBERS, ORDINALS, VAGUE, WEEKDAYS, FoundDate, Now, pointed
 from worldline.text import word_set
 
 _RULES = {name: (re.compile(pattern, re.I), rule) for name, pattern, rule in FORMS}
@@ -77,7 +77,7 @@ def candidates(text: str) -> list[int]:
     return [begin for begin, word in starts if word in _STARTERS or word[0].isdigit()]
 
 
-def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
+def scan(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
     """Every expression from left to right; later ones may lean on earlier ones."""
     anchor, position = now.anchor, 0
     for begin in candidates(text):
@@ -99,7 +99,7 @@ def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
             position = found.end if found else match.end()
 
 
-def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> Found | None:
+def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> FoundDate | None:
     pattern, rule = _RULES[name]
     match = pattern.match(text, begin)
     if match is None:
@@ -114,4 +114,4 @@ def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> Found 
     dated = bool(groups.get("y"))
     role: Role = "range" if groups.get("e") else way.role
     yearless = name in ("month", "day-month", "month-day") and not dated
-    return Found(begin, match.end(), span, name, yearless, dated, way.future, role)
+    return FoundDate(begin, match.end(), span, name, yearless, dated, way.future, role)

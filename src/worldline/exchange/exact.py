@@ -26,7 +26,7 @@ from worldline.write.redact import redact
 FORMAT = 2
 
 
-class Rows(Struct):
+class CopiedRows(Struct):
     """The rows of a file, as they are to be stored."""
 
     name: str
@@ -64,9 +64,9 @@ def fits(record: Record | Bad) -> bool:
     return bool(format_ == FORMAT)
 
 
-def gathered(head: Record, records: Iterable[Record | Bad]) -> Rows:
+def gathered(head: Record, records: Iterable[Record | Bad]) -> CopiedRows:
     """The rows of a file, by their tables."""
-    rows = Rows(str(head.value.get("tenant", "")), tables={table: [] for table in reindexing.TABLES})
+    rows = CopiedRows(str(head.value.get("tenant", "")), tables={table: [] for table in reindexing.TABLES})
     for record in records:
         value = None if isinstance(record, Bad) else record.value
         try:
@@ -81,13 +81,13 @@ def gathered(head: Record, records: Iterable[Record | Bad]) -> Rows:
     return rows
 
 
-def holds_secrets(rows: Rows) -> bool:
+def holds_secrets(rows: CopiedRows) -> bool:
     """Whether a text among the rows is one that this store would not keep as it is."""
     told = (row for table in ("nodes", "metadata", "aliases") for row in rows.tables[table])
     return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
 
 
-def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Imported | None:
+def restore(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) -> Imported | None:
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
     if handle.config.redact and holds_secrets(rows):
         return None
@@ -109,13 +109,13 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Imported | 
     return Imported("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
 
 
-def _put(handle: Handle, rows: Rows) -> list[int]:
+def _put(handle: Handle, rows: CopiedRows) -> list[int]:
     reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
     return reindexing.index_words(handle._begin(False))
 
 
 @contextmanager
-def aside(handle: Handle, rows: Rows) -> Iterator[Handle]:
+def aside(handle: Handle, rows: CopiedRows) -> Iterator[Handle]:
     """The memory of these rows in a store of its own, to be read from."""
     store = SqliteStore(":memory:", handle.config)
     try:

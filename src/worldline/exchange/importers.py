@@ -25,7 +25,18 @@ from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.exchange import restore
 from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
-from worldline.exchange.records import Bad, Imported, Item, Joined, Known, Left, Linked, Record, Said, Stated
+from worldline.exchange.records import (
+    Bad,
+    Imported,
+    Item,
+    JoinedItem,
+    KnownItem,
+    LeftOut,
+    Linked,
+    Record,
+    SaidItem,
+    StatedItem,
+)
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_interval, clean_scope
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
@@ -115,12 +126,12 @@ def _store(handle: Handle, items: Iterator[Item], report: Imported, progress: Pr
     for item in _batched(items):
         if isinstance(item, Bad):
             report = replace(report, skipped=(*report.skipped, item))
-        elif isinstance(item, Left):
+        elif isinstance(item, LeftOut):
             so_far = report.left_out.get(item.what, 0)
             report = replace(report, left_out={**report.left_out, item.what: so_far + item.count})
         else:
             report = _keep(handle, item, report)
-        done += len(item.events) if isinstance(item, Said) else 1
+        done += len(item.events) if isinstance(item, SaidItem) else 1
         if progress is not None:
             progress("import", done)
     return report
@@ -131,34 +142,36 @@ def _batched(items: Iterator[Item]) -> Iterator[Item]:
     events: list[Event] = []
     positions: list[str] = []
     for item in chain(items, (None,)):
-        if isinstance(item, Said):
+        if isinstance(item, SaidItem):
             events += item.events
             positions += item.positions
-        full = len(events) >= BATCH or not isinstance(item, Said)
+        full = len(events) >= BATCH or not isinstance(item, SaidItem)
         while full and events:
-            yield Said(tuple(events[:BATCH]), tuple(positions[:BATCH]))
+            yield SaidItem(tuple(events[:BATCH]), tuple(positions[:BATCH]))
             events, positions = events[BATCH:], positions[BATCH:]
-        if item is not None and not isinstance(item, Said):
+        if item is not None and not isinstance(item, SaidItem):
             yield item
 
 
-def _keep(handle: Handle, item: Said | Known | Stated | Joined | Linked, report: Imported) -> Imported:
-    if isinstance(item, Said):
+def _keep(
+    handle: Handle, item: SaidItem | KnownItem | StatedItem | JoinedItem | Linked, report: Imported
+) -> Imported:
+    if isinstance(item, SaidItem):
         return _keep_said(handle, item, report)
-    if isinstance(item, Joined):
+    if isinstance(item, JoinedItem):
         return _keep_link(handle, item, report)
     if isinstance(item, Linked):
         return _end_links(handle, item, report)
     try:
         item, found = _plain(handle, item)
         report = replace(report, redacted=(*report.redacted, *found))
-        new = _note(handle, item, report) if isinstance(item, Known) else _fact(handle, item, report)
+        new = _note(handle, item, report) if isinstance(item, KnownItem) else _fact(handle, item, report)
     except _UNSTORABLE as error:
         return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
     return _counted(report, int(new), int(not new))
 
 
-def _keep_link(handle: Handle, item: Joined, report: Imported) -> Imported:
+def _keep_link(handle: Handle, item: JoinedItem, report: Imported) -> Imported:
     """An edge between two notes that this import, or one before it, stored."""
 
     def work(tx: Tx, place: Place) -> Done:
@@ -207,7 +220,7 @@ def _named(tx: Tx, name: str) -> int:
     return nodes[0].line if nodes else 0
 
 
-def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[str, ...]]:
+def _plain(handle: Handle, item: KnownItem | StatedItem) -> tuple[KnownItem | StatedItem, tuple[str, ...]]:
     """The item without secrets; one that belongs to a scope of such a name cannot be stored."""
     if not handle.config.redact:
         return item, ()
@@ -220,7 +233,7 @@ def _counted(report: Imported, new: int, same: int) -> Imported:
     return replace(report, stored=report.stored + new, same=report.same + same)
 
 
-def _keep_said(handle: Handle, item: Said, report: Imported) -> Imported:
+def _keep_said(handle: Handle, item: SaidItem, report: Imported) -> Imported:
     """All in one changeset; where one of them cannot be stored, the others one by one."""
     try:
         new, found = _remember(handle, item.events, report.dry_run)
@@ -230,7 +243,7 @@ def _keep_said(handle: Handle, item: Said, report: Imported) -> Imported:
         if len(item.events) == 1:
             return replace(report, skipped=(*report.skipped, Bad(item.positions[0], str(error))))
     for event, position in zip(item.events, item.positions, strict=True):
-        report = _keep_said(handle, Said((event,), (position,)), report)
+        report = _keep_said(handle, SaidItem((event,), (position,)), report)
     return report
 
 
@@ -243,7 +256,7 @@ def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[i
     return len(set(ids) - known), receipt.redacted
 
 
-def _fact(handle: Handle, item: Stated, report: Imported) -> bool:
+def _fact(handle: Handle, item: StatedItem, report: Imported) -> bool:
     handle = _owned(handle, item.scope)
 
     def work(tx: Tx, place: Place) -> Done:
@@ -253,7 +266,7 @@ def _fact(handle: Handle, item: Stated, report: Imported) -> bool:
     return handle.write("import", work, dry_run=report.dry_run).changed
 
 
-def _note(handle: Handle, item: Known, report: Imported) -> bool:
+def _note(handle: Handle, item: KnownItem, report: Imported) -> bool:
     """A new note; a new version of the one that was imported before; or nothing new."""
     handle = _owned(handle, item.scope)
 
@@ -279,7 +292,7 @@ def _owned(handle: Handle, scope: Scope) -> Handle:
     return replace(handle, scopes=(clean_scope(wanted), *handle.scopes[1:]))
 
 
-def _imported(tx: Tx, item: Known) -> int:
+def _imported(tx: Tx, item: KnownItem) -> int:
     """The lineage that holds this note now, if it came from here or an earlier import made it."""
     if item.id and (line := _named(tx, item.id)):
         return line
@@ -288,7 +301,7 @@ def _imported(tx: Tx, item: Known) -> int:
     return nodes[0].line if nodes else 0
 
 
-def _amend(tx: Tx, line: int, item: Known, limit: int) -> bool:
+def _amend(tx: Tx, line: int, item: KnownItem, limit: int) -> bool:
     """As of when it changed at its origin; now, where that is no longer possible."""
     moments: tuple[When | None, ...] = (item.changed_at, None)
     for moment in moments:

@@ -357,7 +357,7 @@ class _Step(Struct, frozen=True):
     put: list[tuple[str, str, Line]] = field(default_factory=list)
 
 
-class _Run(Struct):
+class _Restoring(Struct):
     """The changeset under way, and what it has put."""
 
     handle: Handle
@@ -381,7 +381,7 @@ class _Run(Struct):
 
 def _replay(handle: Handle, copy: Copy) -> list[int]:
     """Step by step; the nodes whose text came with them."""
-    run, seen = _Run(handle, handle._begin(False)), set[str]()
+    run, seen = _Restoring(handle, handle._begin(False)), set[str]()
     for step in _steps(copy):
         alone = _moves(step)
         if alone or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
@@ -416,7 +416,7 @@ def _touched(copy: Copy, kind: str, line: Line) -> int:
     return copy.keys.get(named, 0) if named else 0
 
 
-def _once(run: _Run, copy: Copy, kind: str, line: Line, seen: set[str]) -> None:
+def _once(run: _Restoring, copy: Copy, kind: str, line: Line, seen: set[str]) -> None:
     mark = kind, line["row"]
     if kind == "belief" and line["of"] in copy.later:
         _node(run.tx, copy, copy.later.pop(line["of"]))
@@ -469,7 +469,7 @@ def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     return row
 
 
-def note_origin(tx: Tx, table: str, number: int, row: Told) -> None:
+def note_origin(tx: Tx, table: str, number: int, row: ToldRow) -> None:
     """The stores that held a row before this one, and when they did."""
     for store, valid, known in row.origins:
         tx.add("origins", table, number, store, valid.start, valid.end, known.start, known.end, tx.stamp)
@@ -528,7 +528,7 @@ Verdict = Literal["known", "covered", "history", "new"]
 _RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
 
 
-class Held(Struct, frozen=True):
+class OwnRow(Struct, frozen=True):
     """A row of this store."""
 
     row: int
@@ -543,7 +543,7 @@ class Held(Struct, frozen=True):
         return self.known.end == FOREVER
 
 
-class Told(Struct, frozen=True):
+class ToldRow(Struct, frozen=True):
     """A row of the other store, and the stores that it has been in: (root hash, valid, known)."""
 
     valid: Interval
@@ -561,17 +561,17 @@ class Told(Struct, frozen=True):
         return frozenset((valid.start, valid.end, known.start) for _, valid, known in self.origins)
 
 
-def told(line: Mapping[str, Any], root: bytes) -> Told:
+def told(line: Mapping[str, Any], root: bytes) -> ToldRow:
     """A belief or edge of an export; `root` is the hash of the store that it comes from."""
     valid, known = span(line["valid"]), span(line["known"])
     earlier = [(bytes.fromhex(store), span(v), span(k)) for store, v, k in line.get("origin") or ()]
-    return Told(valid, known, rank(line.get("status")), ((root, valid, known), *earlier))
+    return ToldRow(valid, known, rank(line.get("status")), ((root, valid, known), *earlier))
 
 
-def held(row: HeldRow) -> Held:
+def held(row: HeldRow) -> OwnRow:
     """A row of this store, with the marks of its origins."""
     own = (row.valid.start, row.valid.end, row.known.start)
-    return Held(row.row, row.valid, row.known, row.scope, rank(row.status), frozenset((own, *row.marks)))
+    return OwnRow(row.row, row.valid, row.known, row.scope, rank(row.status), frozenset((own, *row.marks)))
 
 
 def rank(status: str | None) -> int:
@@ -584,7 +584,7 @@ def span(pair: Sequence[Any]) -> Interval:
     return Interval(pair[0], FOREVER if pair[1] is None else pair[1])
 
 
-def judge(row: Told, here: Sequence[Held], *, at_once: bool = False) -> tuple[Verdict, Held | None]:
+def judge(row: ToldRow, here: Sequence[OwnRow], *, at_once: bool = False) -> tuple[Verdict, OwnRow | None]:
     """What a row of the other store is to this one, and the row here that says so.
 
     `at_once`: only a row that begins at the same moment covers it (each supersession is its own).
@@ -601,7 +601,7 @@ def judge(row: Told, here: Sequence[Held], *, at_once: bool = False) -> tuple[Ve
     return "new", None
 
 
-def rivals(row: Told, here: Iterable[Held]) -> list[Held]:
+def rivals(row: ToldRow, here: Iterable[OwnRow]) -> list[OwnRow]:
     """The current rows here that claim the same time."""
     return [own for own in here if own.current and own.rank and own.valid.overlaps(row.valid)]
 

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from worldline.ports import View
-from worldline.read.cues import Asked
+from worldline.read.cues import AskedFor
 from worldline.read.features import Column, Turn, standard
 from worldline.read.lanes import Course
 from worldline.read.score import Board
@@ -51,7 +51,7 @@ def _spread(turns: Sequence[Turn], near: Mapping[int, float]) -> Column:
     return standard(np.where(np.isnan(values), np.nanmean(values), values))
 
 
-def unasked(asked: Asked) -> frozenset[str]:
+def unasked(asked: AskedFor) -> frozenset[str]:
     """The signals that have nothing to do with a question: landmarks are for when and for people, causes for why."""
     landmark = bool(asked.wants & TIME) and bool(asked.people)
     return frozenset(name for name, wanted in (("landmark", landmark), ("cause", asked.why)) if not wanted)

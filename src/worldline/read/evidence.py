@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from worldline.read.cues import Asked
+from worldline.read.cues import AskedFor
 from worldline.read.features import DAY, Turn
 from worldline.read.meeting import Need, Unit, left_open, sentences, units
 from worldline.read.weights import CERTAIN, EVIDENCE
@@ -36,14 +36,16 @@ _NAMED = re.compile(r"\b(?:names?|surnames?|called|named|title)\b", re.I)
 _WHERE = re.compile(r"\bwhere\b", re.I)
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class EvidenceSum(msgspec.Struct, frozen=True):
     """Named measures, and the words of the question that nothing found speaks of."""
 
     measures: dict[str, float]
     missing: tuple[str, ...] = ()
 
 
-def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]) -> Evidence:
+def evidence(
+    asked: AskedFor, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]
+) -> EvidenceSum:
     """Absolute measures over the turns of a pool, best first; `pool` has their neighbours too."""
     best = turns[:TOP]
     seats = {(turn.session, turn.position): turn for turn in pool}
@@ -62,7 +64,7 @@ def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: 
     }
     missing = [need for need, degree in zip(wanted, together, strict=True) if need.stem and degree < MET]
     missing.sort(key=lambda need: -need.weight)
-    return Evidence(measures, tuple(need.word for need in missing))
+    return EvidenceSum(measures, tuple(need.word for need in missing))
 
 
 def _beside(turn: Turn, seats: Mapping[tuple[str, int], Turn], best: Sequence[Turn]) -> list[Turn]:
@@ -77,7 +79,7 @@ def _gap(one: Turn, other: Turn) -> int:
     return abs((one.said_at or 0) - (other.said_at or 0))
 
 
-def _lacks(asked: Asked, wanted: Sequence[Need], turn: Turn) -> float:
+def _lacks(asked: AskedFor, wanted: Sequence[Need], turn: Turn) -> float:
     """1 where a number, a time or a name is asked for and the text has none; ½ for a place, which may have no name."""
     flags, text = turn.described.flags, turn.described.words
     if asked.wants & NUMBER:
@@ -95,7 +97,7 @@ def _person(wanted: Sequence[Need], unit: Unit) -> float:
     return next((degree for need, degree in zip(wanted, unit.degrees, strict=True) if not need.stem), 1.0)
 
 
-def _own(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> float:
+def _own(asked: AskedFor, wanted: Sequence[Need], turns: Sequence[Turn]) -> float:
     """Between two people who talk: how much better words about the one asked for fit than words about the other.
 
     What somebody says of themselves counts, what another says to them as "you", and half of all they say.

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from worldline.read.cues import Asked
+from worldline.read.cues import AskedFor
 from worldline.rules.describe import (
     ASKS,
     INSTRUCTS,
@@ -77,7 +77,7 @@ class Matches(msgspec.Struct, frozen=True):
     kinds: Column
 
 
-def match(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> Matches:
+def match(asked: AskedFor, turns: Sequence[Turn], corpus: Corpus) -> Matches:
     """Count every question term in every turn."""
     counts = np.zeros((len(asked.terms), len(turns)))
     stated, lead = np.zeros_like(counts), np.zeros_like(counts)
@@ -103,7 +103,7 @@ def _is_stated(blob: str, needle: str, at: int) -> bool:
     return False
 
 
-def _kinds(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> Column:
+def _kinds(asked: AskedFor, turns: Sequence[Turn], corpus: Corpus) -> Column:
     """Terms × turns: the weight of the best kind that a term asks for and a turn is of."""
     credit = np.zeros((len(asked.terms), len(turns)))
     for row, tags in enumerate(asked.kinds):
@@ -146,7 +146,7 @@ def _at(values: Column, index: NDArray[np.int64]) -> Column:
     return np.where(index >= 0, values[index], 0.0)
 
 
-def window(asked: Asked, turns: Sequence[Turn]) -> Column:
+def window(asked: AskedFor, turns: Sequence[Turn]) -> Column:
     """1 inside a stretch of time that the question names, fading with the days outside it."""
     if not asked.windows:
         return np.zeros(len(turns))
@@ -162,7 +162,7 @@ def _near(span: tuple[int, int], turn: Turn) -> float:
     return math.exp(-gap / (7 if turn.said_at > span[1] else 3))
 
 
-def spoken_by(asked: Asked, turns: Sequence[Turn]) -> Column:
+def spoken_by(asked: AskedFor, turns: Sequence[Turn]) -> Column:
     """+1 said by the one person named, −1 by another, 0 where that says nothing."""
     if len(asked.people) != 1:
         return np.zeros(len(turns))
@@ -183,7 +183,7 @@ def _session_max(values: Column, session: NDArray[np.int64]) -> Column:
 
 
 def measure(
-    asked: Asked, turns: Sequence[Turn], corpus: Corpus, found: Matches | None = None
+    asked: AskedFor, turns: Sequence[Turn], corpus: Corpus, found: Matches | None = None
 ) -> dict[str, Column]:
     """Every feature of every turn, by name."""
     found = found or match(asked, turns, corpus)

@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 
 from worldline.lexicon import lines
-from worldline.read.cues import Asked
+from worldline.read.cues import AskedFor
 from worldline.read.features import Column, Corpus, Turn
 from worldline.read.synonyms import GROUPS
 from worldline.reading.families import families
@@ -106,7 +106,7 @@ def left_open(wanted: Sequence[Need], degrees: Sequence[float]) -> float:
     return math.hypot(*open_)
 
 
-def needs(asked: Asked, corpus: Corpus | None = None) -> tuple[Need, ...]:
+def needs(asked: AskedFor, corpus: Corpus | None = None) -> tuple[Need, ...]:
     """What evidence for a question must speak of; a corpus tells which words are rare, and which are not stored."""
     written = _written(asked)
     which = _asked_noun(asked, written)
@@ -135,7 +135,7 @@ def _rarity(stem: str, corpus: Corpus | None) -> float:
     return min(max(seen / math.log(BEFORE / USUAL), 0.3), 1.3)
 
 
-def _written(asked: Asked) -> dict[str, str]:
+def _written(asked: AskedFor) -> dict[str, str]:
     """The stems of a question that tell something, with the words they were written as."""
     text = _PHRASES.sub(" ", asked.text)
     own = {token for name in asked.people for token in words(name)}
@@ -147,7 +147,7 @@ def _written(asked: Asked) -> dict[str, str]:
     return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}
 
 
-def _of_somebody(asked: Asked) -> bool:
+def _of_somebody(asked: AskedFor) -> bool:
     return bool(asked.people or _MYSELF.search(asked.text))
 
 
@@ -158,7 +158,7 @@ def _asks_badly(word: str) -> bool:
     )
 
 
-def _asked_noun(asked: Asked, written: dict[str, str]) -> str:
+def _asked_noun(asked: AskedFor, written: dict[str, str]) -> str:
     """In "which drug did she prescribe" the verb tells what is asked: the noun only names the kind of answer."""
     found = _WHICH.search(asked.text)
     stem = words(found[1])[0] if found else ""
@@ -247,7 +247,7 @@ def is_slip(a: str, b: str, least: int = 5) -> bool:
 
 
 def units(
-    asked: Asked,
+    asked: AskedFor,
     wanted: Sequence[Need],
     turns: Sequence[Turn],
     beside: Callable[[Turn], Sequence[Turn]] = lambda _: (),
@@ -256,12 +256,12 @@ def units(
     return [_unit(asked, wanted, at, turn, beside(turn)) for at, turn in enumerate(turns)]
 
 
-def shares(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
+def shares(asked: AskedFor, wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
     """How much of the question each of these turns meets."""
     return np.array([unit.share for unit in units(asked, wanted, turns)])
 
 
-def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
+def _unit(asked: AskedFor, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
     whole = _hits(wanted, turn.described.words)
     near = [degrees(wanted, other.described.words) for other in others]
     lent = [max([TURN * _most(hits), *(BESIDE * met[at] for met in near)]) for at, hits in enumerate(whole)]
@@ -315,7 +315,7 @@ def _meeting(need: Need, tokens: Set[str]) -> dict[str, float]:
     return found
 
 
-def _of_person(asked: Asked, turn: Turn) -> float:
+def _of_person(asked: AskedFor, turn: Turn) -> float:
     """How far a turn speaks of the one asked about: by themselves, by name, or as "you"."""
     flags = turn.described.flags
     if not asked.people:

@@ -25,12 +25,12 @@ from worldline.handle import Handle
 from worldline.inputs import clean_name
 from worldline.model import Node
 from worldline.ports import View
-from worldline.read.chains import Link, chains
+from worldline.read.chains import ChainLink, chains
 from worldline.rules.landmarks import landmarks
 from worldline.rules.names import GIVEN
 from worldline.rules.sentences import sentences
 from worldline.rules.style import counted, nearest, unpacked
-from worldline.rules.tally import DECODER, Met, Said, Tally, combined, tally
+from worldline.rules.tally import DECODER, Met, SaidWords, Tally, combined, tally
 from worldline.store import people
 from worldline.store.facts import Ascribed, about
 from worldline.store.turns import how_many, newest_of, spoken
@@ -114,10 +114,10 @@ class Profile(Struct, frozen=True):
     style: Style | None = None
     relations: tuple[Relation, ...] = ()
     landmarks: tuple[Milestone, ...] = ()
-    chains: tuple[Link, ...] = ()
+    chains: tuple[ChainLink, ...] = ()
 
 
-class Rows(Struct, frozen=True):
+class ProfileRows(Struct, frozen=True):
     """Tallies and styles by speaker, as far as this view may know them."""
 
     tallies: dict[str, Tally]
@@ -152,8 +152,8 @@ def is_plain(view: View) -> bool:
     return here and view.known >= LATEST and not view.cold
 
 
-def _rows(view: View, who: Person) -> Rows:
-    rows = Rows({}, {})
+def _rows(view: View, who: Person) -> ProfileRows:
+    rows = ProfileRows({}, {})
     if is_plain(view):
         rows = kept(view, who.speakers)
     for speaker in who.speakers:
@@ -166,31 +166,31 @@ def _rows(view: View, who: Person) -> Rows:
     return rows
 
 
-def _upto(rows: Rows, speaker: str) -> int:
+def _upto(rows: ProfileRows, speaker: str) -> int:
     """The newest lineage of somebody's that is counted."""
     return rows.tallies[speaker].upto if speaker in rows.tallies else 0
 
 
-def kept(view: View, first: Collection[str] = ()) -> Rows:
+def kept(view: View, first: Collection[str] = ()) -> ProfileRows:
     """The rows that sleep keeps and this view may see, one a speaker; these people's in any case."""
-    rows = Rows({}, {})
+    rows = ProfileRows({}, {})
     for speaker, body, style in people.kept(view, first, SPEAKERS):
         rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), DECODER.decode(body)])
         rows.styles[speaker] = rows.styles.get(speaker, 0) + unpacked(style)
     return rows
 
 
-def _add(rows: Rows, speaker: str, said: Sequence[Said]) -> None:
+def _add(rows: ProfileRows, speaker: str, said: Sequence[SaidWords]) -> None:
     if said:
         rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), tally(said)])
         rows.styles[speaker] = sum((counted(one.text) for one in said), rows.styles.get(speaker, counted("")))
 
 
-def _recent(view: View, speaker: str, after: int, most: int = RECENT) -> list[Said]:
+def _recent(view: View, speaker: str, after: int, most: int = RECENT) -> list[SaidWords]:
     """What somebody said, the newest, after a lineage."""
     newest = newest_of(view, speaker, after, most)
     return [
-        Said(t.line, t.text, t.said_at, t.answers) for t in spoken(view, newest) if t.speaker == speaker
+        SaidWords(t.line, t.text, t.said_at, t.answers) for t in spoken(view, newest) if t.speaker == speaker
     ]  # fmt: skip
 
 
@@ -223,7 +223,7 @@ _HABITS = {
 }
 
 
-def _style(view: View, who: Person, own: Tally, rows: Rows) -> Style:
+def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
     said = [one.text for speaker in who.speakers for one in _recent(view, speaker, 0, SAMPLE)]
     mine = sum((rows.styles[one] for one in who.speakers if one in rows.styles), counted(""))
     others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
@@ -295,7 +295,7 @@ class _Sum(Struct):
         self.last, self.line = max((self.last, self.line), (met.last, met.line))
 
 
-def _relations(view: View, who: Person, own: Tally, rows: Rows) -> tuple[Relation, ...]:
+def _relations(view: View, who: Person, own: Tally, rows: ProfileRows) -> tuple[Relation, ...]:
     """Everybody around the person, the most frequent first; what hangs on a hidden text alone is left out."""
     whole = _full_names(rows.tallies)
     found: dict[str, _Sum] = {}
@@ -355,7 +355,7 @@ def _as_written(view: View, name: str, text: str) -> str:
 # Landmarks -------------------------------------------------------------------------------------------
 
 
-def _told_of(rows: Rows, who: Person) -> list[tuple[int, str]]:
+def _told_of(rows: ProfileRows, who: Person) -> list[tuple[int, str]]:
     """(lineage, kind) of the landmarks that the person tells, or that others tell of them by name."""
     found = set()
     for speaker, theirs in rows.tallies.items():

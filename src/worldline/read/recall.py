@@ -19,7 +19,7 @@ from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
-from worldline.read.cues import Asked, ask
+from worldline.read.cues import AskedFor, ask
 from worldline.read.features import Column, Corpus, Turn
 from worldline.read.known import Known, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
@@ -84,7 +84,7 @@ class Pool(Struct, frozen=True):
 class Ranked(Struct, frozen=True):
     """A question, its pool, and the candidates in order."""
 
-    asked: Asked
+    asked: AskedFor
     pool: Pool
     board: Board
     order: Sequence[int]
@@ -222,7 +222,7 @@ def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Se
 
 
 def _beside_the_words(
-    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
+    view: View, asked: AskedFor, pool: Pool, wish: Wish, ground: search.Ground
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
@@ -237,7 +237,7 @@ def _beside_the_words(
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
+def gather(view: View, asked: AskedFor, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
@@ -278,7 +278,7 @@ def _whole(view: View) -> dict[int, Turn]:
     return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
 
 
-def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
+def _in_other_words(asked: AskedFor, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
     wanted = needs(asked, NOTHING_STORED) if rest else []
     return [turn.key for turn in rest if max(degrees(wanted, turn.described.words), default=0.0) >= FAMILY]
@@ -369,7 +369,7 @@ def _why_not(pool: Pool, verdict: Judged) -> str:
     return "what was found meets too little of the question"
 
 
-def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
+def _trace(asked: AskedFor, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
     lines = [
         f"terms: {', '.join(asked.terms) or 'none'}",
         f"people: {', '.join(asked.people) or 'none'}",

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from worldline.read.cues import Asked
+from worldline.read.cues import AskedFor
 from worldline.read.evidence import evidence, weigh_evidence
 from worldline.read.features import Column, Corpus, Matches, Turn, match, measure
 from worldline.read.meeting import needs
@@ -62,7 +62,7 @@ class Board(msgspec.Struct, frozen=True):
 
 
 def score(
-    asked: Asked,
+    asked: AskedFor,
     turns: Sequence[Turn],
     corpus: Corpus,
     here: Collection[str] = (),
@@ -82,13 +82,13 @@ def score(
     return Board(turns, found, parts, np.asarray(sum(parts.values())))
 
 
-def rank(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> list[Scored]:
+def rank(asked: AskedFor, turns: Sequence[Turn], corpus: Corpus) -> list[Scored]:
     """All turns of a pool, best first, ties by key."""
     board = score(asked, turns, corpus)
     return [board.scored(at) for at in board.order()]
 
 
-def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | None = None) -> Judged:
+def judge(asked: AskedFor, board: Board, corpus: Corpus, order: Sequence[int] | None = None) -> Judged:
     """Whether the best of a pool, in this order, hold evidence."""
     wanted = needs(asked, corpus)
     best = [board.turns[at] for at in (board.order() if order is None else order)]
@@ -99,6 +99,6 @@ def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | Non
     return Judged(sure, sure >= THRESHOLD, found.measures, found.missing)
 
 
-def how_many(asked: Asked) -> int:
+def how_many(asked: AskedFor) -> int:
     """How many turns to return when the caller did not say: more for lists, orders, summaries."""
     return MANY * 2 if asked.broad else MANY if asked.several else FEW

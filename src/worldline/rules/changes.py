@@ -19,7 +19,7 @@ from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.families import families
-from worldline.rules.slots import Held
+from worldline.rules.slots import HeldValue
 from worldline.text import fold, stop
 
 PASSED = ("was ", "did ", "plan ")
@@ -36,7 +36,7 @@ _LIGHT = frozenset(
 class Around(Struct, frozen=True):
     """A held fact with the words of its three parts."""
 
-    held: Held
+    held: HeldValue
     subject: frozenset[str]
     relation: frozenset[str]
     object: frozenset[str]
@@ -48,7 +48,7 @@ class Around(Struct, frozen=True):
     many: bool = False
 
 
-def around(held: Held, subject: str, speaker: str) -> Around:
+def around(held: HeldValue, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
     return Around(

@@ -24,7 +24,7 @@ MARGIN = 2
 How = Literal["", "corrected", "retired", "quarantined"]
 
 
-class Ground(Struct, frozen=True):
+class Footing(Struct, frozen=True):
     """One piece of evidence of a memory, and how far it carries."""
 
     evidence: int
@@ -65,7 +65,7 @@ def standing(held: Sequence[Belief], cited: Instant, now: Instant) -> tuple[How,
     return ("retired" if until <= now else ""), until
 
 
-def lost(belief: Belief, grounds: Sequence[Ground]) -> str | None:
+def lost(belief: Belief, grounds: Sequence[Footing]) -> str | None:
     """The reason to keep a belief back, if nothing that it rests on carries it."""
     if not grounds or any(g.stands or (g.how == "retired" and belief.valid.end <= g.until) for g in grounds):
         return None

@@ -27,7 +27,7 @@ MEASURES = word_set(
 RANKS = {"given": 3, "user": 2, "other": 1, "inferred": 0}
 
 
-class Held(msgspec.Struct, frozen=True):
+class HeldValue(msgspec.Struct, frozen=True):
     """A currently believed fact of the same subject, as far as this decision needs it."""
 
     id: str
@@ -52,7 +52,7 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Known(Protocol):
+class KnownSlot(Protocol):
     """What the store knows about names and slots, for meeting of wordings."""
 
     def kinds(self, name: str) -> frozenset[str]:
@@ -84,7 +84,7 @@ def slot_of(claim: Claim) -> str:
     return claim.key if not kind or stem(kind) in words else f"{claim.key}#{stem(kind)}"
 
 
-def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING, teller: str = "") -> Decision:
+def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, teller: str = "") -> Decision:
     """The effect of a claim on the current facts of its subject."""
     if claim.holds or claim.effect != "holds" or claim.negated:
         return _by_family(claim, held, teller)
@@ -110,7 +110,7 @@ def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING, teller: s
 AT_ODDS = "two sources disagree, and neither speaks of a change"
 
 
-def _told_by_others(rivals: Sequence[Held], teller: str) -> bool:
+def _told_by_others(rivals: Sequence[HeldValue], teller: str) -> bool:
     return any(teller and h.teller and fold(h.teller) != fold(teller) for h in rivals)
 
 
@@ -118,7 +118,7 @@ NOT = "not "
 """Opens the slot of what is said not to be so."""
 
 
-def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
+def _by_family(claim: Claim, held: Sequence[HeldValue], teller: str) -> Decision:
     """The effect of what was read as one of a family, or with a wording that says how many values it holds."""
     slot = next((s for s in (claim.key, *claim.others) if any(h.slot == s for h in held)), claim.key)
     if slot != claim.key:
@@ -160,7 +160,7 @@ def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
     return Decision("adds", slot, False, over, why)
 
 
-def _ousted(claim: Claim, held: Sequence[Held]) -> list[Held]:
+def _ousted(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
     """What another family holds and cannot hold any longer: whoever gets engaged is not single."""
     family = families().all.get(claim.key)
     if family is None or not family.ousts:
@@ -187,7 +187,7 @@ def _as_one_of(claim: Claim, slot: str) -> Claim:
     return msgspec.structs.replace(claim, key=slot, holds=family.holds, fixed=not family.changes)
 
 
-def _one_value(claim: Claim, slot: str, rivals: Sequence[Held], teller: str) -> Decision:
+def _one_value(claim: Claim, slot: str, rivals: Sequence[HeldValue], teller: str) -> Decision:
     """Another value where one holds at a time: the later takes the place, two sources at odds contradict."""
     if claim.fixed:
         return Decision("contradicts", slot, True, (), "this cannot change, so one of the two is wrong")
@@ -198,7 +198,7 @@ def _one_value(claim: Claim, slot: str, rivals: Sequence[Held], teller: str) -> 
     return _replace(claim, slot, rivals, "there is one at a time, and this is the later one", True)
 
 
-def _over(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
+def _over(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """What is said to be over ends: in its slot, or where the thing itself is held under another word."""
     over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
     if not over and claim.object:
@@ -210,13 +210,13 @@ def _over(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) 
     return Decision("ends", slot, False, ids, reason)
 
 
-def _is_part_of(said: str, held: Held) -> bool:
+def _is_part_of(said: str, held: HeldValue) -> bool:
     """ "plays badminton on Wednesdays" is over when the badminton is."""
     phrase = set(fold(held.phrase).split())
     return bool(said) and set(fold(said).split()) <= phrase and not held.slot.startswith(NOT)
 
 
-def _denial(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
+def _denial(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """ "I don't live in Paris": ends what says so, touches nothing else, and is kept as a denial."""
     over = tuple(h.id for h in mates if fold(claim.object) == fold(h.object) and not claim.event)
     if any(h.slot == NOT + slot and fold(h.object) == fold(claim.object) for h in held):
@@ -224,7 +224,7 @@ def _denial(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]
     return Decision("closes" if over else "opens", NOT + slot, False, over, "the text denies it")
 
 
-def corrects(value: str, held: Held) -> bool:
+def corrects(value: str, held: HeldValue) -> bool:
     """Whether a bare value can stand in the place of a held one: another of the same shape and unit."""
     a, b = fold(value), fold(held.object)
     if (
@@ -245,7 +245,7 @@ def _same_thing(said: str, known: str) -> bool:
     return bool(a) and bool(b) and (set(a) <= set(b) or set(b) <= set(a))
 
 
-def join(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> str:
+def join(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING) -> str:
     """The slot that a claim belongs to: its own, or a held one that words the same thing otherwise."""
     own = _completed(claim, slot_of(claim), known)
     slots = list(dict.fromkeys(h.slot for h in held))
@@ -277,7 +277,7 @@ def _measure_slot(own: str, slots: Sequence[str]) -> str:
     return best
 
 
-def _completed(claim: Claim, own: str, known: Known) -> str:
+def _completed(claim: Claim, own: str, known: KnownSlot) -> str:
     """A wording without a type noun takes the one that its object carries, if only one fits."""
     if "#" in own or claim.kind != "entity":
         return own
@@ -285,7 +285,7 @@ def _completed(claim: Claim, own: str, known: Known) -> str:
     return f"{own}#{next(iter(fitting))}" if len(fitting) == 1 else own
 
 
-def _meets(claim: Claim, own: str, slot: str, held: Sequence[Held], known: Known) -> bool:
+def _meets(claim: Claim, own: str, slot: str, held: Sequence[HeldValue], known: KnownSlot) -> bool:
     """Whether two slot names differ only by a type noun, a possessive form or a related noun."""
     key, _, kind = slot.partition("#")
     if kind.partition(":")[0] in MEASURES:
@@ -312,7 +312,7 @@ def _agent(noun: str) -> str:
     return noun[:-2] if len(noun) > 5 and noun.endswith(("er", "or")) else noun
 
 
-def _carried(slot: str, held: Sequence[Held], known: Known) -> frozenset[str]:
+def _carried(slot: str, held: Sequence[HeldValue], known: KnownSlot) -> frozenset[str]:
     """What the objects of an untyped slot are known to be."""
     if "#" in slot or "|of" in slot:
         return frozenset()
@@ -325,13 +325,13 @@ def _related(a: str, b: str) -> bool:
     return len(short) >= 6 and long.startswith(short) and " " not in long
 
 
-def _same_object(claim: Claim, held: Held) -> bool:
+def _same_object(claim: Claim, held: HeldValue) -> bool:
     if claim.kind == "weekday":
         return fold(claim.object).rstrip("s") == fold(held.object).rstrip("s")
     return fold(claim.object) == fold(held.object)
 
 
-def _named(claim: Claim, held: Sequence[Held]) -> list[Held]:
+def _named(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
     """The facts whose value the text itself says is over."""
     if not claim.replaces:
         return []
@@ -342,7 +342,7 @@ def _named(claim: Claim, held: Sequence[Held]) -> list[Held]:
     return sharing or (found if len(found) == 1 else [])
 
 
-def _ending(claim: Claim, slot: str, mates: list[Held], held: Sequence[Held]) -> Decision:
+def _ending(claim: Claim, slot: str, mates: list[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """ "no longer", "not … any more": what is said to be over ends, and nothing begins."""
     over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
     over = over or _named(claim, held)
@@ -357,7 +357,7 @@ def _covers(said: str, known: str) -> bool:
 
 
 def _one_at_a_time(
-    claim: Claim, slot: str, rivals: Sequence[Held], mates: Sequence[Held]
+    claim: Claim, slot: str, rivals: Sequence[HeldValue], mates: Sequence[HeldValue]
 ) -> tuple[bool, str]:
     """Whether the slot holds one value, and the reason."""
     if claim.cue in ("closes", "correction"):
@@ -388,7 +388,7 @@ def _one_at_a_time(
     return False, "nothing says that the old one is over"
 
 
-def _replace(claim: Claim, slot: str, rivals: Sequence[Held], why: str, one: bool) -> Decision:
+def _replace(claim: Claim, slot: str, rivals: Sequence[HeldValue], why: str, one: bool) -> Decision:
     outranked = [h for h in rivals if _outranked(claim, h)]
     if outranked:
         return Decision("contradicts", slot, one, (), "what was believed has the higher authority")
@@ -401,7 +401,7 @@ def _replace(claim: Claim, slot: str, rivals: Sequence[Held], why: str, one: boo
     return Decision(verb, slot, one, tuple(h.id for h in rivals), why)
 
 
-def _outranked(claim: Claim, held: Held) -> bool:
+def _outranked(claim: Claim, held: HeldValue) -> bool:
     """A lower rank closes no higher one, except the user's own later, dated words."""
     if RANKS[claim.rank] >= RANKS[held.rank]:
         return False

@@ -46,7 +46,7 @@ class Marker(Struct, frozen=True, array_like=True):
     of: str
 
 
-class Said(Struct, frozen=True):
+class SaidWords(Struct, frozen=True):
     """One text of a person."""
 
     line: int
@@ -77,7 +77,7 @@ class Tally(Struct, frozen=True):
     """The newest texts that say what caused what."""
 
 
-def tally(said: Iterable[Said]) -> Tally:
+def tally(said: Iterable[SaidWords]) -> Tally:
     """The sum over some texts of one person."""
     total = Tally()
     found = [_one(each) for each in said]
@@ -123,7 +123,7 @@ def _newest(markers: Iterable[Marker]) -> tuple[Marker, ...]:
     return tuple(ordered[-KEPT:])
 
 
-def _one(said: Said) -> Tally:
+def _one(said: SaidWords) -> Tally:
     met = Met(1, said.said_at, said.line)
     names = spoken_of(said.text)
     pairs = [f"{a}|{b}" for at, a in enumerate(names) for b in names[at + 1 :]]

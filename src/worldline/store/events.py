@@ -46,14 +46,14 @@ class Same(NamedTuple):
     text: str
 
 
-class Waiting(NamedTuple):
+class WaitingEvent(NamedTuple):
     """An event that is not settled: its id, and what is left to do."""
 
     id: str
     draft: str
 
 
-class Heard(NamedTuple):
+class HeardEvent(NamedTuple):
     """An event that may be read again, and where it was said."""
 
     id: str
@@ -65,7 +65,7 @@ class Heard(NamedTuple):
     """Outside its session."""
 
 
-class Spoken(NamedTuple):
+class SpokenEvent(NamedTuple):
     """What somebody said in a talk, as it is shown."""
 
     text: str
@@ -215,14 +215,14 @@ def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
 # Many ----------------------------------------------------------------------------------------------
 
 
-def waiting(view: View) -> list[Waiting]:
+def waiting(view: View) -> list[WaitingEvent]:
     """The events of this scope that are not settled, oldest first."""
     rows = view.query(
         "SELECT n.hash, e.draft FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
         " WHERE e.tenant = :t AND e.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
         f" AND b.line = n.line AND {view.scoped('b')}) ORDER BY e.node"
     )
-    return [Waiting(id_.hex(), draft) for id_, draft in rows]
+    return [WaitingEvent(id_.hex(), draft) for id_, draft in rows]
 
 
 def readings(view: View) -> list[bytes | None]:
@@ -232,7 +232,7 @@ def readings(view: View) -> list[bytes | None]:
     ]
 
 
-def heard(view: View) -> list[Heard]:
+def heard(view: View) -> list[HeardEvent]:
     """Every event that is believed in this scope and world, once a scope set, in the order in which it was said."""
     rows = view.query(
         "SELECT DISTINCT e.said_at, e.node, b.scope, n.hash, e.reading, e.draft,"
@@ -243,7 +243,7 @@ def heard(view: View) -> list[Heard]:
         f" AND {view.ever_inside('n.line')} ORDER BY e.said_at, e.node, b.scope"
     )
     return [
-        Heard(id_.hex(), node, kept, draft, scope, world or 0)
+        HeardEvent(id_.hex(), node, kept, draft, scope, world or 0)
         for _, node, scope, id_, kept, draft, world in rows
     ]
 
@@ -262,7 +262,7 @@ def known_before(view: View, ids: Sequence[str], before: Instant) -> set[str]:
     return found
 
 
-def talks(view: View) -> list[Spoken]:
+def talks(view: View) -> list[SpokenEvent]:
     """Everything said that can be seen from here, talk by talk."""
     rows = view.query(
         "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
@@ -271,7 +271,7 @@ def talks(view: View) -> list[Spoken]:
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node, b.id"
     )
-    return [Spoken(*row) for row in rows]
+    return [SpokenEvent(*row) for row in rows]
 
 
 # Scope sets ----------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def leave_behind(store: Store, tenant: int, last: int) -> None:
 # What is new ----------------------------------------------------------------------------------------
 
 
-class Item(Struct, frozen=True):
+class NightItem(Struct, frozen=True):
     """A belief that was put, or closed (and perhaps put again, shorter or with another status)."""
 
     line: int
@@ -94,7 +94,7 @@ class Item(Struct, frozen=True):
     """The number of its changeset."""
 
 
-class Joined(Struct, frozen=True):
+class JoinedPair(Struct, frozen=True):
     """An edge that was put or closed."""
 
     src: int
@@ -109,8 +109,8 @@ class Changeset(Struct, frozen=True):
     """What one changeset put and closed, in order."""
 
     kind: str
-    items: list[Item]
-    edges: list[Joined]
+    items: list[NightItem]
+    edges: list[JoinedPair]
 
 
 _Logged = tuple[int, bool, int]
@@ -145,10 +145,10 @@ def changesets(view: View, since: int, until: int) -> dict[int, Changeset]:
                 wanted += [(number, closed, at) for number in numbers]
     for row, closed, at in _looked_up(view, _BELIEFS, beliefs):
         line, node, type_, world, scope = row
-        found[at].items.append(Item(line, node, type_, world, scope, closed, at))
+        found[at].items.append(NightItem(line, node, type_, world, scope, closed, at))
     for row, closed, at in _looked_up(view, _EDGES, edges):
         src, type_, dst, scope = row
-        found[at].edges.append(Joined(src, type_, dst, scope, closed, at))
+        found[at].edges.append(JoinedPair(src, type_, dst, scope, closed, at))
     return found
 
 
@@ -273,7 +273,7 @@ def derive(
     return len(rows) + len(gone)
 
 
-class Named(Struct, frozen=True):
+class NightName(Struct, frozen=True):
     """What a report may call a memory."""
 
     type: str
@@ -283,7 +283,7 @@ class Named(Struct, frozen=True):
     id: str
 
 
-def names(view: View, lines: Collection[int], length: int) -> dict[int, Named]:
+def names(view: View, lines: Collection[int], length: int) -> dict[int, NightName]:
     """Of each of these its type, name and so much of its text."""
     if not lines:
         return {}
@@ -293,7 +293,7 @@ def names(view: View, lines: Collection[int], length: int) -> dict[int, Named]:
         among=listed(sorted(lines)),
         length=length,
     )
-    return {key: Named(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
+    return {key: NightName(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
 
 
 # The words index --------------------------------------------------------------------------------------

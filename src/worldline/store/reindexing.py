@@ -30,7 +30,7 @@ Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")
 
 
-class Text(NamedTuple):
+class IndexedText(NamedTuple):
     """A stored version, as it is indexed."""
 
     node: int
@@ -39,7 +39,7 @@ class Text(NamedTuple):
     draft: NodeDraft
 
 
-def texts(query: Query, tenant: int) -> Iterator[Text]:
+def texts(query: Query, tenant: int) -> Iterator[IndexedText]:
     """Every version of a tenant."""
     since: dict[int, int] = dict(
         query(
@@ -57,7 +57,7 @@ def texts(query: Query, tenant: int) -> Iterator[Text]:
             type_, name, content, valid=Interval(since.get(node, 0)), world=world, metadata=metadata_from(metadata),
             scope=scope, made=made,
         )  # fmt: skip
-        yield Text(node, line, world, draft)
+        yield IndexedText(node, line, world, draft)
 
 
 def owners(query: Query, tenant: int) -> dict[int, str]:
@@ -132,7 +132,7 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
         yield Fault("the words index", "the tenant's counts are not those of the texts")
 
 
-def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[Fault]:
+def _wrong_texts(query: Query, tenant: int, everything: list[IndexedText]) -> Iterator[Fault]:
     by_node = {text.node: text for text in everything}
     for lost in _without_place(query, tenant, everything)[:1]:
         yield Fault(
@@ -156,7 +156,7 @@ def _wrong_texts(query: Query, tenant: int, everything: list[Text]) -> Iterator[
     yield from _wrong_seats(query, tenant)
 
 
-def _without_place(query: Query, tenant: int, everything: list[Text]) -> list[Text]:
+def _without_place(query: Query, tenant: int, everything: list[IndexedText]) -> list[IndexedText]:
     """The turns that a session would miss; any other description is made when it is asked for."""
     placed = {
         row[0]
@@ -183,7 +183,7 @@ def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
         last[session] = position
 
 
-def described(text: Text) -> tuple[Any, ...]:
+def described(text: IndexedText) -> tuple[Any, ...]:
     """(speaker, role, moment, description) of a text, as recall reads them."""
     draft, turn = text.draft, text.draft.type == "Turn"
     return (
@@ -275,7 +275,7 @@ def _drop_unsound(tx: Tx) -> None:
         )
 
 
-def _redescribe(tx: Tx, everything: list[Text]) -> int:
+def _redescribe(tx: Tx, everything: list[IndexedText]) -> int:
     """Places stay where they are sound; of a session whose places are not, all are given anew."""
     query, whose = tx.store.query, {"t": tx.tenant}
     wanted = {text.node: text for text in everything}

@@ -28,14 +28,14 @@ _FLAGS = msgspec.msgpack.Decoder(Described).decode
 _USER = "user"
 
 
-class Kept(Strength, frozen=True):
+class KeptStrength(Strength, frozen=True):
     """A strength as it is stored."""
 
     line: int = 0
     scope: int = 0
 
 
-class Note(Struct, frozen=True):
+class NotedStrength(Struct, frozen=True):
     """That something was shown, praised or complained about."""
 
     id: int
@@ -44,17 +44,17 @@ class Note(Struct, frozen=True):
     at: Instant
 
 
-def notes(view: View, most: int) -> list[Note]:
+def notes(view: View, most: int) -> list[NotedStrength]:
     """The oldest uses of this owner's memories that have not reached their strengths yet."""
     rows = view.query(
         f"SELECT u.id, u.line, u.kind, u.at FROM uses u WHERE u.tenant = :t AND {view.scoped('u')}"
         " ORDER BY u.id LIMIT :most",
         most=most,
     )
-    return [Note(*row) for row in rows]
+    return [NotedStrength(*row) for row in rows]
 
 
-def strengths(view: View, lines: Collection[int]) -> dict[int, Kept]:
+def strengths(view: View, lines: Collection[int]) -> dict[int, KeptStrength]:
     """The stored strengths of these lineages."""
     if not lines:
         return {}
@@ -66,11 +66,11 @@ def strengths(view: View, lines: Collection[int]) -> dict[int, Kept]:
     return _kept(rows)
 
 
-def _kept(rows: Collection[tuple[Any, ...]]) -> dict[int, Kept]:
-    return {r[5]: Kept(*r) for r in rows}
+def _kept(rows: Collection[tuple[Any, ...]]) -> dict[int, KeptStrength]:
+    return {r[5]: KeptStrength(*r) for r in rows}
 
 
-def begun(view: View, lines: Collection[int]) -> dict[int, Kept]:
+def begun(view: View, lines: Collection[int]) -> dict[int, KeptStrength]:
     """What these lineages begin with, where they have no strength yet: the gate's salience, when first learned."""
     if not lines:
         return {}
@@ -81,13 +81,13 @@ def begun(view: View, lines: Collection[int]) -> dict[int, Kept]:
         " (SELECT 1 FROM strengths s WHERE s.tenant = :t AND s.line = b.line) ORDER BY b.line, b.kf, b.id",
         among=listed(lines),
     )
-    found: dict[int, Kept] = {}
+    found: dict[int, KeptStrength] = {}
     for line, judged, since, scope in rows:
-        found.setdefault(line, Kept(starting(judged), since, line=line, scope=scope))
+        found.setdefault(line, KeptStrength(starting(judged), since, line=line, scope=scope))
     return found
 
 
-def due(view: View, now: Instant, most: int) -> dict[int, Kept]:
+def due(view: View, now: Instant, most: int) -> dict[int, KeptStrength]:
     """Whatever crosses the threshold by now, the longest due first."""
     rows = view.query(
         f"SELECT {_STRENGTH} FROM strengths s WHERE s.tenant = :t AND {view.scoped('s')} AND s.cold_at <= :now"
@@ -98,7 +98,7 @@ def due(view: View, now: Instant, most: int) -> dict[int, Kept]:
     return _kept(rows)
 
 
-def strength_row(view: View, kept: Kept, cold_at: Instant) -> tuple[Any, ...]:
+def strength_row(view: View, kept: KeptStrength, cold_at: Instant) -> tuple[Any, ...]:
     """A row of the derived table `strengths`."""
     return (
         kept.line, view.tenant, kept.scope, kept.salience, kept.reinforced_at, cold_at, kept.uses,

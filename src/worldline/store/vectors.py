@@ -401,7 +401,7 @@ _BEGUN = -1
 """No passage: a row that says who makes vectors anew."""
 
 
-class Text(NamedTuple):
+class TextToEmbed(NamedTuple):
     """A memory whose words are to be embedded."""
 
     node: int
@@ -411,7 +411,9 @@ class Text(NamedTuple):
     metadata: Metadata
 
 
-def without_vectors(view: View, nodes: Collection[int] | None = None, most: int | None = None) -> list[Text]:
+def without_vectors(
+    view: View, nodes: Collection[int] | None = None, most: int | None = None
+) -> list[TextToEmbed]:
     """The texts (of these nodes, or of all) that have no vector yet."""
     chosen = "nodes n" if nodes is None else "json_each(:among) j CROSS JOIN nodes n ON n.id = j.value"
     first = f"n.id * {WORDS_PER_NODE}"
@@ -424,7 +426,7 @@ def without_vectors(view: View, nodes: Collection[int] | None = None, most: int 
         **({} if nodes is None else {"among": listed(nodes)}),
         **({} if most is None else {"most": most}),
     )
-    return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
+    return [TextToEmbed._make((*row[:4], metadata_from(row[4]))) for row in rows]
 
 
 def embedder_of(store: Store, tenant: int) -> str | None:
@@ -474,14 +476,14 @@ def begin_anew(store: Store, tenant: int, embedder: str) -> None:
     keep_anew(store, tenant, embedder, [(_BEGUN, b"")])
 
 
-def not_anew(view: View) -> list[Text]:
+def not_anew(view: View) -> list[TextToEmbed]:
     """The texts that have no vector of the new embedder yet."""
     rows = view.query(
         f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t"
         f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED} AND NOT EXISTS (SELECT 1 FROM reembedding r"
         f" WHERE r.tenant = :t AND r.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id"
     )
-    return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
+    return [TextToEmbed._make((*row[:4], metadata_from(row[4]))) for row in rows]
 
 
 def keep_anew(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:

@@ -135,14 +135,14 @@ class SqlView(View):
 
     def inside(self, line: str) -> str:
         """Lies in the entered world, at any depth, at this moment."""
+        return self._under(line, " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k")
+
+    def _under(self, line: str, when: str) -> str:
+        """Is the entered world, or is contained in it by edges that held so."""
         if not self.world:
             return "TRUE"
-        step = (
-            "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
-            " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k"
-        )
-        first = step.format(source="edges c", of=line)
-        again = step.format(source="up CROSS JOIN edges c", of="up.line")
+        step = f"SELECT c.src FROM {{}} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {{}}{when}"
+        first, again = step.format("edges c", line), step.format("up CROSS JOIN edges c", "up.line")
         return (
             f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
             " SELECT 1 FROM up WHERE line = :w))"
@@ -274,18 +274,7 @@ class SqlView(View):
 
     def ever_inside(self, line: str) -> str:
         """Has lain in the entered world at some time, as far as is known at this moment."""
-        if not self.world:
-            return "TRUE"
-        step = (
-            "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
-            " AND c.kf <= :k"
-        )
-        first = step.format(source="edges c", of=line)
-        again = step.format(source="up CROSS JOIN edges c", of="up.line")
-        return (
-            f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
-            " SELECT 1 FROM up WHERE line = :w))"
-        )
+        return self._under(line, " AND c.kf <= :k")
 
     def edge_ever_inside(self) -> str:
         """The edge `e` leaves something that has lain in the entered world, whichever version."""

@@ -15,7 +15,7 @@ from worldline.config import load
 from worldline.surfaces.options import Verb
 
 if TYPE_CHECKING:
-    from worldline.bench.report import Row
+    from worldline.bench.report import ReportRow
     from worldline.bench.run import Progress
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem")
@@ -124,7 +124,7 @@ def _facts_or_names(
             made, found = resolver.bench(files, progress)
             lines = resolver.table(made)
         else:
-            settings = facts.Settings(*asked)
+            settings = facts.FactSettings(*asked)
             made, found = facts.bench(settings, files, open_cached(settings.embedder), progress)
             lines = facts.table(made)
     _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
@@ -142,7 +142,7 @@ def _composition(out: Path | None) -> None:
         click.echo(line)
 
 
-def _judged(run: Run, rows: list[Row], progress: Progress) -> dict[str, Any]:
+def _judged(run: Run, rows: list[ReportRow], progress: Progress) -> dict[str, Any]:
     from worldline.bench.datasets import load as load_file
     from worldline.bench.judge import judged
     from worldline.plugins.language_models import open_language_model

@@ -67,7 +67,7 @@ def verify(bound: Bound) -> None:
     Example:
       worldline verify
     """
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         found = memory.verify(progress)
     bound.answer({"ok": found.ok, **render.plain(found)}, render.verification(found))
     if not found.ok:
@@ -277,7 +277,7 @@ def reread(bound: Bound, everything: bool) -> None:
       worldline reread --dry-run
       worldline reread
     """
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         done = memory.reread(everything=everything, progress=progress, dry_run=bound.dry_run)
     would = "would be " if done.dry_run else ""
     lines = [
@@ -288,14 +288,14 @@ def reread(bound: Bound, everything: bool) -> None:
     bound.answer(done, [*(lines if done.events else ["nothing to read again"]), *left])
 
 
-class Waiting:
+class WaitingCount:
     """Says on a terminal how far long work has come, once it has taken two seconds."""
 
     def __init__(self) -> None:
         self._began, self._shown = time.monotonic(), False
         self._status: Any = None
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> WaitingCount:
         return self
 
     def __call__(self, stage: str, done: int) -> None:
@@ -320,7 +320,7 @@ class Waiting:
 def ticking(stage: str) -> Iterator[None]:
     """Says every second how long one piece of work has taken, where nothing inside it can tell."""
     over, began = threading.Event(), time.monotonic()
-    with Waiting() as progress:
+    with WaitingCount() as progress:
 
         def tick() -> None:
             while not over.wait(1.0):

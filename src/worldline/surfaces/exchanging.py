@@ -16,7 +16,7 @@ from worldline.exchange.records import Bad, Imported
 from worldline.plugins.language_models import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
 from worldline.surfaces.recalling import shown
 
@@ -39,7 +39,7 @@ def import_(bound: Bound, format: str, path: Path) -> None:
       worldline import auto chatgpt-export.zip
       worldline import markdown ~/notes --dry-run
     """
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
     bound.answer(report, _told(report))
 
@@ -75,7 +75,7 @@ def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
     where = place(other)
     if isinstance(where, Path) and not where.exists():
         raise NotFound(f"there is no store at {other}")
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         done = memory.absorb(where, tenant=from_tenant, dry_run=bound.dry_run, progress=progress)
     bound.answer({"changed": done.changed, **render.plain(done)}, _united(done))
 

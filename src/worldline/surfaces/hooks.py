@@ -221,9 +221,9 @@ def _newest(path: Path | str, tenant: str) -> list[str]:
 def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]) -> list[str]:
     if isinstance(path, str) or not path.exists():
         return []
-    from worldline.store.glance import Store
+    from worldline.store.glance import StoreGlance
 
-    store = Store(path, tenant, time.time_ns() // 1000)
+    store = StoreGlance(path, tenant, time.time_ns() // 1000)
     try:
         return [_line(g.type, g.name, g.content, g.speaker, g.at) for g in look(store)]
     finally:

@@ -38,7 +38,7 @@ from worldline.inputs import clean_name
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import openapi, rest
-from worldline.surfaces.auth import Pass, Tokens, is_loopback
+from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
 from worldline.surfaces.render import plain
 from worldline.surfaces.workers import Workers
@@ -329,7 +329,7 @@ class Guard:
 
     def _refusal(self, connection: Connection, now: float) -> Response | None:
         headers = Headers(scope=connection)
-        opened: Pass | None = Pass(self._service.tenant)
+        opened: AccessPass | None = AccessPass(self._service.tenant)
         if self._service.tokens:
             opened = self._service.tokens.opens(headers.get("authorization"))
         elif not _is_own(headers, self._service.host):

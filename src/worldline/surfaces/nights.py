@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.surfaces import render
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, thinks
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) 
     if names:
         _list(bound)
         return
-    with bound.memory() as memory, Waiting() as waiting:
+    with bound.memory() as memory, WaitingCount() as waiting:
         report = memory.consolidate(
             passes or None,
             dry_run=bound.dry_run,

@@ -12,7 +12,7 @@ from worldline.model import Dated, Density, Explanation, Hit, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import render
 from worldline.surfaces.answering import known, opening, worth_showing
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, piped, reads, writes
 
 LONGEST = 400
@@ -214,7 +214,7 @@ def flush(bound: Bound) -> None:
     Example:
       worldline flush
     """
-    with bound._replace(creates=False).memory() as memory, Waiting() as progress:
+    with bound._replace(creates=False).memory() as memory, WaitingCount() as progress:
         done = memory.flush(lambda at, of: progress(f"embedding, of {of:,}", at))
         bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
 
@@ -228,6 +228,6 @@ def reembed(bound: Bound) -> None:
     Example:
       worldline reembed
     """
-    with bound._replace(creates=False).memory() as memory, Waiting() as progress:
+    with bound._replace(creates=False).memory() as memory, WaitingCount() as progress:
         done = memory.reembed(lambda at, of: progress(f"embedding, of {of:,}", at))
         bound.answer({"embedded": done}, [f"{done:,} texts embedded"])

@@ -8,10 +8,10 @@ and when (scope, world, moment) is bound before the function is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
@@ -41,32 +41,32 @@ from worldline.surfaces import answering
 from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.surfaces.rest_values import (
-    Ask,
+    Answered,
     ConnectedStep,
-    Context,
+    ContextBody,
+    Counted,
     Decided,
-    Done,
     EndEdge,
-    Feed,
+    FeedPage,
     FollowStep,
-    Forget,
-    Found,
+    ForgetBody,
     Hash,
     HashOf,
-    Identity,
+    IdentityOf,
     Load,
-    Named,
+    NamedProposal,
     Of,
-    Plan,
-    Recall,
+    QueryBody,
+    QueryPlan,
+    QueryStep,
+    RecallBody,
     Since,
-    Split,
-    Step,
+    SplitBody,
     Undo,
-    Walk,
     WalkAnswer,
+    WalkBody,
     Walked,
-    World,
+    WorldHash,
     Worlds,
 )
 from worldline.surfaces.verbs import Asked, forward, given, moment, taken
@@ -147,7 +147,7 @@ def _verb(
 # The functions -----------------------------------------------------------------------------------
 
 
-def recall(memory: Memory, asked: Recall) -> Any:
+def recall(memory: Memory, asked: RecallBody) -> Any:
     """The answer where it is known, with its proof, and verbatim, dated evidence, best first; or the reason why
     there is none. The whole body stays within max_tokens; what `explain` adds has as much again."""
     found = memory.recall(
@@ -189,7 +189,7 @@ def recall(memory: Memory, asked: Recall) -> Any:
     return build(chosen, trace)
 
 
-def context(memory: Memory, asked: Context) -> Any:
+def context(memory: Memory, asked: ContextBody) -> Any:
     """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
     changed; each line with the id of its memory."""
     return memory.context(asked.about, max_tokens=asked.max_tokens)
@@ -240,7 +240,7 @@ def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
     return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
 
 
-def walk(memory: Memory, asked: Walk) -> Any:
+def walk(memory: Memory, asked: WalkBody) -> Any:
     """What lies around a memory, and the edges between."""
     types = [name.strip() for name in asked.types.split(",") if name.strip()]
     return memory.walk(asked.ref, *types, way=asked.way, depth=asked.depth)
@@ -255,13 +255,13 @@ def identity(memory: Memory, asked: Of) -> Any:
     return {**found, "merges": shown}
 
 
-def split(memory: Memory, asked: Split) -> Receipt:
+def split(memory: Memory, asked: SplitBody) -> Receipt:
     """Moves mentions off an entity, to a new one."""
     mentions = [memory.edge(src, "refers_to", asked.ref) for src in asked.mentions]
     return memory.split(asked.ref, mentions, asked.name)
 
 
-def query(memory: Memory, asked: Ask) -> Any:
+def query(memory: Memory, asked: QueryBody) -> Any:
     """A query: seeds or text, then steps; answers with a subgraph, or with its plan."""
     made = memory.query()
     if asked.seeds:
@@ -278,10 +278,10 @@ def query(memory: Memory, asked: Ask) -> Any:
         made = made.include_superseded()
     if asked.limit:
         made = made.limit(asked.limit)
-    return Plan(made.explain()) if asked.explain else made.run()
+    return QueryPlan(made.explain()) if asked.explain else made.run()
 
 
-def _stepped(made: Query, step: Step) -> Query:
+def _stepped(made: Query, step: QueryStep) -> Query:
     given = [part for part in (step.follow, step.where, step.connected) if part is not None]
     if len(given) != 1:
         raise InvalidInput("a step has exactly one of: follow, where, connected")
@@ -304,12 +304,12 @@ def changes(memory: Memory, asked: Since) -> Any:
 def merges(memory: Memory, asked: Decided) -> Any:
     """Merge proposals, with the names of both ends."""
     found = memory.merges(None if asked.status == "all" else asked.status)
-    return [Named(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
+    return [NamedProposal(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
 
 
 def worlds(memory: Memory, asked: Asked) -> Worlds:
     """Every world with its hash, and the hash of everything."""
-    return Worlds(memory.hash(), [World(hash_, node) for node, hash_ in memory.worlds()])
+    return Worlds(memory.hash(), [WorldHash(hash_, node) for node, hash_ in memory.worlds()])
 
 
 def hash_(memory: Memory, asked: HashOf) -> Hash:
@@ -323,7 +323,7 @@ def undo(memory: Memory, asked: Undo) -> Receipt:
     return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
 
 
-def forget(memory: Memory, asked: Forget) -> Forgotten:
+def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
     """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
     scope = memory._h.scope if not asked.ids and memory._h.scope.bound() else None
     return memory.forget(
@@ -371,20 +371,14 @@ def verify(memory: Memory, asked: Asked) -> Any:
     return {"ok": found.ok, **plain(found)}
 
 
-def flush(memory: Memory, asked: Asked) -> Done:
+def flush(memory: Memory, asked: Asked) -> Counted:
     """Embeds everything that has no vector yet."""
-    return Done(memory.flush())
-
-
-# The REST routes around sleep and what it finds: their functions, and what they take --------------
-
-
-Few = Annotated[int, Meta(ge=1, le=1000)]
+    return Counted(memory.flush())
 
 
 ROUTES = (
-    Route("POST", "/v1/recall", recall, Recall, Found),
-    Route("POST", "/v1/context", context, Context, Briefing),
+    Route("POST", "/v1/recall", recall, RecallBody, Answered),
+    Route("POST", "/v1/context", context, ContextBody, Briefing),
     Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
     _verb("POST", "/v1/remember", "remember", Receipt),
     _verb("POST", "/v1/resume", "resume", list[Receipt]),
@@ -392,10 +386,10 @@ ROUTES = (
     _verb("POST", "/v1/notes", "note", Receipt, without=("expires",)),
     Route("POST", "/v1/load", load, Load, Receipt),
     Route("POST", "/v1/undo", undo, Undo, Receipt),
-    Route("POST", "/v1/forget", forget, Forget, Forgotten),
+    Route("POST", "/v1/forget", forget, ForgetBody, Forgotten),
     Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
     Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
-    Route("POST", "/v1/flush", flush, gives=Done),
+    Route("POST", "/v1/flush", flush, gives=Counted),
     _verb("POST", "/v1/links", "link", Receipt),
     _verb("GET", "/v1/links", "edge", Edge),
     Route("POST", "/v1/links/retire", retire_edge, EndEdge, Receipt),
@@ -404,19 +398,19 @@ ROUTES = (
     _verb("GET", "/v1/memories/{ref}", "get", Node),
     _verb("GET", "/v1/memories/{ref}/history", "history", list[OneVersion]),
     _verb("GET", "/v1/memories/{ref}/why", "why", WhyBelieved),
-    Route("GET", "/v1/memories/{ref}/walk", walk, Walk, Subgraph),
+    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, Subgraph),
     _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[Node], name="same"),
-    Route("GET", "/v1/memories/{ref}/identity", identity, Of, Identity),
+    Route("GET", "/v1/memories/{ref}/identity", identity, Of, IdentityOf),
     _verb("POST", "/v1/memories/{ref}/amend", "amend", Receipt),
     _verb("POST", "/v1/memories/{ref}/correct", "correct", Receipt),
     _verb("POST", "/v1/memories/{ref}/retire", "retire", Receipt),
     _verb("POST", "/v1/memories/{ref}/confirm", "confirm", Receipt),
     _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", Receipt),
-    Route("POST", "/v1/memories/{ref}/split", split, Split, Receipt),
-    Route("POST", "/v1/query", query, Ask, (Subgraph, Plan)),
+    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, Receipt),
+    Route("POST", "/v1/query", query, QueryBody, (Subgraph, QueryPlan)),
     _verb("GET", "/v1/diff", "diff", Diff),
-    Route("GET", "/v1/changes", changes, Since, Feed),
-    Route("GET", "/v1/merges", merges, Decided, list[Named]),
+    Route("GET", "/v1/changes", changes, Since, FeedPage),
+    Route("GET", "/v1/merges", merges, Decided, list[NamedProposal]),
     _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", Receipt),
     _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", Receipt),
     _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", Receipt),

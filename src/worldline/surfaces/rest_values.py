@@ -16,7 +16,7 @@ Way = Literal["out", "in", "both"]
 # What the routes take ----------------------------------------------------------------------------
 
 
-class Recall(Asked):
+class RecallBody(Asked):
     """A question."""
 
     question: str
@@ -30,7 +30,7 @@ class Recall(Asked):
     without: list[str] = field(default_factory=list)
 
 
-class Context(Asked):
+class ContextBody(Asked):
     """What to know first."""
 
     about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")] | None = (
@@ -99,7 +99,7 @@ class Of(Asked):
     ref: Ref
 
 
-class Walk(Of):
+class WalkBody(Of):
     """A memory and how far around it."""
 
     types: Annotated[str, Meta(description="Edge types, separated by commas [all].")] = ""
@@ -107,14 +107,14 @@ class Walk(Of):
     depth: Annotated[int, Meta(ge=1, le=8)] = 1
 
 
-class Split(Of):
+class SplitBody(Of):
     """Mentions that belong to somebody else."""
 
     mentions: Annotated[list[str], Meta(description="The memories that mention it.")]
     name: str
 
 
-class Step(Asked):
+class QueryStep(Asked):
     """One step of a query: exactly one of these."""
 
     follow: FollowStep | None = None
@@ -149,12 +149,12 @@ class ConnectedStep(Asked):
     absent: bool = False
 
 
-class Ask(Asked):
+class QueryBody(Asked):
     """A query: where to start, then steps."""
 
     seeds: list[Ref] = field(default_factory=list)
     text: str | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[QueryStep] = field(default_factory=list)
     within: Ref | None = None
     during: tuple[str, str] | None = None
     include_superseded: bool = False
@@ -182,7 +182,7 @@ class HashOf(Asked):
     ref: Ref | None = None
 
 
-class Forget(Asked):
+class ForgetBody(Asked):
     """What to erase: memories, or what a scope holds, or what is older than a moment."""
 
     ids: list[Ref] = field(default_factory=list)
@@ -202,7 +202,7 @@ class Undo(Asked):
 # What some of them give --------------------------------------------------------------------------
 
 
-class Found(Struct, omit_defaults=True):
+class Answered(Struct, omit_defaults=True):
     """The answer to a question; `hits` are best first, a hit that did not fit whole has only the beginning."""
 
     confidence: float
@@ -225,14 +225,14 @@ class Walked(Struct):
     chains: list[dict[str, Any]]
 
 
-class Feed(Struct):
+class FeedPage(Struct):
     """A page of what was believed and given up."""
 
     items: list[dict[str, Any]]
     next: str | None
 
 
-class Identity(Struct):
+class IdentityOf(Struct):
     """One identity with all its names."""
 
     representative: str
@@ -242,7 +242,7 @@ class Identity(Struct):
     merges: list[dict[str, Any]]
 
 
-class Plan(Struct):
+class QueryPlan(Struct):
     """A query's plan."""
 
     plan: str
@@ -254,7 +254,7 @@ class Hash(Struct):
     hash: str
 
 
-class World(Struct):
+class WorldHash(Struct):
     """A world and its hash."""
 
     hash: str
@@ -265,10 +265,10 @@ class Worlds(Struct):
     """The hash of everything, and every world."""
 
     hash: str
-    worlds: list[World]
+    worlds: list[WorldHash]
 
 
-class Named(Struct):
+class NamedProposal(Struct):
     """A proposal with the names of its ends."""
 
     proposal: Proposal
@@ -276,7 +276,7 @@ class Named(Struct):
     b_name: str
 
 
-class Done(Struct):
+class Counted(Struct):
     """How many."""
 
     count: int

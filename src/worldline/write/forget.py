@@ -74,7 +74,7 @@ class Chosen(Struct, frozen=True):
     """Everything of the scope, and the scope's own name."""
 
 
-class Told(Struct, frozen=True):
+class ToForget(Struct, frozen=True):
     """What somebody names to be forgotten: one of memories, a user or another scope; or a moment."""
 
     ref: Any = None
@@ -103,7 +103,13 @@ def _each(ref: Any) -> Sequence[Any]:
 
 
 def forget_for_good(
-    handle: Handle, told: Told, who: str, *, confirm: bool, dry_run: bool, backups: Sequence[str | Path] = ()
+    handle: Handle,
+    told: ToForget,
+    who: str,
+    *,
+    confirm: bool,
+    dry_run: bool,
+    backups: Sequence[str | Path] = (),
 ) -> Forgotten:
     """Erases what was named, here and in copies of the store; refused without `confirm`."""
     if not (confirm or dry_run):
@@ -121,7 +127,7 @@ def forget_for_good(
     return replace(done, swept=swept, backups=tuple(_forget_in(path, handle, told, who) for path in backups))
 
 
-def _forget_in(path: str | Path, handle: Handle, told: Told, who: str) -> str:
+def _forget_in(path: str | Path, handle: Handle, told: ToForget, who: str) -> str:
     """The same in a copy of this store; what is not in it need not be erased."""
     target = Path(path).expanduser()
     if not target.is_file():

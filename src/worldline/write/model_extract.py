@@ -68,7 +68,7 @@ _PREPOSITIONS = frozenset(
 _CHANGES: dict[str, Cue] = {"": "", "replaces": "closes", "ends": "ends"}
 
 
-class Stated(Struct, frozen=True):
+class ModelStated(Struct, frozen=True):
     """One fact as the model must write it."""
 
     subject: str
@@ -80,13 +80,13 @@ class Stated(Struct, frozen=True):
     confidence: float = 0.6
 
 
-class Reply(Struct, frozen=True):
+class ModelReply(Struct, frozen=True):
     """The model's whole answer."""
 
-    facts: tuple[Stated, ...] = ()
+    facts: tuple[ModelStated, ...] = ()
 
 
-class Message(Struct, frozen=True):
+class ChatMessage(Struct, frozen=True):
     """What the model is shown of an event."""
 
     text: str
@@ -94,7 +94,7 @@ class Message(Struct, frozen=True):
     said_at: datetime
 
 
-class Reading(Struct, frozen=True):
+class ModelReading(Struct, frozen=True):
     """What came of one message: claims, what was turned down and why, and where it came from."""
 
     claims: tuple[Claim, ...]
@@ -132,7 +132,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def read(model: LanguageModel, message: Message, max_tokens: int) -> Reading:
+def read(model: LanguageModel, message: ChatMessage, max_tokens: int) -> ModelReading:
     """Asks the model, at most twice; an answer that is not as asked is repaired or turned down."""
     asked, digest = _messages(message), prompt()[1]
     told: list[str] = []
@@ -149,11 +149,11 @@ def read(model: LanguageModel, message: Message, max_tokens: int) -> Reading:
             ]
             continue
         claims, rejected = checked(reply, message)
-        return Reading(claims, (*told, *rejected), model.name, digest, attempt)
-    return Reading((), tuple(told), model.name, digest, TRIES)
+        return ModelReading(claims, (*told, *rejected), model.name, digest, attempt)
+    return ModelReading((), tuple(told), model.name, digest, TRIES)
 
 
-def _messages(message: Message) -> list[dict[str, str]]:
+def _messages(message: ChatMessage) -> list[dict[str, str]]:
     text = message.text[:LONGEST]
     mark = f"=== message {blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()} ==="
     rules = prompt()[0]
@@ -173,7 +173,7 @@ _FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 _TRAILING_COMMA = re.compile(r",\s*([\]}])")
 
 
-def parsed(answer: str) -> Reply:
+def parsed(answer: str) -> ModelReply:
     """The answer as a value; what models do to JSON is repaired, anything else is a ValueError."""
     text = _FENCE.sub("", answer.strip())
     starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
@@ -191,14 +191,14 @@ def parsed(answer: str) -> Reply:
         return _decoded(body + "]}")  # cut off by the limit of tokens: what is complete counts
 
 
-def _decoded(body: str) -> Reply:
+def _decoded(body: str) -> ModelReply:
     try:
-        return msgspec.json.decode(body, type=Reply, strict=False)
+        return msgspec.json.decode(body, type=ModelReply, strict=False)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise ValueError(str(error)) from None
 
 
-def checked(reply: Reply, message: Message) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+def checked(reply: ModelReply, message: ChatMessage) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """The facts that the text bears out as claims, and a reason for each of the others."""
     claims: dict[tuple[str, str, str], Claim] = {}
     rejected: list[str] = []
@@ -214,7 +214,7 @@ def checked(reply: Reply, message: Message) -> tuple[tuple[Claim, ...], tuple[st
     return tuple(claims.values()), tuple(rejected)
 
 
-def _claim(stated: Stated, message: Message) -> Claim | str:
+def _claim(stated: ModelStated, message: ChatMessage) -> Claim | str:
     """One claim, or why it is none."""
     chars = _found(stated.quote, message.text)
     subject = message.speaker if fold(stated.subject) in _SELF else " ".join(stated.subject.split())
@@ -311,16 +311,18 @@ def read_events(handle: Handle, ids: Sequence[str], left: str) -> Receipt | None
     return done
 
 
-def _read(handle: Handle, event: Stored) -> Reading | None:
+def _read(handle: Handle, event: Stored) -> ModelReading | None:
     """What the model makes of an event; None when nobody is to read it any more."""
     if handle.config.understand != "model" or not is_own_voice(event.speaker):
         return None
     said_at = to_datetime(event.said_at, event.utc_offset)
-    message = Message(spoken(event.text), event.speaker or NOBODY, said_at)
+    message = ChatMessage(spoken(event.text), event.speaker or NOBODY, said_at)
     return read(required(handle), message, handle.config.model_tokens)
 
 
-def _settle(tx: Tx, place: Place, handle: Handle, event: Stored, reading: Reading | None, left: str) -> Done:
+def _settle(
+    tx: Tx, place: Place, handle: Handle, event: Stored, reading: ModelReading | None, left: str
+) -> Done:
     changed = False
     if reading is not None:
         by = (("model", reading.model), ("prompt", reading.prompt))
@@ -331,7 +333,7 @@ def _settle(tx: Tx, place: Place, handle: Handle, event: Stored, reading: Readin
     return tx.id_of(event.key), changed
 
 
-def _keep(tx: Tx, key: int, reading: Reading) -> None:
+def _keep(tx: Tx, key: int, reading: ModelReading) -> None:
     """With the gate's signals: who read the event, with which prompt, and what was turned down."""
     kept = {
         "name": reading.model, "prompt": reading.prompt, "calls": reading.calls,

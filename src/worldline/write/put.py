@@ -20,7 +20,7 @@ from worldline.store import erasing, events, naming, registry
 from worldline.text import fold, unsigned
 
 
-class Told(Struct, frozen=True):
+class ToldBy(Struct, frozen=True):
     """The event that something was drawn from, if any: its key and when it was said."""
 
     event: int = 0
