@@ -32,7 +32,7 @@ from worldline.store.gathering import (
     Child,
     Composed,
     Seated,
-    Told,
+    ToldNow,
     children,
     climbed,
     composed,
@@ -395,7 +395,7 @@ def _again(line: int, text: str, at: Instant) -> CoverageSource:
     return CoverageSource(line, text, at, dated=True)
 
 
-def _turn_source(turn: Told) -> CoverageSource:
+def _turn_source(turn: ToldNow) -> CoverageSource:
     return CoverageSource(turn.line, turn.text, turn.at, turn.speaker, role_of(turn.speaker) != "assistant")
 
 

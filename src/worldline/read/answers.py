@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from worldline.read.candidates import PoolItem
-from worldline.read.weighing import FITS, Backdrop, key_of, measured, slot_of
+from worldline.read.candidates import Item
+from worldline.read.weighing import FITS, Ground, key_of, measured, slot_of
 
 SURE = 0.65
 """Of four answers at least three have to be right, in small memories and in long ones."""
@@ -39,10 +39,10 @@ class Reply(Struct, frozen=True):
 
     text: str
     probability: float
-    items: tuple[PoolItem, ...]
+    items: tuple[Item, ...]
 
 
-def reply(ground: Backdrop, items: Sequence[PoolItem]) -> Reply | None:
+def reply(ground: Ground, items: Sequence[Item]) -> Reply | None:
     """The answer, if one is sure."""
     asked = ground.question
     if asked.wants not in FITS:
@@ -65,9 +65,9 @@ def _listed(best: Reply, ranked: Sequence[Reply]) -> Reply | None:
     return Reply("; ".join(m.text for m in mates), best.probability, tuple(m.items[0] for m in mates))
 
 
-def weighed(ground: Backdrop, items: Sequence[PoolItem]) -> list[Reply]:
+def weighed(ground: Ground, items: Sequence[Item]) -> list[Reply]:
     """The values by how likely each is the answer, one reply a value: they share one with "none of these"."""
-    groups: dict[str, list[tuple[float, PoolItem]]] = {}
+    groups: dict[str, list[tuple[float, Item]]] = {}
     for item, features in measured(ground, items):
         score = sum(WEIGHTS[name] * value for name, value in features.items())
         groups.setdefault(key_of(item.value), []).append((score, item))
@@ -81,6 +81,6 @@ def weighed(ground: Backdrop, items: Sequence[PoolItem]) -> list[Reply]:
     return sorted(found, key=lambda r: -r.probability)
 
 
-def _told(group: Sequence[tuple[float, PoolItem]]) -> str:
+def _told(group: Sequence[tuple[float, Item]]) -> str:
     """A value as a fact has it, where one does: "The Beatles" rather than "Beatles"."""
     return next((item.value for _, item in group if item.fact and item.role != "T"), group[0][1].value)

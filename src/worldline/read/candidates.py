@@ -112,7 +112,7 @@ LONGEST = 4000
 _SLOT = re.compile(r"^(?:was |did |not |plan )+")
 
 
-class PoolItem(Struct, frozen=True):
+class Item(Struct, frozen=True):
     """One thing that may answer a question."""
 
     value: str
@@ -154,7 +154,7 @@ class SaidTurn(Struct, frozen=True):
 # From facts -----------------------------------------------------------------------------------------
 
 
-def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant) -> Iterator[PoolItem]:
+def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant) -> Iterator[Item]:
     """Both ends of every fact, each as an answer."""
     for fact in facts:
         slot = _SLOT.sub("", fact.slot)
@@ -163,7 +163,7 @@ def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Insta
         turn = turns.get(fact.event)
         said = _sentence_of(turn, fact) or fact.text
         kind = kind_of_value(fact, family)
-        item = PoolItem(
+        item = Item(
             dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
             fact.said_at or fact.start, turn.speaker if turn else "", "O", family.name if family else "", fact.slot,
             fact.phrase, fact.node, state, fact.start, max(0, said.find(fact.value)), id=fact.id,
@@ -255,7 +255,7 @@ def show_date(start: Instant, precision: str, offset: int) -> str:
 # From the evidence ------------------------------------------------------------------------------------
 
 
-def of_turns(turns: Sequence[SaidTurn], kinds: frozenset[str]) -> Iterator[PoolItem]:
+def of_turns(turns: Sequence[SaidTurn], kinds: frozenset[str]) -> Iterator[Item]:
     """Typed values in the sentences of the evidence."""
     for turn in turns:
         text = turn.text[:LONGEST]
@@ -265,7 +265,7 @@ def of_turns(turns: Sequence[SaidTurn], kinds: frozenset[str]) -> Iterator[PoolI
             sentence = text[begin:end]
             asks = only_asks(sentence)
             for value, kind, at in _values(sentence, begin, dates, kinds, said_at):
-                yield PoolItem(
+                yield Item(
                     value,
                     kind,
                     "",
@@ -393,7 +393,7 @@ _STOPS = re.compile(
 )
 
 
-def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[PoolItem]:
+def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[Item]:
     """What stands right behind a word that the question uses: "studies geodesy", "blood type is B"."""
     for turn in turns if anchors else ():
         text = turn.text[:LONGEST]
@@ -413,7 +413,7 @@ def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[PoolI
                     and low[0] not in _COMMON | _DAYS | _MONTHS
                     and not _MONEY.search(value)
                 ):
-                    yield PoolItem(
+                    yield Item(
                         value,
                         _kind_of_text(value),
                         "",

@@ -17,13 +17,13 @@ from worldline.clock import FOREVER, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
-from worldline.read.candidates import PoolItem, SaidTurn, behind, of_facts, of_turns
+from worldline.read.candidates import Item, SaidTurn, behind, of_facts, of_turns
 from worldline.read.cues import AskedFor
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, Backdrop, Concerning, overtaken
+from worldline.read.weighing import SPANS, About, Ground, overtaken
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -50,7 +50,7 @@ USER = "user"
 _FIRST_PERSON = re.compile(r"\b(?:I|my|me|we|our|us)\b", re.I)
 
 
-class ToldOf(Struct, frozen=True):
+class Told(Struct, frozen=True):
     """An answer in words, the memories that prove it, and how it was found."""
 
     text: str
@@ -64,7 +64,7 @@ class Known(Struct, frozen=True):
     """Facts that speak to the question, and its answer, if there is a sure one."""
 
     facts: tuple[Believed, ...] = ()
-    answer: ToldOf | None = None
+    answer: Told | None = None
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
@@ -111,7 +111,7 @@ def known(
     ground, items = gathered(view, question, lines, mine, hits, readings)
     found = reply(ground, items)
     if found is not None:
-        return Known(chosen, ToldOf(found.text, _proof(found, hits), turn=found.items[0].turn))
+        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn))
     return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
 
 
@@ -119,7 +119,7 @@ def _read(asked: AskedFor) -> Question | None:
     return read_question(asked.text, to_datetime(asked.asked_at or 0))
 
 
-def _is_walkable(ground: Backdrop) -> bool:
+def _is_walkable(ground: Ground) -> bool:
     """Whether facts alone may tell: a value of the wanted kind, and not what was before a change.
 
     Records that nobody says state values; only somebody who talks speaks of what was and what changed.
@@ -133,9 +133,9 @@ def _walked(
     asked: AskedFor,
     graph: ViewGraph,
     matcher: Matcher | None,
-    ground: Backdrop | None = None,
-    items: Sequence[PoolItem] = (),
-) -> ToldOf | None:
+    ground: Ground | None = None,
+    items: Sequence[Item] = (),
+) -> Told | None:
     """The answer of the walk, where it is sure and no later evidence speaks of a change."""
     if matcher is None:
         return None
@@ -149,7 +149,7 @@ def _walked(
         return None
     steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
     how = f" ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"
-    return ToldOf(chain.name, tuple(graph.ids[int(hop.fact)] for hop in chain.hops), how)
+    return Told(chain.name, tuple(graph.ids[int(hop.fact)] for hop in chain.hops), how)
 
 
 # From facts and evidence ------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def gathered(
     mine: Collection[str],
     hits: Sequence[Hit],
     readings: Mapping[int, bytes],
-) -> tuple[Backdrop, list[PoolItem]]:
+) -> tuple[Ground, list[Item]]:
     """What an answer is weighed on, and all candidates."""
     trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
     turns = [_turn(hit, readings.get(hit.node.key) or None) for hit in trusted]
@@ -184,7 +184,7 @@ def gathered(
     now = view.valid
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
-    ground = Backdrop(
+    ground = Ground(
         question, whom, {turn.key: at for at, turn in enumerate(turns)}, {turn.key: turn.text for turn in turns},
         {turn.key: turn.said_at for turn in turns if turn.changes},
         {turn.key: fold(turn.speaker) for turn in turns},
@@ -219,7 +219,7 @@ def _asker(view: View, question: Question | None) -> frozenset[str]:
     return frozenset({fold(name), USER} if view.scope.user else {fold(name)} if name else ())
 
 
-def _whom(question: Question, facts: Sequence[FactAround], mine: Collection[str]) -> Concerning:
+def _whom(question: Question, facts: Sequence[FactAround], mine: Collection[str]) -> About:
     """The names in a question and whom its roles mean, as far as facts tell."""
     names = {fold(name) for name in question.names} | set(mine)
     roles: dict[str, frozenset[str]] = {}
@@ -229,7 +229,7 @@ def _whom(question: Question, facts: Sequence[FactAround], mine: Collection[str]
             continue
         start = {fold(whose.name)} if whose.name else set(mine)
         meant |= _follow(whose, start, facts, roles, question.noun)
-    return Concerning(frozenset(n for n in names if n), frozenset(meant or names), roles, frozenset(mine))
+    return About(frozenset(n for n in names if n), frozenset(meant or names), roles, frozenset(mine))
 
 
 def _follow(

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from worldline.errors import InvalidInput
-from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said, Side
+from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Side, Utterance
 from worldline.ports import Store, View
 from worldline.query.run import bind, finish
 from worldline.store import facts, people
@@ -96,7 +96,7 @@ def _conflict(
     edge: Edge,
     nodes: dict[int, Node],
     about: dict[int, Worded],
-    said: dict[int, list[Said]],
+    said: dict[int, list[Utterance]],
 ) -> Contradiction:
     ends = sorted((nodes[line] for line in (edge.src_line, edge.dst_line)), key=_begins)
     first, second = (Side(node, tuple(said.get(node.line, ())[:MOST])) for node in ends)

@@ -32,7 +32,8 @@ from worldline.rules.describe import Described
 from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
 from worldline.store.strengths import Verbatim, verbatim
-from worldline.store.vectors import begun_by, require_identity, same_embedder
+from worldline.store.vectorising import begun_by
+from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
 from worldline.text import estimate_tokens, inert
 
@@ -222,7 +223,7 @@ def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Se
 
 
 def _beside_the_words(
-    view: View, asked: AskedFor, pool: Pool, wish: Wish, ground: search.Ground
+    view: View, asked: AskedFor, pool: Pool, wish: Wish, ground: search.SearchGround
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
@@ -237,7 +238,9 @@ def _beside_the_words(
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(view: View, asked: AskedFor, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
+def gather(
+    view: View, asked: AskedFor, wish: Wish, semantic: Semantic | None, ground: search.SearchGround
+) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from worldline.lexicon import lines
 from worldline.lexicon import words as listed_words
-from worldline.read.candidates import PoolItem
+from worldline.read.candidates import Item
 from worldline.read.synonyms import same_idea
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
@@ -58,7 +58,7 @@ SPANS: Mapping[str, frozenset[str]] = {
 """The kinds to look for in the evidence."""
 
 
-class Concerning(Struct, frozen=True):
+class About(Struct, frozen=True):
     """Whom a question is about, as far as that could be told."""
 
     names: frozenset[str]
@@ -70,11 +70,11 @@ class Concerning(Struct, frozen=True):
     me: frozenset[str] = frozenset()
 
 
-class Backdrop(Struct, frozen=True):
+class Ground(Struct, frozen=True):
     """What the candidates are weighed on."""
 
     question: Question
-    about: Concerning
+    about: About
     ranks: Mapping[int, int]
     """Place of each turn in the evidence, from 0."""
     texts: Mapping[int, str]
@@ -97,7 +97,7 @@ class _Field(Struct, frozen=True):
     kinds: Mapping[tuple[int, str], int]
 
 
-def measured(ground: Backdrop, items: Sequence[PoolItem]) -> Iterator[tuple[PoolItem, dict[str, float]]]:
+def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict[str, float]]]:
     """Every candidate that can be the answer at all, with its features."""
     inside = frozenset(words(ground.question.text))
     gone = _gone(items) if ground.question.mode != "former" else frozenset()
@@ -114,7 +114,7 @@ LEAST = 0.3
 """What meets less of the question than this is no candidate, unless its family is asked for."""
 
 
-def _gone(items: Sequence[PoolItem]) -> frozenset[tuple[int, str]]:
+def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
     """Turns and the values in them that are no longer so, or never were."""
     standing = {
         (i.turn, key_of(i.value))
@@ -129,7 +129,7 @@ def _gone(items: Sequence[PoolItem]) -> frozenset[tuple[int, str]]:
     return frozenset(over - standing)
 
 
-def _field(kept: Sequence[PoolItem]) -> _Field:
+def _field(kept: Sequence[Item]) -> _Field:
     newest: dict[tuple[str, str, str], int] = {}
     values: dict[tuple[int, str], set[str]] = {}
     for item in kept:
@@ -140,13 +140,13 @@ def _field(kept: Sequence[PoolItem]) -> _Field:
     return _Field(newest, latest, {where: len(said) for where, said in values.items()})
 
 
-def slot_of(item: PoolItem) -> tuple[str, str, str]:
+def slot_of(item: Item) -> tuple[str, str, str]:
     """Whose slot a fact stands in, and which end of it is the value."""
     return fold(item.other), item.slot, item.role
 
 
 def _may_answer(
-    ground: Backdrop, item: PoolItem, inside: Collection[str], gone: Collection[tuple[int, str]]
+    ground: Ground, item: Item, inside: Collection[str], gone: Collection[tuple[int, str]]
 ) -> bool:
     asked = ground.question
     if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
@@ -187,7 +187,7 @@ _TIMES = frozenset("second minute hour day week month year".split())
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|we['’]\w+|our|ours|us)\b", re.I)
 
 
-def _is_theirs(ground: Backdrop, item: PoolItem) -> bool:
+def _is_theirs(ground: Ground, item: Item) -> bool:
     """Whether a sentence can speak of those asked about: it names them, or they say it themselves."""
     names = ground.about.names | ground.about.meant
     if ground.question.you:
@@ -205,7 +205,7 @@ def _is_theirs(ground: Backdrop, item: PoolItem) -> bool:
     return _named(ground, item) > 0
 
 
-def _is_person(ground: Backdrop, name: str) -> bool:
+def _is_person(ground: Ground, name: str) -> bool:
     return name.split()[0] in listed_words("given_names.txt") or name in ground.speakers.values()
 
 
@@ -221,7 +221,7 @@ def _says(value: str, own: Sequence[str]) -> bool:
     return gone <= set(own) or set(own) <= gone
 
 
-def _is_about(ground: Backdrop, item: PoolItem) -> bool:
+def _is_about(ground: Ground, item: Item) -> bool:
     """Never answers about Ana with what is Ben's: the other end is asked about, or is nobody else."""
     about, other = ground.about, fold(item.other)
     if not about.names:
@@ -262,7 +262,7 @@ def _is_somebody(name: str) -> bool:
 _TITLES = frozenset("mr mrs ms dr prof frau herr".split())
 
 
-def _features(ground: Backdrop, item: PoolItem, field: _Field) -> dict[str, float]:
+def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
     asked = ground.question
     ask = _asked(asked, item)
     own = _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
@@ -304,17 +304,17 @@ def _features(ground: Backdrop, item: PoolItem, field: _Field) -> dict[str, floa
     }
 
 
-def _asked(asked: Question, item: PoolItem) -> Asks | None:
+def _asked(asked: Question, item: Item) -> Asks | None:
     """The family that the question asks for with this end open, if the fact is one of it."""
     return next((a for a in asked.asks if a.family.name == item.family and a.role == item.role), None)
 
 
-def _holds_one(item: PoolItem) -> bool:
+def _holds_one(item: Item) -> bool:
     family = families().all.get(item.family)
     return family is not None and family.holds != "many"
 
 
-def overtaken(ground: Backdrop, item: PoolItem) -> float:
+def overtaken(ground: Ground, item: Item) -> float:
     """Whether a later turn of the evidence speaks of a change, and how much of the question it meets."""
     if ground.question.mode == "former" or not item.said_at:
         return 0.0
@@ -326,7 +326,7 @@ def overtaken(ground: Backdrop, item: PoolItem) -> float:
     return best
 
 
-def _concerns(ground: Backdrop, turn: int) -> bool:
+def _concerns(ground: Ground, turn: int) -> bool:
     """Whether a turn speaks of those asked about: it names one of them, or one of them says it."""
     names = ground.about.names | ground.about.meant
     if not names or ground.speakers.get(turn) in names:
@@ -336,13 +336,13 @@ def _concerns(ground: Backdrop, turn: int) -> bool:
 
 
 def _met(
-    ground: Backdrop, wanted: Sequence[str], said: Collection[str], explained: Collection[str]
+    ground: Ground, wanted: Sequence[str], said: Collection[str], explained: Collection[str]
 ) -> list[float]:
     """How well each word of the question is met."""
     return [_one_met(ground, word, said, explained) for word in wanted]
 
 
-def _one_met(ground: Backdrop, word: str, said: Collection[str], explained: Collection[str]) -> float:
+def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collection[str]) -> float:
     if word in explained or word in said:
         return 1.0
     filled = ground.about.roles.get(word)
@@ -404,7 +404,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(words(text)) - stop()
 
 
-def _about(ground: Backdrop, item: PoolItem) -> float:
+def _about(ground: Ground, item: Item) -> float:
     """Whether the other end is the one who is meant."""
     about = ground.about
     if not about.names or not item.other:
@@ -415,7 +415,7 @@ def _about(ground: Backdrop, item: PoolItem) -> float:
     return 0.5 if _means(other, about.names) else 0.0
 
 
-def _named(ground: Backdrop, item: PoolItem) -> float:
+def _named(ground: Ground, item: Item) -> float:
     """Whether the sentence, or whoever says it, is one of those asked about."""
     names = ground.about.names | ground.about.meant
     if not names:
@@ -429,7 +429,7 @@ def _named(ground: Backdrop, item: PoolItem) -> float:
     return 0.5 if any(set(n.split()) & whole for n in names) else 0.0
 
 
-def _noun(asked: Question, item: PoolItem, said: Collection[str]) -> float:
+def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
     """Whether the value is what the question calls it: "two rooms" for "how many rooms"."""
     if not asked.noun:
         return 0.0
@@ -445,14 +445,14 @@ def _noun(asked: Question, item: PoolItem, said: Collection[str]) -> float:
     return 0.4 if noun in said else 0.0
 
 
-def _gap(asked: Question, item: PoolItem) -> float:
+def _gap(asked: Question, item: Item) -> float:
     """Whether the value is the end of the fact that the question leaves open."""
     if not item.fact or item.role not in ("S", "O"):
         return 0.0
     return 1.0 if (item.role == "S") == (asked.gap == "subject") else -1.0
 
 
-def _nearness(asked: Question, item: PoolItem) -> float:
+def _nearness(asked: Question, item: Item) -> float:
     """How close the value stands to the words that were asked about."""
     low = item.sentence.lower()
     places = [m.start() for m in re.finditer(r"[^\W_]+", low) if stem(m.group()) in asked.words]

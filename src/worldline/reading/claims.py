@@ -20,7 +20,7 @@ from worldline.reading.inflection import plural
 from worldline.reading.nouns import Nouns
 from worldline.reading.parser import Token
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
-from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, SaidTo, Talk
+from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 
 DID = "did "
 """Opens the slot of what happened."""
@@ -35,9 +35,9 @@ class Stated(Struct):
     """Whether something in it is asked, imagined, quoted or ordered."""
 
 
-def claims_of(said: SaidTo, talk: Talk, stated: Stated) -> list[Claim]:
+def claims_of(said: Said, talk: Talk, stated: Stated) -> list[Claim]:
     """Everything that a sentence claims, in order; the words that it states are added to `stated`."""
-    reader = _ClaimReader(said, talk)
+    reader = _Reader(said, talk)
     found = reader.read()
     stated.tokens += reader.stated()
     stated.moved += reader.moved()
@@ -45,7 +45,7 @@ def claims_of(said: SaidTo, talk: Talk, stated: Stated) -> list[Claim]:
     return found
 
 
-class _ClaimReader(Nouns):
+class _Reader(Nouns):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:

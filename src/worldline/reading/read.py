@@ -27,7 +27,7 @@ from worldline.reading.parser import Token
 from worldline.reading.relations import relation
 from worldline.reading.tree import Tree
 from worldline.reading.voices import role_of
-from worldline.reading.whom import SaidTo, Talk
+from worldline.reading.whom import Said, Talk
 
 MAX_TEXT = 6_000
 LONGEST_SENTENCE = 90
@@ -230,7 +230,7 @@ def _talk(text: str, speaker: str, addressee: str, said_at: datetime | None, sta
             start, end = tokens[0].begin, tokens[-1].end
             tokens = _with_its_verb(tokens, piece)
             tree = Tree(mended(tokens), piece[start:end])
-            found += claims_of(SaidTo(tree, begin, said_at), talk, stated)
+            found += claims_of(Said(tree, begin, said_at), talk, stated)
     return found
 
 

@@ -47,7 +47,7 @@ class Talk(Struct):
     """Roles that the message itself filled: "sister" → Rosa."""
 
 
-class SaidTo(Struct, frozen=True):
+class Said(Struct, frozen=True):
     """A sentence with its place in the message and the dates in it."""
 
     tree: Tree
@@ -64,7 +64,7 @@ class SaidTo(Struct, frozen=True):
 class Whom:
     """One sentence being read: the tree, its dates, and who is who."""
 
-    def __init__(self, said: SaidTo, talk: Talk) -> None:
+    def __init__(self, said: Said, talk: Talk) -> None:
         self.said, self.tree, self.talk = said, said.tree, talk
         self.families: Families = families()
         self.days = self._days()

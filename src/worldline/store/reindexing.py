@@ -22,7 +22,8 @@ from worldline.reading.voices import role_of
 from worldline.store import cold, erasing, nights, words
 from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
 from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE
-from worldline.store.vectors import embedder_of, same_embedder
+from worldline.store.vectorising import embedder_of
+from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
 from worldline.text import fold
 

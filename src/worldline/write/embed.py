@@ -13,9 +13,10 @@ from worldline.handle import Handle
 from worldline.hashing import tenant_number
 from worldline.ports import Embedder
 from worldline.reading.voices import role_of
-from worldline.store import vectors as vectorising
+from worldline.store import vectorising
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectors import TextToEmbed, embedder_of, keep_vectors, require_identity, without_vectors
+from worldline.store.vectorising import Text, embedder_of, keep_vectors, without_vectors
+from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
 
 _BATCH = 64
@@ -57,11 +58,11 @@ def _embed(
     return len(texts)
 
 
-def _passages(missing: Sequence[TextToEmbed]) -> list[tuple[int, str]]:
+def _passages(missing: Sequence[Text]) -> list[tuple[int, str]]:
     return [(one.node * WORDS_PER_NODE + at, text) for one in missing for at, text in enumerate(_texts(one))]
 
 
-def _texts(text: TextToEmbed) -> list[str]:
+def _texts(text: Text) -> list[str]:
     """What is embedded of a memory, passage by passage: who speaks or what it is called, and the words."""
     _, type_, name, content, metadata = text
     caption = metadata.get("caption")
