@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CODE := src tests examples bench docs
 
-.PHONY: browser demo test check bench soak docs format clean setup
+.PHONY: browser demo test check bench bench-scale soak docs format clean setup
 
 setup: $(STAMP)
 
@@ -37,6 +37,9 @@ test: check browser
 
 bench: $(STAMP)
 	$(BIN)/python bench/engine.py
+
+bench-scale: $(STAMP)
+	$(BIN)/python bench/scale.py
 
 soak: $(STAMP)
 	$(BIN)/python bench/soak.py

@@ -34,7 +34,7 @@ from worldline.errors import (
 )
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.ports import Row, Store, Tenant
-from worldline.store import migrate
+from worldline.store import migrate, planning
 from worldline.store.dialect import open_store
 from worldline.store.held import TENANT, USED, Held, its_own
 from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
@@ -188,8 +188,11 @@ class SqliteStore(Held):
 
     def _prepare(self) -> None:
         connection = self.connection()
-        if self._format(connection) == FORMAT:
-            return
+        if self._format(connection) != FORMAT:
+            self._bring_up(connection)
+        self._plan(connection)
+
+    def _bring_up(self, connection: apsw.Connection) -> None:
         with self._exclusive():
             found = self._format(connection)
             if found is None:
@@ -197,6 +200,13 @@ class SqliteStore(Held):
                 create(connection)
             else:
                 migrate.upgrade(connection, self.path, self.config.language)
+
+    def _plan(self, connection: apsw.Connection) -> None:
+        """Tells the planner what it must know, where an older program has not; not if that would have to wait."""
+        if planning.is_told(connection) or not _is_writable(self.path):
+            return
+        with contextlib.suppress(StoreBusy, apsw.BusyError), self._exclusive(wait=False), connection:
+            planning.tell(connection)
 
     def _format(self, connection: apsw.Connection) -> int | None:
         """The file's format, None for an empty file; raises where it can never be a store."""
@@ -289,6 +299,7 @@ class SqliteStore(Held):
         """Inside a write transaction: makes those that are missing."""
         for name in self.missing_indexes():
             self.execute(f"CREATE {INDEXES[name]}")
+        planning.tell(self.connection())
 
     def distribute(self) -> list[str]:
         """Refused: a file lies on one machine."""
@@ -319,13 +330,9 @@ class SqliteStore(Held):
         with self._exclusive(), self._shared_access(), translated():
             if connection.in_transaction:
                 raise StoreError("a store is swept between transactions, not inside one")
-            held = connection.execute(
-                "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
-            ).fetchall()
             connection.execute("PRAGMA secure_delete = ON")
             try:
-                for (name,) in held:
-                    connection.execute(f"DELETE FROM {name}")
+                planning.tell(connection)
                 connection.execute("VACUUM")
             finally:
                 connection.execute("PRAGMA secure_delete = OFF")
@@ -399,7 +406,7 @@ class SqliteStore(Held):
 
     @contextlib.contextmanager
     def bulk(self) -> Iterator[None]:
-        """Inside: one big commit is not copied back from the WAL at once. Then planner statistics."""
+        """Inside: one big commit is not copied back from the WAL at once."""
         connection = self.connection()
         with self._shared_access(), translated():
             connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -409,9 +416,6 @@ class SqliteStore(Held):
             finally:
                 connection.execute("PRAGMA wal_autocheckpoint = 1000")
                 connection.execute("PRAGMA cache_size = -16000")
-                connection.execute("PRAGMA analysis_limit = 400")
-                with contextlib.suppress(apsw.BusyError):  # statistics can wait for the next load
-                    connection.execute("PRAGMA optimize")
 
     def drop_indexes(self) -> None:
         """Inside the first write transaction of a store: forget the bulk indexes until `make_indexes`."""
@@ -423,6 +427,7 @@ class SqliteStore(Held):
         """Inside the same transaction: make them again."""
         for name in BULK:
             self.execute(f"CREATE {INDEXES[name].replace('INDEX', 'INDEX IF NOT EXISTS', 1)}")
+        planning.tell(self.connection())
 
 
 def only_reading(path: str) -> apsw.Connection:
@@ -468,6 +473,7 @@ def create(connection: apsw.Connection) -> None:
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
     connection.execute("INSERT INTO meta (key, value) VALUES ('hash', ?)", (ALGORITHM,))
+    planning.tell(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")

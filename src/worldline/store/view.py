@@ -346,9 +346,9 @@ class SqlView(View):
         if not scope:
             return "b.scope = 0"
         return (
-            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes o CROSS JOIN scopes s"
-            ' ON s.tenant = :t AND s.id = :scope WHERE o.tenant = :t AND o."user" IS NOT DISTINCT FROM s."user"'
-            " AND o.agent IS NOT DISTINCT FROM s.agent AND o.app IS NOT DISTINCT FROM s.app)"
+            "b.scope = :scope OR b.scope IN (SELECT o.part_of FROM scopes s CROSS JOIN scopes o"
+            ' ON o.tenant = :t AND o."user" IS NOT DISTINCT FROM s."user" AND o.agent IS NOT DISTINCT FROM s.agent'
+            " AND o.app IS NOT DISTINCT FROM s.app WHERE s.tenant = :t AND s.id = :scope)"
         )
 
     # Edges ---------------------------------------------------------------------------------------

@@ -1,0 +1,329 @@
+"""What one call costs as a store grows: 1,000 messages, 10,000, 100,000, through the public verbs.
+
+    python bench/scale.py [--sizes 1000,10000,100000] [--profile talk|person|scopes] [--json OUT]
+
+Texts are made of words whose frequencies fall as in a language, a third of them state something that
+the rules understand. `talk`: ten people, one user. `person`: one speaker, and every message states
+something about them. `scopes`: a hundred messages a user. CPU time, because other programs share the
+machine; `ref` is a fixed piece of Python work timed beside each figure, and `x` how many of it the
+figure is. `FTS5` is SQLite's own full text search over the same texts, one table and nothing else.
+Bytes are those that the process hands to the disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from worldline import Config, Memory
+from worldline.testing import HashEmbedder
+
+PEOPLE = ("Ana", "Ben", "Chloe", "Dmitri", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas")
+PLACES = ("Lisbon", "Oslo", "Kyoto", "Lima", "Quito", "Accra", "Cairo", "Turin", "Graz", "Lyon", "Ghent")
+STATED = (
+    "I bought a {noun}.",
+    "I am learning the {noun}.",
+    "Last week I visited {place} with {name}.",
+    "I have a {noun} called {Noun}.",
+    "I met {Noun} {Other} at the {noun}.",
+    "{Noun} {Other} works at {Other} Labs.",
+    "My friend {Noun} lives in {place}.",
+    "I read a book about the {noun}.",
+    "I like {noun}s more than {other}s.",
+    "I am allergic to {noun}s.",
+)
+ASKED = (
+    "What did {name} buy?",
+    "Where does {name} live now?",
+    "When did {name} visit {place}?",
+    "Which {noun} did {name} talk about?",
+    "Who likes the {noun} in {place}?",
+    "What is {name}'s favourite {noun}?",
+)
+SINGLE = 60
+"""Messages that are remembered one by one at each size, and questions that are asked."""
+Said = dict[str, Any]
+Figures = dict[str, float]
+
+
+class Talk:
+    """Messages and questions, always the same ones."""
+
+    def __init__(self, profile: str) -> None:
+        self.profile, self.dice = profile, random.Random(7)
+        begin = "b br c d f g gr h k l m n p r s st t tr v w".split()
+        middle = "a e i o u ea ou".split()
+        end = "ck l m n nd r st t x ple ver ster ling ton".split()
+        stems = ["".join(parts) for parts in itertools.product(begin, middle, end)]
+        self.words = [stem + tail for stem in stems for tail in ("", "er", "y", "ing", "ish")]
+        random.Random(3).shuffle(self.words)
+        self._often = list(itertools.accumulate(1 / (n + 3) for n in range(len(self.words))))
+
+    def some(self, count: int) -> list[str]:
+        """So many words, as often as in a language."""
+        return self.dice.choices(self.words, cum_weights=self._often, k=count)
+
+    def _filled(self, shape: str) -> str:
+        noun, other = self.dice.choices(self.words, k=2)
+        return shape.format(
+            name=self.dice.choice(PEOPLE),
+            place=self.dice.choice(PLACES),
+            noun=noun,
+            other=other,
+            Noun=noun.title(),
+            Other=other.title(),
+        )
+
+    def messages(self, start: int, count: int) -> list[Said]:
+        """Messages by their number: speaker, text, moment."""
+        found = []
+        for number in range(start, start + count):
+            rest = self.some(2 + int(self.dice.expovariate(1 / 14)))
+            text = " ".join(rest).capitalize() + "."
+            if self.profile == "person" or self.dice.random() < 1 / 3:
+                text = f"{self._filled(self.dice.choice(STATED))} {text}"
+            name = "Ana" if self.profile == "person" else self.dice.choice(PEOPLE)
+            said_at = 1_600_000_000_000_000 + number * 600_000_000
+            found.append({"name": name, "content": text, "said_at": said_at})
+        return found
+
+    def questions(self, count: int) -> list[str]:
+        """As people ask."""
+        return [self._filled(self.dice.choice(ASKED)) for _ in range(count)]
+
+
+def reference() -> float:
+    """CPU seconds of a fixed piece of Python work: the least of five, so that neighbours count less."""
+    samples = []
+    for _ in range(5):
+        start = time.process_time()
+        counted: dict[str, int] = {}
+        for number in range(20_000):
+            key = f"w{number * 7919 % 997}"
+            counted[key] = counted.get(key, 0) + len(key)
+        sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        samples.append(time.process_time() - start)
+    return min(samples)
+
+
+def written() -> int:
+    """Bytes that this process has handed to the disk so far; 0 where the system does not say."""
+    try:
+        lines = Path("/proc/self/io").read_text().splitlines()
+    except OSError:
+        return 0
+    return int(lines[1].partition(": ")[2])
+
+
+class Costs:
+    """CPU seconds, statements and bytes written of the same call, many times."""
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.memory = memory
+        self.seconds: list[float] = []
+        self.statements: list[int] = []
+        self.bytes: list[int] = []
+
+    def take(self, call: Callable[..., object], *args: Any, **named: Any) -> None:
+        """Makes the call, and notes what it cost."""
+        store = self.memory._h.store if self.memory is not None else None
+        before, bytes_, start = store.statements if store else 0, written(), time.process_time()
+        call(*args, **named)
+        self.seconds.append(time.process_time() - start)
+        self.bytes.append(written() - bytes_)
+        self.statements.append((store.statements if store else 0) - before)
+
+    def told(self, ref: float) -> Figures:
+        """The middle and the worst twentieth in milliseconds, beside `ref`."""
+        ordered = sorted(self.seconds)
+        middle = statistics.median(ordered)
+        return {
+            "p50_ms": 1e3 * middle,
+            "p95_ms": 1e3 * ordered[int(len(ordered) * 0.95)],
+            "x": middle / ref,
+            "statements": statistics.median(self.statements),
+            "most": max(self.statements),
+            "kB": statistics.mean(self.bytes) / 1e3,
+        }
+
+
+class Plain:
+    """FTS5 and nothing else."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.connection = apsw.Connection(str(path))
+        self.connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        self.connection.execute("CREATE VIRTUAL TABLE f USING fts5(speaker, text, tokenize='porter')")
+
+    def put(self, said: list[Said]) -> None:
+        with self.connection:
+            self.connection.executemany(
+                "INSERT INTO f (speaker, text) VALUES (?, ?)", [(m["name"], m["content"]) for m in said]
+            )
+
+    def find(self, question: str) -> list[Any]:
+        words = ["".join(filter(str.isalnum, word)) for word in question.split()]
+        match = " OR ".join(f'"{word}"' for word in words if word)
+        sql = "SELECT speaker, text FROM f WHERE f MATCH ? ORDER BY rank LIMIT 10"
+        return self.connection.execute(sql, (match,)).fetchall()
+
+
+class Scale:
+    """One store that grows, measured at each size."""
+
+    def __init__(self, folder: Path, profile: str, *, vectors: bool = True) -> None:
+        self.path, self.talk, self.vectors = folder / "store.db", Talk(profile), vectors
+        self.plain = Plain(folder / "plain.db")
+        self.config = Config(embedder="none", durability="normal")
+        self.size = 0
+
+    def open(self, *, vectors: bool) -> Memory:
+        return Memory.open(self.path, self.config, embedder=HashEmbedder(384) if vectors else None)
+
+    def user(self, memory: Memory) -> Memory:
+        """Whose messages come now."""
+        return memory.scoped(user=f"user {self.size // 100}" if self.talk.profile == "scopes" else "me")
+
+    def grow(self, size: int) -> Costs:
+        """Up to so many messages, twenty at a time; what the last fifty times cost."""
+        with self.open(vectors=self.vectors) as memory:
+            costs = Costs(memory)
+            while self.size < size:
+                said = self.talk.messages(self.size, min(20, size - self.size))
+                costs.take(self.user(memory).remember, messages=said, session=f"session {self.size // 20}")
+                self.plain.put(said)
+                self.size += len(said)
+                if sys.stderr.isatty() and self.size % 1000 == 0:
+                    print(f"\r{self.size:,}", end="", file=sys.stderr)
+        for held in (costs.seconds, costs.statements, costs.bytes):
+            del held[:-50]
+        return costs
+
+    def measure(self, size: int) -> Iterator[tuple[str, Figures]]:
+        """(what, figures) at this size."""
+        batches = self.grow(size).told(reference())
+        each = ("p50_ms", "p95_ms", "x", "kB", "statements")
+        yield (
+            "remember, twenty at once, a message",
+            {name: value / 20 if name in each else value for name, value in batches.items()},
+        )
+        yield "file, bytes a message", {"bytes": self.path.stat().st_size / self.size}
+        with self.open(vectors=False) as memory:
+            yield self._first(memory, "first recall after open")
+            yield self._singles(memory, "remember")
+            yield self._asked(memory, "recall, words alone")
+            yield from self._lists(memory)
+        if self.vectors:
+            with self.open(vectors=True) as memory:
+                yield self._first(memory, "first recall with vectors")
+                yield self._singles(memory, "remember with vectors")
+                yield self._asked(memory, "recall with vectors")
+        yield from self._against()
+        yield "memory of the process, MB", {"bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
+
+    def _first(self, memory: Memory, name: str) -> tuple[str, Figures]:
+        costs = Costs(memory)
+        costs.take(self.user(memory).recall, self.talk.questions(1)[0])
+        return name, costs.told(reference())
+
+    def _singles(self, memory: Memory, name: str) -> tuple[str, Figures]:
+        costs, session = Costs(memory), f"talk {self.size}"
+        for message in self.talk.messages(self.size, SINGLE):
+            costs.take(self.user(memory).remember, messages=[message], session=session)
+            self.size += 1
+        return name, costs.told(reference())
+
+    def _asked(self, memory: Memory, name: str) -> tuple[str, Figures]:
+        costs, asked, user = Costs(memory), self.talk.questions(SINGLE + 3), self.user(memory)
+        for question in asked[:3]:
+            user.recall(question)
+        for question in asked[3:]:
+            costs.take(user.recall, question)
+        return name, costs.told(reference())
+
+    def _lists(self, memory: Memory) -> Iterator[tuple[str, Figures]]:
+        user = memory if self.talk.profile == "scopes" else self.user(memory)
+        fact = user.list("Fact", limit=1).items[0].id
+        calls: tuple[tuple[str, int, Callable[..., object], tuple[Any, ...]], ...] = (
+            ("list 50", 5, user.list, ()),
+            ("stats", 5, user.stats, ()),
+            ("profile", 5, user.context, ()),
+            ("history of a fact", 5, user.history, (fact,)),
+            ("verify", 1, memory.verify, ()),
+        )
+        for name, times, call, args in calls:
+            costs = Costs(memory)
+            for _ in range(times):
+                costs.take(call, *args)
+            yield name, costs.told(reference())
+
+    def _against(self) -> Iterator[tuple[str, Figures]]:
+        puts, finds = Costs(), Costs()
+        for message in self.talk.messages(self.size, SINGLE):
+            puts.take(self.plain.put, [message])
+        for question in self.talk.questions(SINGLE):
+            finds.take(self.plain.find, question)
+        yield "FTS5, one text", puts.told(reference())
+        yield "FTS5, one question", finds.told(reference())
+        yield "FTS5, bytes a message", {"bytes": self.plain.path.stat().st_size / self.size}
+
+
+def shown(figures: Figures) -> str:
+    """One cell of the table."""
+    if "bytes" in figures:
+        return f"{figures['bytes']:,.0f}"
+    p50, p95 = figures["p50_ms"], figures["p95_ms"]
+    cell = f"{p50:.1f} / {p95:.1f}" if p50 < 1000 else f"{p50:,.0f}"
+    cell += f" ({figures['x']:.2f}x"
+    if figures["statements"]:
+        cell += f", {figures['statements']:.0f} st."
+    if figures["kB"] >= 0.5:
+        cell += f", {figures['kB']:.0f} kB"
+    return cell + ")"
+
+
+def table(found: dict[int, dict[str, Figures]]) -> Iterator[str]:
+    """Markdown: a row for each figure, a column for each size."""
+    yield f"| ms of CPU, P50 / P95 | {' | '.join(f'{size:,}' for size in found)} |"
+    yield f"|---|{'---|' * len(found)}"
+    for name in next(iter(found.values())):
+        yield f"| {name} | {' | '.join(shown(figures[name]) for figures in found.values())} |"
+
+
+def main() -> int:
+    """One table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--sizes", default="1000,10000,100000")
+    parser.add_argument("--profile", choices=("talk", "person", "scopes"), default="talk")
+    parser.add_argument("--no-vectors", action="store_true")
+    parser.add_argument("--folder", type=Path, help="keep the stores here")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    found: dict[int, dict[str, Figures]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = options.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        scale = Scale(folder, options.profile, vectors=not options.no_vectors)
+        for size in map(int, options.sizes.split(",")):
+            found[size] = dict(scale.measure(size))
+            print("\n".join(table(found)), flush=True)
+            if options.json:
+                options.json.write_text(json.dumps(found, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
