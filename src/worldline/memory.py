@@ -224,7 +224,7 @@ class Memory:
         """
         if expires is not None:
             instant(expires)
-        if messages is not None and (facts or text is not None):
+        if (text is None) == (messages is None) or (messages is not None and facts):
             raise InvalidInput(
                 "give either `text` or `messages`; facts go with the one text that states them"
             )
