@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from worldline.dates.english import FORMS
 from worldline.dates.tense import MOVED, Pointed, Pointer, Role
 from worldline.dates.words import DECADES, MONTHS, NUMBERS, ORDINALS, VAGUE, WEEKDAYS, FoundDate, Now, pointed
 from worldline.text import word_set
 
-_RULES = {name: (re.compile(pattern, re.I), rule) for name, pattern, rule in FORMS}
+_RULES = {name: (pattern, rule) for name, pattern, rule in FORMS}
 _GROUPED = re.compile(r"\(\?P<[a-z]+>")
 
 
+@cache
 def _master() -> re.Pattern[str]:
+    """All forms as one pattern; made by the first text that might hold a date, because that takes a while."""
     parts = [f"(?P<{name.replace('-', '_')}>{_GROUPED.sub('(?:', pattern)})" for name, pattern, _ in FORMS]
     return re.compile(r"(?<![\w/.$€£#-])(?:" + "|".join(parts) + ")", re.I)
 
 
-_MASTER = _master()
+@cache
+def _form(name: str) -> re.Pattern[str]:
+    return re.compile(_RULES[name][0], re.I)
+
+
 _REPEATED = {
     "weekday": re.compile(r"\b(?:every|each|most|any|all)\s+(?:\w+\s+)?(?:on\s+)?$", re.I),
     "weekdays": re.compile(
@@ -81,7 +88,7 @@ def scan(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
     """Every expression from left to right; later ones may lean on earlier ones."""
     anchor, position = now.anchor, 0
     for begin in candidates(text):
-        match = _MASTER.match(text, begin) if begin >= position else None
+        match = _master().match(text, begin) if begin >= position else None
         if match is None:
             continue
         name = (match.lastgroup or "").replace("_", "-")
@@ -100,8 +107,7 @@ def scan(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
 
 
 def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> FoundDate | None:
-    pattern, rule = _RULES[name]
-    match = pattern.match(text, begin)
+    match, rule = _form(name).match(text, begin), _RULES[name][1]
     if match is None:
         return None
     try:
