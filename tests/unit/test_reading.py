@@ -15,6 +15,15 @@ from worldline.rules.wording import label, sentence
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+We bought a tandem, it arrives on 3 June. | Ana bought tandem; tandem arrives on 3 June
+We adopted a parrot! Her name's Olga. | Ana adopted parrot; Ana's parrot is Olga
+Judith? She moved to Graz. | Judith lives in Graz
+Petra and I have been together for six years. | Ana is together with Petra
+My phone's 0664 55 20 18. | Ana's phone is 0664 55 20 18
+Our fee went up to 90 euros. | Ana's fee went up to 90 euros
+Dad's moved to Tromso. | Dad lives in Tromso
+I've got a little flat in Bern. | Ana has flat in Bern
+I work nights at the Alder bakery. | Ana works at Alder bakery
 My train leaves at 8:15. | Ana's train leaves at 8:15
 A cappuccino at Gio's costs 3.10. | cappuccino at Gio's costs 3.10
 Our team lead is Sunil. | Ana's team lead is Sunil
@@ -107,6 +116,11 @@ Name: Ilse Brandt / Email: ilse@brandt.example | Ilse Brandt's email is ilse@bra
 Project: Lantern / Owner: Dora Klein / Status: on track | Lantern's owner is Dora Klein; Lantern's status is on track
 Asset: Forklift 7 / Serial number: FK-2291 | Forklift 7's serial number is FK-2291
 Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
+Tier: Silver | Tier is Silver
+Interview, Ruben Castell. Speaks Greek. | Ruben Castell speaks Greek
+Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Ferris takes warfarin
+Premium 38 euros/month, policy number KX-22 | Premium is 38 euros/month; policy number is KX-22
+Booster due April 2025 | Booster is due April 2025
 """
 
 NOTHING = """
@@ -136,7 +150,6 @@ Don't forget the keys.
 You should try the new ramen place.
 Let me think about it.
 Todo: buy milk
-Owner: Dora Klein
 Thanks, that's great!
 Good morning!
 Haha, no way.
@@ -279,6 +292,10 @@ def test_ends_are_ends(text: str, family: str, value: str) -> None:
         ("I was born in 1988.", "1988-01-01", "year"),
         ("Our anniversary is 12 September.", "2024-09-12", "day"),
         ("Version 3.2 was released on 4 May.", "2024-05-04", "day"),
+        ("I start at Larkfield on Monday.", "2024-05-20", "day"),
+        ("I tore a ligament two weeks ago.", "2024-05-01", "week"),
+        ("We have lived in Malmo for ten years.", "2014-01-01", "year"),
+        ("We sold the canoe yesterday, my paddle is still there.", "2024-05-14", "day"),
     ],
 )
 def test_dates_follow_the_tense(text: str, began: str, precision: str) -> None:

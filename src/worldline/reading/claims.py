@@ -11,14 +11,14 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.dates import find_dates
+from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import Clause, Part, clauses
 from worldline.reading.cues import aspects
 from worldline.reading.inflection import plural
-from worldline.reading.nouns import Nouns
 from worldline.reading.parser import Token
+from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 
@@ -45,15 +45,19 @@ def claims_of(said: Said, talk: Talk, stated: Stated) -> list[Claim]:
     return found
 
 
-class _Reader(Nouns):
+class _Reader(Terse):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
         self._roles()
         self._first_days()
+        self._topic()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._clause(clause)
+        for claim, noun in self._noted():
+            self._keep(claim, noun)
+        self._note_names()
         return self.found
 
     def stated(self) -> list[Token]:
@@ -202,8 +206,15 @@ class _Reader(Nouns):
     def _apposition(self, at: int, noun: Noun) -> None:
         for i in self.tree.kids(at, "appos"):
             other = self.tree.noun(i, self.days)
-            if not noun.proper or other.proper or other.pronoun or self.tree.tokens[i].pos != "NOUN":
+            if (
+                not noun.proper
+                or other.proper
+                or other.pronoun
+                or self.tree.tokens[i].pos not in ("NOUN", "NUM")
+            ):
                 continue
+            if (age := self._aged(noun.text, other)) is not None:
+                self._keep(age, noun)
             if i in self.days or NUMBER.search(other.text):
                 continue
             owner = self._owner(other.owner)
@@ -238,37 +249,30 @@ class _Reader(Nouns):
             subjects = subjects[:1]
         for noun, name in subjects:
             if self._may_be_subject(noun, name, clause):
-                self.doing = name
+                self.subject, self.doing = noun, name
                 made += self._about(clause, noun, name)
                 self.doing = ""
             elif not name and noun.text.lower() in _ANYBODY:
                 made += self._in_families(clause, noun, "")
         for claim in made:
             self._keep(claim, None, clause)
-        for noun, name in subjects:
-            self._note(noun, name)
-        for part in clause.parts:
-            for noun in part.nouns:
-                if (
-                    part.kind == "object"
-                    and (noun.name or noun.proper)
-                    and all(n == self.talk.speaker for _, n in subjects)
-                ):
-                    self.talk.person = self.whom(noun) or self.talk.person
-                if not part.dated and noun.pos in ("NOUN", "PROPN") and noun.owner == "" and not part.prep:
-                    self.talk.thing = self.whom(noun) or self.talk.thing
+        self._note_all(clause, subjects)
 
     def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
-        """ "Sold the car." and "Left Dublin for good." speak of the one who speaks."""
+        """ "Sold the car." speaks of the one who speaks, "Takes insulin." of whom the note is about."""
         token = self.tree.tokens[clause.at]
+        about = self.talk.topic or (self.talk.person or self.talk.thing if token.tag == "VBZ" else "")
         opens = clause.at == 0 or all(self.tree.tokens[i].pos in ("ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART")
                                       for i in range(clause.at))  # fmt: skip
         if (
             clause.dep in ("ROOT", "conj", "parataxis", "advcl", "ccomp")
-            and token.tag in ("VBD", "VBN", "VBG")
+            and token.tag in ("VBD", "VBN", "VBG", "VBZ")
             and opens
         ):
-            return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
+            if about:
+                return [(Noun(about, about, clause.at, (token.begin, token.begin), "PROPN"), about)]
+            if token.tag != "VBZ":
+                return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
         return []
 
     def _is_fiction(self, clause: Clause) -> bool:
@@ -277,7 +281,7 @@ class _Reader(Nouns):
         return clause.dep in ("relcl", "acl") and head.lemma in _FICTION
 
     def _may_be_subject(self, noun: Noun, name: str, clause: Clause) -> bool:
-        if not name or noun.lemma in words("idle_nouns.txt"):
+        if not name or (noun.lemma in words("idle_nouns.txt") and not noun.pronoun):
             return False
         person = noun.indefinite and self._is_person(noun)
         if (
@@ -461,6 +465,8 @@ class _Reader(Nouns):
         if part is None or not part.nouns:
             return []
         called = part.nouns[0].text
+        if clause.verb == "go" and not part.nouns[0].proper:
+            return []
         owner, role = self._holder(noun)
         if not owner and clause.dep == "acl" and noun.lemma not in words("animals.txt"):
             verb = self.tree.tokens[noun.at].head
@@ -622,7 +628,7 @@ class _Reader(Nouns):
 
     def _dated(self, claim: Claim, clause: Clause) -> Claim:
         """The date that the clause states, as the start or the end of what it says."""
-        own = {self.days[i].chars for i in clause.own if i in self.days}
+        own = {self.days[i].chars for i in self._its_days(clause)}
         ahead = any(
             p.dated and p.prep in ("for", "to", "until", "till", "by", "before") for p in clause.parts
         )
@@ -635,8 +641,8 @@ class _Reader(Nouns):
             elif claim.valid_from is None:
                 now = span.role == "start" and clause.tense == "present" and not claim.cue
                 claim = replace(
-                    claim, valid_from=span.start, precision=span.precision, begins=span.role == "start",
-                    cue="closes" if now else claim.cue,
+                    claim, valid_from=self._first(span, clause), precision=span.precision,
+                    begins=span.role == "start", cue="closes" if now else claim.cue,
                 )  # fmt: skip
                 if span.role == "range" and claim.switches:
                     last = (
@@ -647,9 +653,60 @@ class _Reader(Nouns):
                     claim = replace(claim, valid_from=last[0].start if last else span.start)
                 elif span.role == "range":
                     claim = replace(claim, valid_to=span.end)
-        return claim
+        return claim if own or claim.valid_from is not None else self._lasted(claim, clause)
+
+    def _its_days(self, clause: Clause) -> list[int]:
+        """The places of the dates of a clause; one in front of a comma belongs to what stands before it.
+
+        "We got a dog yesterday, her name is Comet": the parser hangs the day on the naming.
+        """
+        named = [c for c in self.clauses if c.dep == "acl" and c.lemma in ("call", "name")]
+        inner = [c for c in named if self.tree.tokens[c.at].head in clause.own]
+        own = clause.own.union(*(c.own for c in inner)) if clause not in named else frozenset()
+        ended = {i for i in self.days if self._is_ended_by_comma(i)}
+        before = {i for i in ended if any(k in own and k not in self.days for k in (self._in_front(i),))}
+        return [i for i in self.days if (i in own and i not in ended) or i in before]
+
+    def _in_front(self, at: int) -> int:
+        """The last word in front of a date, without its preposition."""
+        while at > 0 and (at in self.days or self.tree.tokens[at].dep in ("prep", "det", "punct")):
+            at -= 1
+        return at
+
+    def _is_ended_by_comma(self, at: int) -> bool:
+        """Whether a comma stands right behind a date, and none in front of it."""
+        end = at
+        while end in self.days:
+            end += 1
+        front = self._in_front(at)
+        between = self.tree.tokens[front + 1 : at]
+        closed = end < len(self.tree.tokens) and self.tree.tokens[end].text == ","
+        return closed and front not in self.days and not any(t.text == "," for t in between)
+
+    def _first(self, span: DateSpan, clause: Clause) -> int:
+        """When a stretch begins: what is so "on Friday" is ahead, and "two weeks ago" is that very day."""
+        said_at = self.said.said_at
+        if said_at is None or span.role:
+            return span.start
+        if span.precision == "week" and span.text.endswith("ago"):
+            return span.start + said_at.weekday() * DAY
+        present = clause.tense == "present" and self.tree.tokens[clause.at].tag != "VBD"
+        if present and span.precision == "day" and span.end <= said_at.timestamp() * 1_000_000:
+            later = (s for s in self.said.dates("future") if s.chars == span.chars)
+            return next(later, span).start
+        return span.start
+
+    def _lasted(self, claim: Claim, clause: Clause) -> Claim:
+        """ "We have lived here for twelve years": since then."""
+        if not clause.lasted or self.said.said_at is None:
+            return claim
+        span = next(iter(find_dates(f"{clause.lasted} ago", self.said.said_at)), None)
+        if span is None:
+            return claim
+        return replace(claim, valid_from=span.start, precision=span.precision, begins=True)
 
 
+DAY = 86_400_000_000
 _STRETCHES = frozenset("day week night shift month morning term semester".split())
 _STATIONS = {
     ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
@@ -659,7 +716,8 @@ _STATIONS = {
 _SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
-    "break up": "with", "divorce": "", "separate": "from", "get divorced": "from", "be divorced": "from",
+    "be together": "with", "break up": "with", "divorce": "", "separate": "from", "get divorced": "from",
+    "be divorced": "from",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())

@@ -85,6 +85,8 @@ class Clause(Struct, frozen=True):
     now: bool = False
     lasting: bool = False
     """ "for good"."""
+    lasted: str = ""
+    """ "six years", where it has been so for so long and still is."""
 
 
 def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
@@ -138,9 +140,15 @@ def _chained(tree: Tree, at: int) -> int | None:
 
 def _with_particle(tree: Tree, at: int) -> str:
     token = tree.tokens[at]
-    particle = tree.kid(at, "prt")
+    particle = _particle(tree, at)
     lemma = _LEMMAS.get(token.low, token.lemma.lower())
     return f"{lemma} {tree.tokens[particle].low}" if particle is not None else lemma
+
+
+def _particle(tree: Tree, at: int) -> int | None:
+    """ "took over", "went up to 900 euros"."""
+    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and tree.tokens[i].tag == "RP"]
+    return next(iter([*tree.kids(at, "prt"), *behind]), None)
 
 
 _LEMMAS = {
@@ -214,12 +222,20 @@ def _framed(
         word = tree.tokens[adjective].low
         verb = f"{verb} {word}"
         parts = [*parts, *_parts(tree, adjective, days)]
+    elif verb == "be" and (adverb := _predicate(tree, end)):
+        word, verb = adverb, f"be {adverb}"
     adverbs = {tree.tokens[i].low for place in seen for i in tree.kids(place, "advmod", "neg", "npadvmod")}
     over = marks.over or _is_over(tree, seen, adverbs)
     negated = _is_negated(tree, seen, parts, subjects) and not over
     tense = "present" if verb == "have" and verb_token.lemma == "get" else _tense(tree, at, low, marks)
     if marks.begins and tense in ("past", "perfect"):
         tense = "present"  # "started working at": what holds from then on
+    stretch = [p for p in parts if p.prep == "for" and any(n.lemma in _STRETCHES for n in p.nouns)]
+    lasts = tense == "perfect" and not negated and not over and _has_lasted(tree, end, parts, stretch, low)
+    if lasts:
+        tense = "present"
+    if lasts or len(parts) > len(stretch):
+        parts = [p for p in parts if p not in stretch]
     clause = Clause(
         at,
         verb,
@@ -243,8 +259,32 @@ def _framed(
         also=bool(adverbs & {"also", "too", "besides"}) or _adds(tree, own),
         now=bool(adverbs & _NOW),
         lasting=any(_is_for_good(tree, i) for i in own),
+        lasted=stretch[0].nouns[0].text if lasts and stretch else "",
     )
     return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
+
+
+def _predicate(tree: Tree, at: int) -> str:
+    """ "are together", "the dinner is off": an adverb that says what something is."""
+    said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at]
+    return next((word for word in said if word in _PREDICATES), "")
+
+
+_PREDICATES = frozenset({"together", "apart", "off", "over"})
+
+
+def _has_lasted(tree: Tree, at: int, parts: Sequence[Part], stretch: Sequence[Part], low: set[str]) -> bool:
+    """Whether what has been done goes on: it has been going on, or has for so long, or since then."""
+    token = tree.tokens[at]
+    going = token.tag == "VBG" and "been" in low
+    since = any(p.prep == "since" for p in parts)
+    return going or ((bool(stretch) or since) and token.lemma in _ENDURING)
+
+
+_STRETCHES = frozenset("year month week decade day".split())
+_ENDURING = frozenset(
+    "be live work have know own play study run lead stay teach date rent drive manage use".split()
+)
 
 
 def _own_words(tree: Tree, at: int) -> frozenset[int]:
@@ -306,10 +346,16 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             if token.dep == "npadvmod" and token.low in _MANNER:
                 continue
             kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
-                token.dep, "object"
+                token.dep, "measure" if token.lemma in _SHIFTS else "object"
             )
             found.append(Part("", _nouns(tree, i, days), i in days, kind))
-        elif token.dep in ("prep", "agent", "dative") and token.pos in ("ADP", "SCONJ", "ADV", "VERB"):
+        elif token.dep in ("prep", "agent", "dative") and token.pos in (
+            "ADP",
+            "SCONJ",
+            "ADV",
+            "VERB",
+            "PART",
+        ):
             found += _prepositional(tree, i, days)
         elif token.dep == "xcomp" and token.tag == "VBG":
             found.append(Part("", (_gerund(tree, i, days),), False, "activity"))
@@ -320,6 +366,8 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
     return found
 
 
+_SHIFTS = frozenset("night day weekend morning evening hour".split())
+"""What somebody works besides a job: "works nights at the bakery"."""
 _MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
 
 
@@ -391,7 +439,7 @@ def _filled(tree: Tree, at: int, parts: list[Part], days: frozenset[int]) -> lis
 
 
 def _participle(tree: Tree, at: int) -> str:
-    particle = tree.kid(at, "prt")
+    particle = _particle(tree, at)
     low = tree.tokens[at].low
     return f"{low} {tree.tokens[particle].low}" if particle is not None else low
 

@@ -1,7 +1,7 @@
 """Records in "Label: value" form: whose they are, and what each field says.
 
-A record speaks of the thing that its name field or its heading names. Fields of a thing that is not
-named say nothing that could be kept. Sentences behind a label ("Decision: we take NATS") are none.
+A record speaks of the thing that its name field or its heading names. Where nothing is named, a short
+field says something of itself: the tier is Gold. Sentences behind a label ("Decision: we take NATS") are none.
 
     "Patient: R. Okafor. Allergies: latex, aspirin." → R. Okafor is allergic to latex; … to aspirin
 """
@@ -29,6 +29,7 @@ _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
 _IN_LABELS = frozenset("of for at in on and the to by no with".split())
 _MONEY = re.compile(r"[$€£]\s?\d|\d[\d,.]*\s?(?:€|euros?|dollars?|pounds?)")
+_NOTHING = frozenset({"none", "n/a", "-", "tbd", "unknown", "no", "yes", "todo"})
 NAMING = frozenset({"name", "full name"})
 
 
@@ -76,16 +77,17 @@ def _is_label(said: str) -> bool:
     )
 
 
-def claims_of_fields(text: str) -> list[Claim]:
-    """What a record says; nothing where nobody is named."""
+def claims_of_fields(text: str) -> tuple[list[Claim], str, list[tuple[int, int]]]:
+    """What a record says, of whom, and the characters that say it."""
     heading, found = fields(text)
     if not found:
-        return []
+        return [], "", []
     subject, rest = _subject(heading, found)
-    claims: list[Claim] = []
-    for field in rest:
-        claims += _claims(field, subject)
-    return claims
+    claims = [claim for field in rest for claim in _claims(field, subject)]
+    if not claims:
+        return [], "", []
+    named = [(f.begin, f.end) for f in found if f not in rest]
+    return claims, subject, [*named, *{c.chars for c in claims}]
 
 
 def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
@@ -120,8 +122,19 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     if inner and (table.by_noun(inner["noun"].lower()) or not subject):
         return _attribute(inner["thing"], inner["noun"], value, field)
     if not table.by_noun(label.lower()) and (_has_name(label) or not subject):
-        return _of_a_thing(label, value, field) if _has_name(label) else []
-    return _attribute(subject, label, value, field) if subject else []
+        found = _of_a_thing(label, value, field) if _has_name(label) else []
+        return found or _itself(label, value, field)
+    return _attribute(subject, label, value, field) if subject else _itself(label, value, field)
+
+
+def _itself(label: str, value: str, field: Field) -> list[Claim]:
+    """ "Tier: Gold" of a thing that nobody names: the tier is Gold."""
+    said, names = _unbracketed(value)[0], label.split()
+    told = said.lower() in _NOTHING or len(said.split()) > 4 or re.search(r"[,!?]|\s[–—-]\s", said)
+    sentence = any(w in stop() for w in said.lower().split()) or any(w.lower() in stop() for w in names)
+    if told or sentence or len(names) > 2 or any(w[0].isupper() for w in names[1:]):
+        return []
+    return [_claim(label, "is", "|be", said, "text", field, "one")]
 
 
 def _has_name(label: str) -> bool:
@@ -153,7 +166,7 @@ def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
 def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim]:
     noun = _singular(label.lower())
     family = next((n.family for n in families().by_noun(noun)), None)
-    if not value or value.lower() in ("none", "n/a", "-", "tbd", "unknown", "no"):
+    if not value or value.lower() in _NOTHING:
         return []
     if (
         family is not None

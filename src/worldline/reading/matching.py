@@ -297,6 +297,7 @@ class Matching(Whom):
         if (
             s is told[0]
             and part is not None
+            and clause.lemma == "be"
             and clause.word
             and pattern.direct == "O"
             and pattern.verb == clause.verb

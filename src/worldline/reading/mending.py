@@ -96,42 +96,54 @@ def _is_owning(tokens: Sequence[Token], place: int) -> bool:
 
 
 def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] | None:
-    """A word that must be a verb, and its base form, in a sentence without one: "My flight leaves at 7:40"."""
+    """A word that must be a verb, and what to parse instead, in a sentence without one.
+
+    "My flight leaves at 7:40" has a verb that was taken for a noun, "her name's Comet" one that was
+    taken for a possessive.
+    """
     if any(t.pos in ("VERB", "AUX") for t in tokens):
         return None
     for place, token in enumerate(tokens):
-        if not place or token.tag not in ("NNS", "NNPS") or not token.text.islower():
+        if not place:
+            continue
+        if token.tag == "POS" and token.low in ("'s", "’s") and tokens[place - 1].tag == "NN":
+            return place, " is"
+        if token.tag not in ("NNS", "NNPS") or not token.text.islower():
             continue
         for base in (token.text[:-1], token.text[:-2], f"{token.text[:-3]}y"):
             if base in verbs:
-                return place, base
+                return place, f"will {base}"
     return None
 
 
-def with_verb(tokens: Sequence[Token], place: int, again: Sequence[Token]) -> list[Token]:
-    """The sentence as it was parsed again with "will LEMMA" in that place, with the words that were said."""
-    verb = tokens[place]
-    at = next((i for i, t in enumerate(again) if t.low == "will" and t.begin == verb.begin), None)
-    if at is None or at + 1 >= len(again) or again[at + 1].pos != "VERB":
-        return list(tokens)
-    shift = again[at + 1].end - verb.end
+def with_verb(verb: Token, instead: str, again: Sequence[Token]) -> list[Token] | None:
+    """The sentence as it was parsed with other words in the place of `verb`, with the words that were said."""
+    end = verb.begin + len(instead)
+    inside = [i for i, t in enumerate(again) if verb.begin <= t.begin < end]
+    if not inside or again[inside[-1]].pos not in ("VERB", "AUX"):
+        return None
+    out, at = inside[:-1], inside[-1]
     found = []
     for i, token in enumerate(again):
-        if i == at:
+        if i in out:
             continue
-        head = token.head - (token.head > at)
-        if i == at + 1:
-            found.append(replace(token, text=verb.text, tag="VBZ", head=head, begin=verb.begin, end=verb.end))
-        else:
-            moved = shift if i > at else 0
-            found.append(replace(token, head=head, begin=token.begin - moved, end=token.end - moved))
+        head = token.head if token.head not in out else at
+        token = replace(token, head=head - sum(k < head for k in out))
+        if i == at:
+            token = replace(token, text=verb.text, tag="VBZ", begin=verb.begin, end=verb.end)
+        elif token.begin >= end:
+            moved = len(instead) - (verb.end - verb.begin)
+            token = replace(token, begin=token.begin - moved, end=token.end - moved)
+        found.append(token)
     return found
 
 
 def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
     head = tokens[token.head]
-    if token.low in ("'s", "’s") and token.dep in ("aux", "auxpass") and head.low == "been":
+    if token.low in ("'s", "’s") and token.dep in ("aux", "auxpass") and head.low in _NEVER_PASSIVE:
         return replace(token, lemma="have", dep="aux")
+    if token.dep == "nsubjpass" and head.low in _NEVER_PASSIVE:
+        return replace(token, dep="nsubj")
     if (
         token.dep == "acomp"
         and head.lemma == "be"
@@ -151,9 +163,29 @@ def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
         and any(t.head == place and t.dep == "compound" and t.pos == "PROPN" for t in tokens)
     ):
         return replace(token, pos="PROPN", tag="NNP", lemma=token.text)
-    if _is_unknown_object(tokens, place, token):
+    if _is_unknown_object(tokens, place, token) or _is_bare(tokens, place, token):
         return replace(token, pos="NOUN", tag="NN", dep="dobj", lemma=token.low)
     return token
+
+
+_NEVER_PASSIVE = frozenset(
+    "been moved gone come arrived become grown retired started quit had got happened".split()
+)
+""" "Dad's moved": what stands in front of these is "has"."""
+_WITH_VERBS = frozenset("help make let go come dare see hear watch feel have need be do".split())
+
+
+def _is_bare(tokens: Sequence[Token], place: int, token: Token) -> bool:
+    """ "eat gluten", "have got a little flat": a verb right behind a verb, or an adjective behind an article."""
+    head = tokens[token.head]
+    alone = not any(t.head == place and t.dep not in ("punct", "amod", "det") for t in tokens)
+    if token.tag == "VB" and token.dep in ("advcl", "xcomp", "ccomp") and token.head == place - 1:
+        return alone and head.pos == "VERB" and head.lemma not in _WITH_VERBS
+    start = place
+    while start > 0 and tokens[start - 1].tag == "JJ":
+        start -= 1
+    led = start > 0 and tokens[start - 1].low in ("a", "an", "the")
+    return token.dep == "acomp" and head.lemma in ("have", "get") and led and alone
 
 
 def _is_unknown_object(tokens: Sequence[Token], place: int, token: Token) -> bool:

@@ -66,6 +66,8 @@ class Nouns(Matching):
         return replace(claim, effect="ends", cue="ends") if clause is not None and clause.over else claim
 
     def _name_claim(self, name: str, called: str, clause: Clause | None) -> Claim:
+        if name != self.talk.speaker:
+            self.talk.person = called
         return replace(
             self._claim(name, "is called", "name", called, "text", clause), family="name", holds="many"
         )

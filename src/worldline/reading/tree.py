@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -129,6 +130,9 @@ class Tree:
                 of = of or self.noun(inner, without, deep=False)
         article = next((self.tokens[i].low for i in self.kids(at, "det", "nummod", "poss")), "")
         places = kept or [at]
+        if all(self.tokens[i].tag == "CD" for i in places):  # "0471 55 20 18": one number
+            rest = range(places[-1] + 1, len(self.tokens))
+            places += takewhile(lambda i: self.tokens[i].text.isdigit() and i not in without, rest)
         return Noun(
             self.said(places), token.lemma.lower() if token.pos != "PROPN" else token.text, at,
             (self.tokens[places[0]].begin, self.tokens[places[-1]].end),
@@ -197,6 +201,12 @@ class Tree:
             return not any(self.tokens[k].text == "&" for k in self.kids(token.head, "cc"))
         if token.dep == "poss":
             return self._is_mine(i)
+        if token.dep == "case" and token.tag == "POS":
+            return self.tokens[token.head].dep not in (
+                "dobj",
+                "pobj",
+                "attr",
+            )  # "a master's", "at St. Anne's"
         return token.dep in _LEFT_OUT or (token.dep == "advmod" and token.pos == "ADV")
 
     def _is_direct(self, i: int, at: int) -> bool:

@@ -7,6 +7,7 @@ who speaks. Where that is not safe the answer is empty, and nothing is claimed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -43,6 +44,12 @@ class Talk(Struct):
     addressee: str = ""
     person: str = ""
     thing: str = ""
+    topic: str = ""
+    """Whom a note is about, where it says so first."""
+    begun: bool = False
+    """Whether a sentence was read that could have said so."""
+    names: list[str] = []
+    """Names outside of places: whoever is "she" where only one was said."""
     named: dict[str, str] = {}
     """Roles that the message itself filled: "sister" → Rosa."""
 
@@ -71,6 +78,7 @@ class Whom:
         self.found: list[Claim] = []
         self.clauses: list[Clause] = []
         self.recent = ""  # who was named by a role just before, in this sentence
+        self.subject: Noun | None = None  # of the clause at hand
         self.doing = ""  # whom the clause at hand is about: "his" in "Theo broke his ankle"
 
     def _days(self) -> dict[int, DateSpan]:
@@ -115,10 +123,13 @@ class Whom:
         if low in YOU:
             return self.talk.addressee
         if low in THEY:
-            animal = self.talk.thing.split()[-1:] and self.talk.thing.split()[-1].lower() in words(
-                "person_roles.txt"
+            kind = (self.talk.thing.lower().split() or [""])[-1]
+            animal = kind in words("person_roles.txt") or kind in words("animals.txt")
+            several = low in ("they", "them", "their") and (
+                kind.endswith("s") or self.talk.thing[:1].isupper()
             )
-            return self.talk.person or (self.talk.thing if animal or low in ("they", "them", "their") else "")
+            alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
+            return self.talk.person or (self.talk.thing if animal or several else alone)
         return self.talk.thing if low in ("it", "its") else ""
 
     def _owner(self, said: str) -> str:
@@ -138,13 +149,51 @@ class Whom:
             return (self.talk.named.get(f"{inner}|{rest}") or f"{inner}'s {rest}") if inner else ""
         return said
 
+    def _note_all(self, clause: Clause, subjects: Sequence[tuple[Noun, str]]) -> None:
+        """The subject first; what else a clause names counts where the subject is nothing of the kind."""
+        for noun, name in subjects:
+            self._note(noun, name)
+        mine = all(name == self.talk.speaker for _, name in subjects)
+        thing = any(name and name == self.talk.thing for _, name in subjects)
+        behind = [
+            (part, noun)
+            for part in sorted(clause.parts, key=lambda p: bool(p.prep))
+            for noun in part.nouns
+            if not part.dated and noun.pos in ("NOUN", "PROPN")
+        ]
+        for part, noun in behind:
+            person = self._is_who(noun, noun.text) == "person"
+            if mine and (person or (part.kind == "object" and noun.proper)):
+                self.talk.person = self.whom(noun) or self.talk.person
+            if not thing and not person and not NUMBER.match(noun.text) and (name := self.whom(noun)):
+                self.talk.thing, thing = name, True
+
+    def _note_names(self) -> None:
+        for at, token in enumerate(self.tree.tokens):
+            placed = token.dep == "pobj" and self.tree.tokens[token.head].low in (
+                "in",
+                "at",
+                "to",
+                "from",
+                "on",
+                "for",
+            )
+            if token.pos != "PROPN" or token.dep == "compound" or placed or at in self.days:
+                continue
+            name = self.tree.short(self.tree.noun(at, self.days, deep=False)).text
+            if name not in (*self.talk.names, self.talk.speaker, self.talk.addressee) and not NUMBER.search(
+                name
+            ):
+                self.talk.names.append(name)
+
     def _note(self, noun: Noun, name: str) -> None:
         """Remembers who was spoken of, for the pronouns that follow."""
         if not name or name in (self.talk.speaker, self.talk.addressee):
             return
+        kind = self._is_who(noun, name)
         if noun.proper or noun.name or noun.lemma in words("person_roles.txt"):
             self.talk.person = name
-        if noun.pos in ("NOUN", "PROPN") and noun.lemma not in words("person_roles.txt"):
+        if noun.pos in ("NOUN", "PROPN") and kind != "person" and not NUMBER.match(name):
             self.talk.thing = name
 
     def _is_person(self, noun: Noun) -> bool:
@@ -165,6 +214,11 @@ class Whom:
         """Whose what: "my boss" → me, boss; "the deadline for the draft" → draft, deadline; "home" is mine."""
         if noun.text.lower() == "home" and not noun.article:
             return self.talk.speaker, "home"
+        if self.doing and noun == self.subject:
+            doing, self.doing = self.doing, ""
+            found = self._holder(noun)  # "her" in "her name is Comet" is not the name
+            self.doing = doing
+            return found
         ours = noun.owner.lower() in ("our", "the") and noun.of is not None
         if noun.owner and not ours:
             owner = self._owner(noun.owner)

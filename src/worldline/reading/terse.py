@@ -1,0 +1,152 @@
+"""Notes in the style of a telegram: "MOT due 22 August", "weight 83.4 kg", "Pt. Gareth Lumb, 58, ex-smoker".
+
+A stretch between commas that has no verb says something by itself where a noun stands right in front of
+a value, or where it follows the name of whom the note is about. Whoever is named first without a verb
+is what a note speaks of, and its verbs without a subject mean that one.
+
+    "Interview, Silvan Pettigrew. Speaks German." → Silvan Pettigrew speaks German
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from worldline.lexicon import words
+from worldline.reading.claim import Claim, predicate_key
+from worldline.reading.nouns import Nouns
+from worldline.reading.tree import Noun
+from worldline.text import stop
+
+_AMOUNT = (
+    r"[$€£¥~]?\d[\d,.]*(?:\s?(?:%|°C|k|[a-z]{1,3}|kilos?|euros?|dollars?|pounds?|minutes?|hours?|days?|weeks?|"
+    r"months?|years?|percent|jars?|seats?))?(?:\s?(?:/|per |a )\s?(?:[a-z]+|\d+))?"
+)
+_CODED = re.compile(
+    r"(?P<noun>(?:[^\W\d_][\w-]* )?(?:number|code|id|no|ref|reference|plate|model)) (?P<value>(?=\S*\d)\S+)",
+    re.I,
+)
+_NOTED = re.compile(
+    rf"(?P<noun>[^\W\d_][\w-]*(?: [a-z][\w-]*){{0,2}}?)(?: today| now)? (?P<due>due |expires? |until )?"
+    rf"(?P<value>{_AMOUNT})",
+    re.I,
+)
+_AGE = re.compile(r"(?:aged? )?(?P<age>[1-9]\d)")
+_NUMBERED = frozenset(
+    "flat room ticket week version class chapter page step gate platform bus line unit number no day item bed berth "
+    "ward seat section phase level route highway invoice order case table box figure part year grade type model bug "
+    "area apartment building house street road floor track episode season volume issue release revision stage".split()
+)
+"""With a number behind it this is a name and no amount."""
+
+
+class Terse(Nouns):
+    """The part of a sentence's reader that knows notes without verbs."""
+
+    def _topic(self) -> None:
+        """Whom a note is about: the name that its first words without a verb are or call."""
+        first = next(self._stretches(), None)
+        if self.talk.topic or self.talk.begun or first is None:
+            return
+        self.talk.begun = True
+        root = self.tree.root
+        if self.tree.tokens[root].pos in ("VERB", "AUX") or self.tree.text.rstrip().endswith("?"):
+            return
+        for at in (root, *self.tree.kids(root, "appos", "npadvmod")):
+            noun = self.tree.short(self.tree.noun(at, self.days, deep=False))
+            full = at != root and len(noun.text.split()) > 1 and noun.text.istitle()
+            person = full or self._is_who(noun, noun.text) == "person"
+            if self.tree.tokens[at].pos == "PROPN" and person and at not in self.days:
+                self.talk.topic = self.talk.person = noun.text
+
+    def _noted(self) -> Iterator[tuple[Claim, Noun]]:
+        """What the stretches of a sentence say that have no verb, and where."""
+        for places in self._stretches():
+            said = self.tree.said(places)
+            if not said:
+                continue
+            dated = {self.days[i].text for i in places if i in self.days}
+            claim = self._of_topic(said, places[0]) or self._amount(said) or self._day(said, dated)
+            if claim is not None:
+                noun = self.tree.noun(places[0], (), deep=False)
+                yield claim, replace(noun, chars=(noun.chars[0], self.tree.tokens[places[-1]].end))
+
+    def _stretches(self) -> Iterator[list[int]]:
+        """The words between commas, where none is a verb."""
+        found: list[int] = []
+        for i, token in enumerate([*self.tree.tokens, None]):
+            if token is not None and (token.pos != "PUNCT" or token.text in "-/–"):
+                found.append(i)
+                continue
+            if found and not any(self.tree.tokens[k].pos in ("VERB", "AUX") for k in found):
+                yield found
+            found = []
+
+    def _of_topic(self, said: str, at: int) -> Claim | None:
+        """ "Gareth Lumb, 58, ex-smoker": what stands behind the name in the same breath."""
+        head = self.tree.text[: self.tree.tokens[at].begin - self._offset]
+        if not self.talk.topic or self.talk.topic not in head:
+            return None
+        last = said.lower().split()[-1]
+        known = (
+            self.families.by_word(said)
+            or last in words("professions.txt")
+            or last in words("person_roles.txt")
+        )
+        if not known or len(said.split()) > 4:
+            return None
+        return self._attribute(self.talk.topic, Noun(said, last, at, (0, 0)), "is")
+
+    def _aged(self, name: str, noun: Noun) -> Claim | None:
+        """ "Gareth Lumb, 58"."""
+        age = _AGE.fullmatch(noun.text)
+        if age is None or noun.at in self.days:
+            return None
+        return replace(self._claim(name, "is", "age", age["age"], "text", None), family="age", holds="one")
+
+    def _amount(self, said: str) -> Claim | None:
+        """ "mileage 48,310", "notice period three months"."""
+        if coded := _CODED.fullmatch(said):
+            return self._noun_is(coded["noun"], "", coded["value"], "text")
+        match = _NOTED.fullmatch(said)
+        return (
+            self._noun_is(match["noun"], (match["due"] or "").strip(), match["value"], "text")
+            if match
+            else None
+        )
+
+    def _day(self, said: str, dated: set[str]) -> Claim | None:
+        """ "thesis due 30 September"."""
+        for day in dated:
+            noun, _, rest = said.partition(f" due {day}")
+            if noun != said and not rest:
+                return self._noun_is(noun, "due", day, "date")
+        return None
+
+    def _noun_is(self, noun: str, due: str, value: str, kind: str) -> Claim | None:
+        names = noun.lower().split()
+        if any(w in stop() for w in names) or len(names) > 3 or any(w[0].isupper() for w in noun.split()[1:]):
+            return None
+        plain = value.replace(",", "").isdigit()
+        if plain and noun[0].isupper() and len(value) < 4:
+            return None  # "Forklift 7"
+        if (
+            (plain and names[-1] in _NUMBERED)
+            or names[-1] in words("units.txt")
+            or (names[0] in _NUMBERED and plain)
+        ):
+            return None
+        family = next((n.family for n in self.families.by_noun(noun.lower())), None)
+        mine = family is not None and family.subject == "person"
+        owner = self.talk.topic or (self.talk.speaker if mine else "")
+        if owner and not due:
+            return self._noun_claim(owner, noun, value, kind)
+        claim = self._claim(owner or noun, f"'s {noun} is due" if owner else "is due" if due else "is",
+                            predicate_key([noun, due], "of"), value, kind, None)  # fmt: skip
+        claim = replace(claim, holds="one")
+        span = (
+            next((s for s in self.said.dates("future") if s.text == value), None) if kind == "date" else None
+        )
+        return claim if span is None else replace(claim, valid_from=span.start, precision=span.precision)
