@@ -4,7 +4,7 @@ A tally is a sum: two of them can be added, and the order of the texts leaves no
 keeps the newest text that it stands on, so that whoever shows it can look whether that may be seen.
 It decides what is counted, not what is shown.
 
->>> said = Said(7, "Ben and my sister Ida moved to Oslo.", 100, answers="ben")
+>>> said = SaidWords(7, "Ben and my sister Ida moved to Oslo.", 100, answers="ben")
 >>> mine = tally([said])
 >>> mine.turns, sorted(mine.names), mine.together["ben|ida"].count
 (1, ['ben', 'ida'], 1)

@@ -4,9 +4,9 @@ It decides which terms recur enough to be a subject, where a stretch of turns en
 join one topic, and which topics are related. It reads and writes nothing: turns come in the order of
 their sessions, as terms with weights; the same turns give the same topics.
 
->>> first = Stretch(1, 10, 0, 1, 0, {"nvivo": 3.0, "greg": 4.0})
->>> later = Stretch(2, 20, 0, 1, 9, {"greg": 4.0, "nvivo": 3.0})
->>> other = Stretch(2, 22, 2, 3, 9, {"soup": 3.0})
+>>> first = TopicStretch(1, 10, 0, 1, 0, {"nvivo": 3.0, "greg": 4.0})
+>>> later = TopicStretch(2, 20, 0, 1, 9, {"greg": 4.0, "nvivo": 3.0})
+>>> other = TopicStretch(2, 22, 2, 3, 9, {"soup": 3.0})
 >>> [[stretch.opens for stretch in topic.members] for topic in gather([first, later, other], ())]
 [[10, 20], [22]]
 """
