@@ -49,9 +49,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     A tenant gets the number that follows from its name; what the file knew of its vectors, its tenants know.
     Words lay in tables of FTS5, and are indexed anew.
     """
-    from worldline.store import rewording
-
-    cold = rewording.drop_fts5(connection)
+    cold = drop_fts5(connection)
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
     connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
     connection.executemany(
@@ -74,7 +72,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
         "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
     )
     connection.execute(MARKS)
-    rewording.reword(connection, language, cold)
+    reword(connection, language, cold)
 
 
 def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> None:
