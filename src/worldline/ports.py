@@ -44,6 +44,8 @@ class Tenant(NamedTuple):
     last_known: Instant = 0
     sequence: int = 0
     head: bytes = GENESIS
+    embedder: str | None = None
+    """Who made its vectors, if there are any."""
 
 
 class Store(Protocol):
@@ -85,11 +87,14 @@ class Store(Protocol):
     def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""
 
+    def later(self, sql: str, args: Mapping[str, Any]) -> None:
+        """The same where nobody looks at the outcome: done before any statement that could."""
+
     def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
         """The same statement for many rows."""
 
     def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
-        """New rows of a table, as many as there are at once."""
+        """New rows of a table, as many as there are at once; there before any statement that names the table."""
 
     def tenants(self) -> list[str]:
         """The names of all tenants that have memories."""

@@ -72,6 +72,14 @@ class Server:
         self._control("-w", "-m", "fast", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def cpu(self) -> float:
+        """CPU seconds that its living processes have used; exact, where a process's own clock ticks too seldom."""
+        used = 0
+        for one in (self.pid, *_children(self.pid)):
+            with contextlib.suppress(OSError):
+                used += int(Path(f"/proc/{one}/schedstat").read_text().split()[0])
+        return used / 1e9
+
     def kill(self) -> None:
         """Ends it as a power cut would: all of its processes at once."""
         pid = self.pid

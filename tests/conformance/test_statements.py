@@ -13,6 +13,7 @@ from sqlglot import exp
 from conformance.test_copy import filled
 from worldline import Memory
 from worldline.config import Config
+from worldline.store.outbox import tables_of
 from worldline.store.postgres import PostgresStore
 from worldline.store.schema import TABLES
 from worldline.store.sqlite import SqliteStore
@@ -29,13 +30,20 @@ WHOLE = (
 """What concerns a store as a whole: who is in it."""
 
 
-def unbound(statement: str) -> list[str]:
+def unbound(statement: str, dialect: str = "sqlite") -> list[str]:
     """The tables of a statement that are not bound to a tenant."""
+    return [table.sql() for table in _tables(statement, dialect) if not _is_bound(table)]
+
+
+def named(statement: str) -> set[str]:
+    """The tables of a statement, as a parser reads it."""
+    return {table.name for table in _tables(statement)}
+
+
+def _tables(statement: str, dialect: str = "sqlite") -> list[exp.Table]:
     sql = re.sub(r":only\b", ":only_", statement)  # a word of its own to the parser
-    tree = sqlglot.parse_one(sql, read="sqlite")
-    return [
-        table.sql() for table in tree.find_all(exp.Table) if table.name in TENANTS and not _is_bound(table)
-    ]
+    tree = sqlglot.parse_one(sql, read=dialect)
+    return [table for table in tree.find_all(exp.Table) if table.name in TENANTS]
 
 
 def _is_bound(table: exp.Table) -> bool:
@@ -122,7 +130,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Every statement that is sent to a store."""
     found: set[str] = set()
     for store in (SqliteStore, PostgresStore):
-        for name in ("query", "insert"):
+        for name in ("query", "insert", "later"):
 
             def listening(self, sql, args=(), original=getattr(store, name)):
                 found.add(sql)
@@ -146,3 +154,4 @@ def test_every_statement_names_its_tenant(tmp_path: Path, recorded: set[str]) ->
     ]
     assert len(own) > 250
     assert {sql: missing for sql in own if (missing := unbound(sql))} == {}
+    assert {sql for sql in own if named(sql) - tables_of(sql)} == set()

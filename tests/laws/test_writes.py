@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from laws.harness import Pair, histories, ops
 from worldline import FOREVER, EdgeType, Fact, Memory, NodeType, Predicate
-from worldline.store.schema import COLUMNS
+from worldline.store.schema import COLUMNS, key_of
 from worldline.testing import FrozenClock
 from worldline.write.load import Link, Note
 
@@ -16,7 +16,10 @@ TABLES = (*COLUMNS, "worlds", "log", "tenants", "words", "fresh_words", "words_t
 
 def rows(memory) -> dict[str, list]:
     """Every row of every table."""
-    return {table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES}
+    keys = {table: ", ".join(key_of(table)) for table in TABLES}
+    return {
+        table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY {key}") for table, key in keys.items()
+    }
 
 
 def scene():

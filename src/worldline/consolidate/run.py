@@ -108,9 +108,8 @@ def consolidate(
     if progress is not None:
         progress("", len(chosen), len(chosen))
     if not (dry_run or whose.bound()) and passes is None:
-        with handle.writing():  # a night right after this one would do nothing
-            tenant, *_, last, _ = handle.tenant_row()
-            nights.leave_behind(handle.store, tenant, last)
+        with handle.writing() as tenant:  # a night right after this one would do nothing
+            nights.leave_behind(handle.store, tenant.id, tenant.sequence)
     return Report(tuple(slept), dry_run)
 
 

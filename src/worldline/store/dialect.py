@@ -19,7 +19,7 @@ import orjson
 from worldline.config import Config, place
 from worldline.errors import InvalidInput, StoreError
 from worldline.ports import Store
-from worldline.store.schema import INDEXES, TABLES, quoted
+from worldline.store.schema import INDEXES, TABLES, on_conflict, quoted
 
 Kind = Literal["ids", "texts", "json"]
 """What a list bound as one JSON value holds."""
@@ -210,13 +210,12 @@ def _typed(columns: str) -> str:
 
 
 @lru_cache(256)
-def insertion(table: str, columns: tuple[str, ...], *, anew: bool) -> str:
+def insertion(table: str, columns: tuple[str, ...]) -> str:
     """Many rows in one statement, whatever their number: one array a column."""
     types = column_types(table)
     names = ", ".join(map(quoted, columns))
-    arrays = ", ".join(f"CAST(%s AS {types[column]}[])" for column in columns)
-    end = "" if anew else " ON CONFLICT DO NOTHING"
-    return f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}){end}"
+    arrays = ", ".join(f"CAST(%({column})s AS {types[column]}[])" for column in columns)
+    return f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}){on_conflict(table, columns)}"
 
 
 def spreading(table: str, beside: str) -> str:

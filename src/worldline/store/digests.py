@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from worldline.hashing import EMPTY_DIGEST, digest_update, world_hash
+from worldline.ports import Row
 
 if TYPE_CHECKING:
     from worldline.ports import Tx
@@ -62,13 +63,16 @@ def settle(tx: Tx) -> None:
     for line, source in touched.moved.items():
         if tx.world_of(line) != source and line not in touched.members:
             touched.of(tx.world_of(line)).added.append(_stored(tx, line)[1])
+    settled = []
     depths = {line: _depth(tx, line) for line in touched.members}
     while depths:
         line = max(depths, key=lambda at: (depths[at], at))
         del depths[line]
-        _settle_one(tx, line)
+        settled.append(_settle_one(tx, line))
         if line != tx.root and (above := tx.world_of(line)) not in depths:
             depths[above] = _depth(tx, above)
+    if settled:
+        tx.store.put("worlds", settled, ("tenant", "line", "head", "hash", "digest"))
 
 
 def _depth(tx: Tx, line: int) -> int:
@@ -96,7 +100,8 @@ def _keep_leaf_hash(tx: Tx, line: int, before: bytes) -> None:
         tx.add("world_hashes", line, before, since)
 
 
-def _settle_one(tx: Tx, line: int) -> None:
+def _settle_one(tx: Tx, line: int) -> Row:
+    """A world's new row."""
     head, before, digest = _stored(tx, line)
     if digest is EMPTY_DIGEST and line not in tx.worlds.appeared:
         _keep_leaf_hash(tx, line, before)
@@ -106,19 +111,15 @@ def _settle_one(tx: Tx, line: int) -> None:
         members.added.append(tx.id_of(head))
     digest = digest_update(digest, members.added, members.removed)
     after = world_hash(tx.id_of(new_head), digest)
-    tx.store.execute(
-        "INSERT INTO worlds (tenant, line, head, hash, digest) VALUES (:t, :line, :head, :hash, :digest)"
-        " ON CONFLICT (tenant, line) DO UPDATE SET head = excluded.head, hash = excluded.hash,"
-        " digest = excluded.digest",
-        {"t": tx.tenant, "line": line, "head": new_head, "hash": after, "digest": digest},
-    )
     tx.add("world_hashes", line, after, tx.stamp)
+    row = tx.tenant, line, new_head, after, digest
     if line == tx.root:
-        return
+        return row
     parent = tx.worlds.of(tx.world_of(line))
     parent.added.append(after)
     if line not in tx.worlds.appeared and not _came_from_elsewhere(tx, line):
         parent.removed.append(before)
+    return row
 
 
 def _came_from_elsewhere(tx: Tx, line: int) -> bool:

@@ -191,11 +191,19 @@ def signals_of(tx: Tx, node: int) -> str | None:
 
 def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
     """What is still to be done with an event (nothing: its state), and what the gate found."""
-    (tx if tx.is_new(node) else tx.peek()).query(
+    if tx.is_new(node):
+        tx.flush()
+    tx.store.later(
         "UPDATE events SET state = :state, draft = :draft, signals = coalesce(signals, :signals)"
         " WHERE tenant = :t AND node = :node",
-        state="pending" if draft else state, draft=draft, signals=signals, node=node,
-    )  # fmt: skip
+        {
+            "t": tx.tenant,
+            "state": "pending" if draft else state,
+            "draft": draft,
+            "signals": signals,
+            "node": node,
+        },
+    )
 
 
 def keep_signals(tx: Tx, node: int, signals: str) -> None:

@@ -22,7 +22,7 @@ USED = (
 )
 """Notes aside that a lineage was shown, useful or wrong, for whoever sleeps over its owner's memory. Its
 number is its moment, or the next one that is free, so that no number is given twice."""
-TENANT = "SELECT tenant, name, root, last_known, sequence, head FROM tenants WHERE tenant = :t AND root <> 0"
+TENANT = "SELECT tenant, name, root, last_known, sequence, head, embedder FROM tenants WHERE tenant = :t AND root <> 0"
 CLAIM = (
     "INSERT INTO tenants (tenant, name, root, last_known, sequence, head) VALUES (:t, :name, 0, :now, 0, :head)"
     " ON CONFLICT (tenant) DO UPDATE SET name = tenants.name RETURNING tenant, name, root, last_known, sequence, head"

@@ -47,7 +47,8 @@ class Indexing(SqlView):
         rows = words_of(key, draft, self.owner_in(draft.scope), self.language)
         self._dirty = True
         self._words += rows
-        self.indexed_nodes.append(key)
+        if draft.type not in APART:
+            self.indexed_nodes.append(key)
         texts, tokens = sizes(rows)
         self._texts += texts
         self._tokens += tokens

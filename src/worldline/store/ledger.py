@@ -81,19 +81,8 @@ class Entries:
 def append(tx: Tx, kind: str, body: bytes, rows: bytes) -> bytes:
     """Writes the log row and returns the new head of the chain."""
     head = chain(tx.head, tx.name, tx.stamp, kind, body, rows)
-    tx.store.execute(
-        "INSERT INTO log (tenant, sequence, known, kind, body, previous, hash)"
-        " VALUES (:t, :sequence, :known, :kind, :body, :previous, :hash)",
-        {
-            "t": tx.tenant,
-            "sequence": tx.sequence,
-            "known": tx.stamp,
-            "kind": kind,
-            "body": body,
-            "previous": tx.head,
-            "hash": head,
-        },
-    )
+    row = tx.tenant, tx.sequence, tx.stamp, kind, body, tx.head, head
+    tx.store.put("log", [row], ("tenant", "sequence", "known", "kind", "body", "previous", "hash"))
     return head
 
 

@@ -7,23 +7,15 @@ crash leaves the old format whole.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from worldline.errors import StoreError
 from worldline.hashing import tenant_number
-from worldline.model import NodeDraft
 from worldline.store import schema
-from worldline.store.indexing import is_silent, sizes, words_of
-from worldline.store.view import metadata_from
-from worldline.store.words import Index, owner_token
 
 Step = str | Callable[[apsw.Connection, str], None]
 _SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
@@ -49,7 +41,9 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     A tenant gets the number that follows from its name; what the file knew of its vectors, its tenants know.
     Words lay in tables of FTS5, and are indexed anew.
     """
-    cold = drop_fts5(connection)
+    from worldline.store import rewording
+
+    cold = rewording.drop_fts5(connection)
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
     connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
     connection.executemany(
@@ -72,7 +66,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
         "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
     )
     connection.execute(MARKS)
-    reword(connection, language, cold)
+    rewording.reword(connection, language, cold)
 
 
 def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> None:
@@ -150,104 +144,3 @@ def _copy(connection: apsw.Connection, path: str) -> None:
                 copying.step(1000)
     finally:
         target.close()
-
-
-# Making the words index anew from the texts that are stored: for files that had another one -------
-#
-# Up to format 3 words lay in tables of SQLite's FTS5. They are dropped, and every text that was in them
-# is read again; what was archived stays archived.
-
-
-_BATCH = 10_000
-_PATIENCE = 5.0
-"""After so many seconds, and then again, it is told how far it is."""
-_FTS5 = ("terms", "cold_terms", "words", "cold_words")
-
-
-class _Plain:
-    """A connection as the index wants it."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def query(self, sql: str, args: Any = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, args).fetchall()
-
-    execute = query
-
-    def insert(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        self._connection.executemany(sql, rows)
-
-
-def drop_fts5(connection: apsw.Connection) -> set[int]:
-    """Drops the FTS5 tables; the nodes whose words were archived."""
-    had = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    cold: set[int] = set()
-    if "cold_words" in had:
-        rows = connection.execute("SELECT DISTINCT id / 65536 FROM cold_words_docsize")
-        cold = {int(row[0]) for row in rows}
-    for table in _FTS5:
-        connection.execute(f"DROP TABLE IF EXISTS {table}")
-    return cold
-
-
-def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
-    """Every stored text into the empty index, those of `cold` nodes into its archive."""
-    store, start = _Plain(connection), time.monotonic()
-    owners = _owners(store)
-    connection.execute("UPDATE tenants SET texts = 0, tokens = 0")
-    ((of,),) = store.query("SELECT count(*) FROM nodes")
-    done, told = 0, start
-    for tenant, batch in _batches(store):
-        texts = [
-            text
-            for key, draft in batch
-            for text in words_of(key, draft, owners.get((tenant, key), f"t{tenant}"), language)
-        ]
-        connection.execute(
-            "UPDATE tenants SET texts = texts + ?, tokens = tokens + ? WHERE tenant = ?",
-            (*sizes(texts), tenant),
-        )
-        index = Index(store, tenant)
-        index.add(texts)
-        index.fold()
-        index.move([text for text in texts if text[0] // schema.WORDS_PER_NODE in cold], cold=True)
-        done += len(batch)
-        if time.monotonic() - told > _PATIENCE:
-            told = time.monotonic()
-            logging.getLogger("worldline").warning(
-                "indexing words anew: %s of %s texts", f"{done:,}", f"{of:,}"
-            )
-
-
-def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]:
-    """(tenant, texts that are found by their words), in the order of their numbers."""
-    for (tenant,) in store.query("SELECT tenant FROM tenants ORDER BY tenant"):
-        last = 0
-        while rows := store.query(
-            "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?",
-            (tenant, last, _BATCH),
-        ):
-            last = rows[-1][0]
-            drafts = [
-                (row[0], NodeDraft(row[1], row[2], row[3], metadata=metadata_from(row[4]), made=row[5]))
-                for row in rows
-            ]
-            yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.made)]
-
-
-def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:
-    """The owner tokens of every node that is believed in some scope."""
-    tokens: dict[tuple[int, int], list[str]] = defaultdict(list)
-    kinds = ("user", "agent", "app", "run")
-    rows = store.query('SELECT tenant, part_of, "user", agent, app, run FROM scopes ORDER BY tenant, id')
-    for tenant, part_of, *values in rows:
-        tokens[tenant, part_of] += [owner_token(k, v) for k, v in zip(kinds, values, strict=True) if v]
-    found: dict[tuple[int, int], dict[str, None]] = {}
-    rows = store.query(
-        "SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope"
-    )
-    for tenant, node, scope in rows:
-        held = found.setdefault((tenant, node), {f"t{tenant}": None})
-        held.update(dict.fromkeys(tokens[tenant, scope]))
-    return {key: " ".join(held) for key, held in found.items()}

@@ -24,7 +24,8 @@ from worldline.hashing import ALGORITHM, tenant_number
 from worldline.ports import Row, Tenant
 from worldline.store import dialect
 from worldline.store.held import TENANT, USED, Held, its_own
-from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNNUMBERED, quoted
+from worldline.store.outbox import Outbox, joined
+from worldline.store.schema import COLUMNS, FORMAT, TABLES, on_conflict, quoted
 
 SCHEMA = "worldline"
 CONNECTIONS = 16
@@ -52,10 +53,11 @@ class _Flag(Int8Dumper):
 class _Transaction:
     """A connection inside a transaction of one tenant."""
 
-    __slots__ = ("connection", "rows", "tenant", "writes")
+    __slots__ = ("connection", "outbox", "rows", "tenant", "writes")
 
     def __init__(self, connection: _Connection, tenant: int, rows: list[Row], *, writes: bool) -> None:
         self.connection, self.tenant, self.rows, self.writes = connection, tenant, rows, writes
+        self.outbox = Outbox()
 
 
 class _Pool:
@@ -125,6 +127,8 @@ class PostgresStore(Held):
     in_memory = False
     _copies = False
     """Whether this user may COPY into tables with row-level security."""
+    _spread = False
+    """Whether Citus is there, which plans no statement that writes to several tables."""
 
     def __init__(self, url: str, config: Config) -> None:
         super().__init__(config)
@@ -145,6 +149,7 @@ class PostgresStore(Held):
         with self._pool.one() as connection:
             mine = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
             self._copies = bool(connection.execute(mine).fetchall()[0][0])
+            self._spread = _has_extension(connection, "citus")
             if self._format(connection) is None:
                 make(connection)
             if (found := self._format(connection)) != FORMAT:
@@ -228,8 +233,7 @@ class PostgresStore(Held):
             shown = self.shown_rows(number) if keep else []
             if shown:
                 self.insert(USED, shown)
-            with _deciding():
-                held.connection.execute("COMMIT" if keep else "ROLLBACK")
+            self._end(held, keep=keep)
             self.forget_shown(number, shown)
 
     @contextlib.contextmanager
@@ -280,6 +284,8 @@ class PostgresStore(Held):
         tenant = args.get("t") if isinstance(args, Mapping) else None
         held = self._current(tenant)
         if held is not None:
+            if held.outbox.names(sql):
+                self._send(held)
             return _rows(held.connection, text, values)
         with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
             return _rows(begun.connection, text, values)
@@ -301,38 +307,62 @@ class PostgresStore(Held):
         """The same statement for many rows, sent together."""
         given = list(rows)
         if given:
+            held = self._writer()
+            if held.outbox.names(sql):
+                self._send(held)
             self.statements += 1
-            with self._writer().cursor() as cursor:
+            with held.connection.cursor() as cursor:
                 cursor.executemany(cast(Any, dialect.adapted(sql)), given)
 
-    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
-        """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
-        self.statements += 1
-        columns = COLUMNS[table] if columns is None else columns
-        if self._copies and len(rows) >= MANY and table not in UNNUMBERED:
-            self._copy(table, columns, rows)
-            return
-        types = dialect.column_types(table)
-        sql = dialect.insertion(table, tuple(columns), anew=table not in UNNUMBERED)
-        for start in range(0, len(rows), AT_ONCE):
-            some = rows[start : start + AT_ONCE]
-            values = [[_as(types[name], row[at]) for row in some] for at, name in enumerate(columns)]
-            self._writer().execute(cast(Any, sql), values)
+    def later(self, sql: str, args: Mapping[str, Any]) -> None:
+        """A statement whose outcome nobody looks at: it goes out with others."""
+        held = self._writer()
+        if held.outbox.names(sql):
+            self._send(held)
+        held.outbox.later(*dialect.bound(sql, args))
 
-    def _copy(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+    def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
+        """New rows of a table, with these columns or those of `COLUMNS`; few go out with others."""
+        held, columns = self._writer(), COLUMNS[table] if columns is None else columns
+        if held.outbox.has(table):
+            self._send(held)
+        many = len(rows) >= MANY
+        if many and self._copies and not on_conflict(table, tuple(columns)):
+            self._copy(held.connection, table, columns, rows)
+            return
+        for start in range(0, len(rows), AT_ONCE):
+            held.outbox.add(table, columns, rows[start : start + AT_ONCE])
+            if many:
+                self._send(held)
+
+    def _copy(self, connection: _Connection, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        self.statements += 1
         names = ", ".join(map(quoted, columns))
         with (
-            self._writer().cursor() as cursor,
+            connection.cursor() as cursor,
             cursor.copy(cast(Any, f"COPY {table} ({names}) FROM STDIN")) as copying,
         ):
             for row in rows:
                 copying.write_row(row)
 
-    def _writer(self) -> _Connection:
+    def _send(self, held: _Transaction) -> None:
+        """What waits, as one statement; a cluster gets it part by part."""
+        parts = held.outbox.emptied()
+        for text, values in parts if self._spread or not parts else [joined(parts)]:
+            self.statements += 1
+            held.connection.execute(cast(Any, text), values)
+
+    def _end(self, held: _Transaction, *, keep: bool) -> None:
+        """Sends what waits and the end of the transaction together, and waits for both."""
+        with _deciding(), held.connection.pipeline():
+            self._send(held)
+            held.connection.execute("COMMIT" if keep else "ROLLBACK")
+
+    def _writer(self) -> _Transaction:
         held = self._current(None)
         if held is None or not held.writes:
             raise StoreError("rows are written inside a write transaction only")
-        return held.connection
+        return held
 
     # The store as a whole ------------------------------------------------------------------------
 
@@ -354,7 +384,7 @@ class PostgresStore(Held):
     def distribute(self) -> list[str]:
         """Spreads every table over the nodes of a Citus cluster by tenant; which ones were not yet."""
         with self.translated(), self._pool.one() as connection:
-            if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchall():
+            if not _has_extension(connection, "citus"):
                 raise StoreError(
                     f"{self.path} has no extension citus; install Citus on every node, then CREATE EXTENSION citus"
                 )
@@ -464,16 +494,13 @@ def _configure(connection: _Connection) -> None:
     connection.prepared_max = 600
 
 
+def _has_extension(connection: _Connection, name: str) -> bool:
+    return bool(connection.execute("SELECT 1 FROM pg_extension WHERE extname = %s", (name,)).fetchall())
+
+
 def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:
     cursor = connection.execute(cast(Any, text), values or None)
     return cursor.fetchall() if cursor.description else []
-
-
-def _as(type_: str, value: Any) -> Any:
-    """All values of a column are of one kind in an array."""
-    if value is None:
-        return None
-    return float(value) if type_ == "DOUBLE PRECISION" else int(value) if type_ == "BIGINT" else value
 
 
 @contextlib.contextmanager

@@ -102,6 +102,8 @@ CLOSABLE = ("beliefs", "edges", "proposals", "ontology", "marks")
 
 UNNUMBERED = ("labels", "wordings", "blocks")
 """Tables without row numbers, in which a row may be there already."""
+_STAYS = frozenset((*UNNUMBERED, "embeddings", "cold_embeddings"))
+_GIVES_WAY = frozenset(("worlds",))
 
 
 def quoted(column: str) -> str:
@@ -216,6 +218,17 @@ def key_of(table: str) -> tuple[str, ...]:
     """The columns of its primary key."""
     found = re.search(r"PRIMARY KEY \(([^)]*)\)", TABLES[table])
     return tuple(found[1].split(", ")) if found else ()
+
+
+def on_conflict(table: str, columns: tuple[str, ...]) -> str:
+    """What becomes of a new row whose key is there already: it is refused, left out, or takes its place."""
+    if table in _STAYS:
+        return " ON CONFLICT DO NOTHING"
+    if table not in _GIVES_WAY:
+        return ""
+    key = key_of(table)
+    anew = ", ".join(f"{column} = excluded.{column}" for column in columns if column not in key)
+    return f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
 
 
 CLUSTERED = frozenset(

@@ -37,7 +37,7 @@ from worldline.ports import Row, Store, Tenant
 from worldline.store import migrate, planning
 from worldline.store.dialect import open_store
 from worldline.store.held import TENANT, USED, Held, its_own
-from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, UNNUMBERED, quoted
+from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, on_conflict, quoted
 
 try:
     import fcntl
@@ -52,13 +52,13 @@ STATEMENTS = 400
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
 
-def _insertion(table: str, columns: Sequence[str]) -> str:
-    end = " ON CONFLICT DO NOTHING" if table in UNNUMBERED else ""
-    names = ", ".join(map(quoted, columns))
+def insertion(table: str, columns: Sequence[str]) -> str:
+    """The statement for a row of a table."""
+    names, end = ", ".join(map(quoted, columns)), on_conflict(table, tuple(columns))
     return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))}){end}"
 
 
-_PUT = {table: _insertion(table, columns) for table, columns in COLUMNS.items()}
+_PUT = {table: insertion(table, columns) for table, columns in COLUMNS.items()}
 
 
 class SqliteStore(Held):
@@ -380,6 +380,10 @@ class SqliteStore(Held):
         """One statement inside the write transaction."""
         return self.query(sql, args)
 
+    def later(self, sql: str, args: Mapping[str, Any]) -> None:
+        """At once: a file is not far away."""
+        self.query(sql, args)
+
     def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
         """The same statement for many rows."""
         self.statements += 1
@@ -387,7 +391,7 @@ class SqliteStore(Held):
 
     def put(self, table: str, rows: Sequence[Row], columns: Sequence[str] | None = None) -> None:
         """New rows of a table, with these columns or those of `COLUMNS`; an unnumbered one may be there already."""
-        self.insert(_PUT[table] if columns is None else _insertion(table, columns), rows)
+        self.insert(_PUT[table] if columns is None else insertion(table, columns), rows)
 
     @contextlib.contextmanager
     def _exclusive(self, *, wait: bool = True) -> Iterator[None]:

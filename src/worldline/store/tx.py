@@ -84,7 +84,7 @@ class SqlTx(Indexing, Tx):
         self._dirty = False
         """Whether anything is gathered that is not written yet."""
         self.indexed_nodes: list[int] = []
-        """The nodes whose text this changeset put."""
+        """The nodes whose text this changeset put and which get a vector."""
         self.closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
         self._ids: dict[int, bytes] = {}
         self._keys: dict[bytes, tuple[int, int]] = {}
@@ -660,7 +660,7 @@ class SqlTx(Indexing, Tx):
         for table, closed in self.closes.items():
             if closed:
                 self.closes[table] = []
-                self.store.execute(
+                self.store.later(
                     f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
                     {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
@@ -678,7 +678,7 @@ class SqlTx(Indexing, Tx):
         body, rows = self.ledger.seal()
         self.sequence += 1
         self.head = ledger.append(self, kind, body, rows)
-        self.store.execute(
+        self.store.later(
             "UPDATE tenants SET last_known = :stamp, sequence = :sequence, head = :head, texts = texts + :texts,"
             " tokens = tokens + :tokens WHERE tenant = :t",
             {

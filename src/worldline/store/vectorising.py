@@ -54,14 +54,15 @@ def embedder_of(store: Store, tenant: int) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def keep_vectors(
-    store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]], after: int = 0
-) -> None:
-    """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
-    store.execute(
-        "UPDATE tenants SET embedder = coalesce(embedder, :identity) WHERE tenant = :t",
-        {"identity": embedder, "t": tenant},
+def sign(store: Store, tenant: int, embedder: str) -> None:
+    """Notes who makes the vectors of a tenant, inside the write transaction that keeps the first ones."""
+    store.later(
+        "UPDATE tenants SET embedder = :identity WHERE tenant = :t", {"identity": embedder, "t": tenant}
     )
+
+
+def keep_vectors(store: Store, tenant: int, vectors: Sequence[tuple[int, bytes]], after: int = 0) -> None:
+    """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
     cold = archived(store, tenant, [passage for passage, _ in vectors])
     for table, is_cold in (("embeddings", False), ("cold_embeddings", True)):
         chosen = [(passage, vector) for passage, vector in vectors if (passage in cold) == is_cold]
@@ -69,10 +70,8 @@ def keep_vectors(
             ((last,),) = store.query(
                 f"SELECT coalesce(max(id), 0) FROM {table} WHERE tenant = :t", {"t": tenant}
             )
-            store.insert(
-                f"INSERT INTO {table} (id, tenant, passage, vector) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [(max(last, after) + number, tenant, *one) for number, one in enumerate(chosen, 1)],
-            )
+            rows = [(max(last, after) + number, tenant, *one) for number, one in enumerate(chosen, 1)]
+            store.put(table, rows, ("id", "tenant", "passage", "vector"))
 
 
 # Another embedder -------------------------------------------------------------------------------------
@@ -125,4 +124,4 @@ def switch(store: Store, tenant: int, embedder: str) -> None:
         "UPDATE tenants SET embedder = :embedder, moved = moved + 1 WHERE tenant = :t",
         {**whose, "embedder": embedder},
     )
-    keep_vectors(store, tenant, embedder, [(row[0], bytes(row[1])) for row in made], after=last)
+    keep_vectors(store, tenant, [(row[0], bytes(row[1])) for row in made], after=last)

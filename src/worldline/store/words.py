@@ -703,6 +703,7 @@ _OPEN = (
     " AND term IN (SELECT value FROM json_each(:terms))"
 )
 _TOTALS = "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t"
+_FRESH = ("tenant", "row", "owner", "text", "kinds")
 _WAITING = "SELECT row, owner, text, kinds FROM fresh_words WHERE tenant = :t"
 
 
@@ -714,6 +715,8 @@ class Statements(Protocol):
     def execute(self, sql: str, args: Any = ()) -> list[Row]: ...
 
     def insert(self, sql: str, rows: Any) -> None: ...
+
+    def put(self, table: str, rows: Any, columns: Any) -> None: ...
 
 
 class Index:
@@ -727,10 +730,7 @@ class Index:
         waiting = len(texts) if len(texts) < FRESH else 0
         fresh = self._total(0, len(texts), sum(map(_length, texts)), waiting)
         if waiting:
-            self.store.insert(
-                "INSERT INTO fresh_words (tenant, row, owner, text, kinds) VALUES (?, ?, ?, ?, ?)",
-                [(self.tenant, *text) for text in texts],
-            )
+            self.store.put("fresh_words", [(self.tenant, *text) for text in texts], _FRESH)
         if fresh and (not waiting or fresh >= FRESH):
             self.fold()
         if not waiting:

@@ -11,11 +11,11 @@ from typing import Any
 
 from worldline.handle import Handle
 from worldline.hashing import tenant_number
-from worldline.ports import Embedder
+from worldline.ports import Embedder, View
 from worldline.reading.voices import role_of
 from worldline.store import vectorising
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectorising import Text, embedder_of, keep_vectors, without_vectors
+from worldline.store.vectorising import Text, keep_vectors, without_vectors
 from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
 
@@ -46,8 +46,7 @@ def embed_pending(handle: Handle, embedder: Embedder, progress: Progress | None 
 def _embed(
     handle: Handle, embedder: Embedder, nodes: Collection[int] | None, progress: Progress | None
 ) -> int:
-    require_same(handle, embedder)
-    missing = handle.read(lambda view: without_vectors(view, nodes))
+    missing = handle.read(lambda view: _missing(handle, embedder, view, nodes))
     texts = _passages(missing)
     for start in range(0, len(texts), _BATCH):
         batch = texts[start : start + _BATCH]
@@ -56,6 +55,14 @@ def _embed(
         if progress:
             progress(min(start + _BATCH, len(texts)), len(texts))
     return len(texts)
+
+
+def _missing(handle: Handle, embedder: Embedder, view: View, nodes: Collection[int] | None) -> list[Text]:
+    """The texts that have no vector yet; refused for another embedder than the one whose vectors are stored."""
+    known = handle.tenant_row().embedder
+    if known is not None:
+        require_identity(known, embedder.identity)
+    return without_vectors(view, nodes)
 
 
 def _passages(missing: Sequence[Text]) -> list[tuple[int, str]]:
@@ -75,22 +82,16 @@ def _texts(text: Text) -> list[str]:
 
 
 def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any) -> None:
-    with handle.writing():
-        kept = list(zip(ids, _packed(vectors), strict=True))
-        keep_vectors(handle.store, tenant_number(handle.tenant), embedder.identity, kept)
+    with handle.writing() as tenant:
+        if tenant.embedder is None:
+            vectorising.sign(handle.store, tenant.id, embedder.identity)
+        keep_vectors(handle.store, tenant.id, list(zip(ids, _packed(vectors), strict=True)))
 
 
 def _packed(vectors: Any) -> list[bytes]:
     import numpy as np
 
     return [np.asarray(vector, np.float16).tobytes() for vector in vectors]
-
-
-def require_same(handle: Handle, embedder: Embedder) -> None:
-    """Refuses another embedder than the one whose vectors are stored."""
-    known = embedder_of(handle.store, tenant_number(handle.tenant))
-    if known is not None:
-        require_identity(known, embedder.identity)
 
 
 def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, batch: int = _BATCH) -> int:
