@@ -78,8 +78,8 @@ class AsyncMemory:
 
     def query(self) -> Query:
         """As `Memory.query`; `run()` and `explain()` are awaited."""
-        running: Any = functools.partial(self._later, run.run, self.memory._h)
-        explaining: Any = functools.partial(self._later, run.explain, self.memory._h)
+        running: Any = functools.partial(self._later, run.run, self.memory.handle)
+        explaining: Any = functools.partial(self._later, run.explain, self.memory.handle)
         return Query(running, explaining)
 
     def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Awaitable[Any]:

@@ -96,7 +96,8 @@ class Memory:
     """A handle on one tenant's memory."""
 
     def __init__(self, handle: Handle) -> None:
-        self._h = handle
+        self._h = self.handle = handle
+        """What it is bound to, for whoever works with the parts."""
 
     # Opening and binding -----------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ def files_of(path: Path) -> dict[str, bytes]:
 
 def rows_of(memory: Memory) -> bytes:
     """Everything that is stored of a tenant, row by row."""
-    store, number = memory._h.store, memory._h.tenant_row().id
+    store, number = memory.handle.store, memory.handle.tenant_row().id
     found = []
     for table in TABLES:
         whose = {"meta": "TRUE"}.get(table, "tenant = :t")
@@ -73,7 +73,7 @@ def sound(memory: Memory) -> None:
 
 def vectors_of(memory: Memory) -> set[bytes]:
     """All vectors, hot and archived."""
-    query, whose = memory._h.store.query, {"t": memory._h.tenant_row().id}
+    query, whose = memory.handle.store.query, {"t": memory.handle.tenant_row().id}
     return {
         bytes(row[0])
         for table in ("embeddings", "cold_embeddings", "composed")
@@ -180,7 +180,7 @@ def test_a_user_is_forgotten_and_others_are_not(tmp_path: Path) -> None:
         assert b"annabelle77" not in out.read_bytes()
         with Memory.open(tmp_path / "other.db", CONFIG) as other:
             other.import_(out)
-            assert other.hash() == memory.hash() or not isinstance(other._h.store, SqliteStore)
+            assert other.hash() == memory.hash() or not isinstance(other.handle.store, SqliteStore)
             sound(other)
 
 
@@ -202,12 +202,12 @@ def test_what_is_older_than_a_moment(tmp_path: Path) -> None:
 def test_tombstones_cannot_hide_more(tmp_path: Path) -> None:
     """A row that was not erased cannot be taken for one, nor an erased one come back."""
     with opened(tmp_path / "m.db") as memory:
-        if not isinstance(memory._h.store, SqliteStore):
+        if not isinstance(memory.handle.store, SqliteStore):
             pytest.skip("rows are changed through a file's connection")
         gone = memory.remember("The first text is about grebes.", speaker="a", said_at="2024-01-01")
         memory.remember("The second text is about herons.", speaker="a", said_at="2024-01-02")
         memory.forget(gone, confirm=True)
-        query = memory._h.store.connection().execute
+        query = memory.handle.store.connection().execute
         query("BEGIN")
         query("DELETE FROM beliefs WHERE id = (SELECT max(id) FROM beliefs)")
         assert not memory.verify().ok
@@ -231,7 +231,7 @@ def test_copies_are_erased_on_request(tmp_path: Path) -> None:
     """Backups that are named lose the text as well."""
     path, copy = tmp_path / "m.db", tmp_path / "copy.db"
     with opened(path) as memory:
-        if not isinstance(memory._h.store, SqliteStore):
+        if not isinstance(memory.handle.store, SqliteStore):
             pytest.skip("a server is not backed up by us")
         said = memory.remember("Remember the vermiculite shipment.", speaker="a")
         memory.remember("Something else entirely.", speaker="a")
@@ -358,7 +358,7 @@ def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     config = Config(embedder="none", lock_seconds=0.2)
     with Memory.open(path, config) as memory:
-        if not isinstance(memory._h.store, SqliteStore):
+        if not isinstance(memory.handle.store, SqliteStore):
             pytest.skip("a file's own log")
         said = memory.remember("A text about gnomonics.", speaker="a")
         other = apsw.Connection(str(path))
@@ -430,4 +430,4 @@ def test_forgetting_twice_in_one_changeset_of_texts(tmp_path: Path) -> None:
             assert left_in(memory, path, word) == []
         assert left_in(memory, path, "axolotl")
         with pytest.raises(Refused):
-            memory.forget(memory._h.read(lambda view: view.payload(1)), confirm=True)
+            memory.forget(memory.handle.read(lambda view: view.payload(1)), confirm=True)

@@ -68,7 +68,7 @@ def facts(memory: Memory) -> set[str]:
 
 def state(memory: Memory) -> list[tuple[Any, ...]]:
     """State and signals of every event."""
-    rows = memory._h.store.query("SELECT state, signals FROM events ORDER BY node")
+    rows = memory.handle.store.query("SELECT state, signals FROM events ORDER BY node")
     return [(row[0], json.loads(row[1]) if row[1] else {}) for row in rows]
 
 

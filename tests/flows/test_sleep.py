@@ -42,7 +42,7 @@ def _counts(memory: Memory) -> list[str]:
 
 
 def _log(memory: Memory) -> list[tuple[object, ...]]:
-    return memory._h.store.query("SELECT sequence, kind, hash FROM log ORDER BY tenant, sequence")
+    return memory.handle.store.query("SELECT sequence, kind, hash FROM log ORDER BY tenant, sequence")
 
 
 @pytest.mark.usefixtures("counting")

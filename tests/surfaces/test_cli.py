@@ -493,7 +493,7 @@ def test_interrupt_leaves_the_store_whole(db: str) -> None:
     """Ctrl-C while waiting for the write lock ends with 130, and the store is as it was."""
     with Memory.open(db) as memory:
         memory.note("learning", "tea")
-        with memory._h.store.writing("default", keep=False):
+        with memory.handle.store.writing("default", keep=False):
             waiting = subprocess.Popen(
                 [sys.executable, "-m", "worldline", "note", "learning", "late", "--db", db],
                 stderr=subprocess.PIPE,

@@ -153,11 +153,11 @@ def test_a_file_from_before_signs_were_kept() -> None:
         return None, True
 
     with Memory.open(":memory:", Config(embedder="none")) as memory:
-        memory._h.write("note", as_it_was)
+        memory.handle.write("note", as_it_was)
         for name in ("C", "C++"):
             memory.fact(Fact(name, "is_listed", literal=True))
         assert sorted(n.name for n in memory.list("Entity").items) == ["C", "C++"]
-        assert memory._h.read(lambda view: view.query("SELECT count(*) FROM aliases")) == [(2,)]
+        assert memory.handle.read(lambda view: view.query("SELECT count(*) FROM aliases")) == [(2,)]
         assert memory.verify().damage == ()
 
 

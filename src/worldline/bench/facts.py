@@ -199,7 +199,7 @@ class FactStore:
             starts = [self._row(view, entity) for entity in answer.starts]
             return bool(_reached(now, starts) & right or not _reached(ever, starts) & right)
 
-        return self._memory._h.read(look)
+        return self._memory.handle.read(look)
 
     def _sure_without(self, question: str, chain: Chain) -> float:
         """Empties the slot that the answer came from, asks again, and puts everything back."""
@@ -210,7 +210,7 @@ class FactStore:
             steps = ViewGraph(view).around([self._row(view, subject)], 0)[0]
             return tuple(view.ids([int(s.fact) for s in steps if s.relation == last.relation]))
 
-        receipts = [memory.correct(fact, reason="benchmark") for fact in memory._h.read(slot)]
+        receipts = [memory.correct(fact, reason="benchmark") for fact in memory.handle.read(slot)]
         sure = memory.walk_answer(question, limit=1).confidence
         for receipt in reversed(receipts):
             memory.undo(receipt)
@@ -218,7 +218,7 @@ class FactStore:
 
     def _row(self, view: Any, entity: str) -> str:
         """An entity as the graph of facts names it."""
-        return str(self._memory._h.resolve(view, entity).line)
+        return str(self._memory.handle.resolve(view, entity).line)
 
 
 def _reached(graph: ViewGraph, starts: Sequence[str]) -> set[str]:

@@ -91,13 +91,13 @@ class Worldline:
         from worldline.read.recall import Wish, find
 
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
-        semantic = meaning(memory._h, question.text)
+        semantic = meaning(memory.handle, question.text)
         asked_at = question.asked_at or self._last or 0
-        return memory._h.read(lambda view: find(view, question.text, Wish(asked_at), semantic))
+        return memory.handle.read(lambda view: find(view, question.text, Wish(asked_at), semantic))
 
     def names(self, keys: Sequence[int]) -> list[str]:
         """The messages that rows of the store were made from; empty for those that none was."""
-        ids = self._memory._h.read(lambda view: view.ids(keys))
+        ids = self._memory.handle.read(lambda view: view.ids(keys))
         return [self._ids.get(id_, "") for id_ in ids]
 
     def close(self) -> None:

@@ -94,7 +94,7 @@ class Service(NamedTuple):
 
     def of(self, tenant: str) -> Memory:
         """A tenant's memory, confined to the server's scope; all share one store and one embedder."""
-        memory = Memory(replace(self.memory._h, tenant=clean_name(tenant, "tenant")))
+        memory = Memory(replace(self.memory.handle, tenant=clean_name(tenant, "tenant")))
         return memory.confined(self.scope)
 
 
@@ -208,7 +208,7 @@ def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[
     """Whether the store can be read now, by a thread of those that answer."""
 
     async def answer(request: Request) -> Response:
-        look = workers.run(lambda: service.memory._h.store.tenants(), "")
+        look = workers.run(lambda: service.memory.handle.store.tenants(), "")
         try:
             await asyncio.wait_for(look, 5)
         except (errors.WorldlineError, TimeoutError):

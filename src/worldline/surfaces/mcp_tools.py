@@ -278,7 +278,7 @@ def retire(desk: Desk, asked: v.Retire) -> Payload:
 def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
     """End every memory of a scope, or only those of a type or with labels. Nothing is erased."""
     memory = desk.bound(asked)
-    if not memory._h.scope.bound():
+    if not memory.handle.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
     found = _all_ids(memory, (asked.type,) if asked.type else _EVERYTHING, asked.metadata)
     return _retired(memory, found, asked.when, asked.reason, dry_run=asked.dry_run)
@@ -302,7 +302,7 @@ def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
     """Erase memories for good, with all that was derived from them alone; nothing brings them back. For what is
     over or wrong use memory_retire or memory_amend. Without `confirm` it only counts: tell the user first."""
     memory = desk.bound(asked)
-    scope = memory._h.scope
+    scope = memory.handle.scope
     if not (asked.ids or scope.bound()):
         raise Refused(
             "name the memories, or whose: user, agent, app or run; a whole store is never erased at once"

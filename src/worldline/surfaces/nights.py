@@ -110,7 +110,7 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
     log = logging.getLogger("worldline")
     while not over.wait(60 * minutes):
         try:
-            for tenant in memory._h.store.tenants():
+            for tenant in memory.handle.store.tenants():
                 night(memory, tenant, over)
         except _Woken:
             return
@@ -127,4 +127,4 @@ def night(memory: Memory, tenant: str, over: threading.Event) -> Report:
         if over.is_set():
             raise _Woken
 
-    return Memory(replace(memory._h, tenant=tenant)).consolidate(progress=progress)
+    return Memory(replace(memory.handle, tenant=tenant)).consolidate(progress=progress)

@@ -118,7 +118,7 @@ def timeline(
         found = memory.timeline(
             topic, parse_time(start), parse_time(end), limit=limit, include_superseded=include_superseded
         )
-        offsets = offsets_of(memory._h, (item.node for item in found))
+        offsets = offsets_of(memory.handle, (item.node for item in found))
         lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
         bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
 
@@ -143,7 +143,7 @@ def density(bound: Bound, topic: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.density(topic)
-        bound.answer(found, _covered(found, offsets_of(memory._h, found.starts)))
+        bound.answer(found, _covered(found, offsets_of(memory.handle, found.starts)))
 
 
 def _covered(found: Density, offsets: dict[str, int]) -> list[str]:

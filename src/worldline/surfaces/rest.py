@@ -325,7 +325,7 @@ def undo(memory: Memory, asked: Undo) -> Receipt:
 
 def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
     """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
-    scope = memory._h.scope if not asked.ids and memory._h.scope.bound() else None
+    scope = memory.handle.scope if not asked.ids and memory.handle.scope.bound() else None
     return memory.forget(
         asked.ids or None,
         scope=scope,
@@ -362,7 +362,7 @@ def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
 
 def span_(memory: Memory, asked: Asked) -> Any:
     """From the first to the last moment that this memory knows of, on both axes."""
-    return memory._h.read(span)
+    return memory.handle.read(span)
 
 
 def verify(memory: Memory, asked: Asked) -> Any:
