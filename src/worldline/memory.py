@@ -23,6 +23,7 @@ from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_scope
+from worldline.later import Later
 from worldline.model import (
     Ask,
     Change,
@@ -76,9 +77,14 @@ from worldline.write.given import believe
 from worldline.write.redact import redacting, require_plain, screened
 
 if TYPE_CHECKING:
+    from worldline.consolidate import run as night
+    from worldline.consolidate import warmth
     from worldline.consolidate.run import Progress, Report
+    from worldline.exchange import absorb as absorbing
+    from worldline.exchange import exporters, importers
     from worldline.exchange.absorb import Absorbed
     from worldline.exchange.records import Imported
+    from worldline.read import asking
     from worldline.read.context import Context
     from worldline.read.episodes import Episode
     from worldline.read.profile import Profile
@@ -87,6 +93,10 @@ if TYPE_CHECKING:
     from worldline.store.reindexing import Ailment, Remade
     from worldline.write.forget import Forgotten
     from worldline.write.reread import Reread
+else:
+    night, warmth = Later("worldline.consolidate.run"), Later("worldline.consolidate.warmth")
+    absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
+    importers, asking = Later("worldline.exchange.importers"), Later("worldline.read.asking")
 
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
@@ -518,9 +528,6 @@ class Memory:
         `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
-        from worldline.read import asking
-        from worldline.read import recall as recalling
-
         semantic, matcher = asking.meaning(self._h, question), asking.matcher(self._h)
         opened = {"closed": include_superseded, "quarantined": include_quarantined}
         given = {"max_tokens": max_tokens, "limit": limit, "explain": explain, "without": frozenset(without)}
@@ -530,7 +537,7 @@ class Memory:
             view = view.bind(**opened, labels=clean_metadata(filters))
             wish = asking.wish(self._h, view, asked_at, **given)
             heard = asking.heard(question)
-            return recalling.recall(view, heard, wish, semantic, matcher), wish, view.tenant
+            return asking.recall(view, heard, wish, semantic, matcher), wish, view.tenant
 
         found, wish, tenant = self._h.read(look)
         answer = asking.answered(self._h, question, found, wish)
@@ -544,10 +551,7 @@ class Memory:
         `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
         without one, the bound user, or the only one who speaks here.
         """
-        from worldline.read import asking
-        from worldline.read.context import context
-
-        return self._h.read(lambda view: context(asking.of_user(view, user), user, max_tokens))
+        return self._h.read(lambda view: asking.context(asking.of_user(view, user), user, max_tokens))
 
     def timeline(
         self,
@@ -559,25 +563,21 @@ class Memory:
         include_superseded: bool = False,
     ) -> tuple[Dated, ...]:
         """What happened about a topic within a stretch of time, in order, each with its evidence."""
-        from worldline.read import asking
-        from worldline.read.timeline import timeline
-
         semantic = asking.meaning(self._h, topic)
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
 
         def look(view: View) -> tuple[Dated, ...]:
             view, wish = view.bind(closed=True), asking.wish(self._h, view, None, limit=limit)
-            return timeline(view, asking.heard(topic), wish, semantic, within, withdrawn=include_superseded)
+            return asking.timeline(
+                view, asking.heard(topic), wish, semantic, within, withdrawn=include_superseded
+            )
 
         return self._h.read(look)
 
     def density(self, topic: str) -> Density:
         """What is already covered around a topic: memories, facts, sources, freshness, open conflicts."""
-        from worldline.read import asking
-        from worldline.read.density import density
-
         heard = asking.heard(topic, "topic")
-        return self._h.read(lambda view: density(view, heard))
+        return self._h.read(lambda view: asking.density(view, heard))
 
     def explain(
         self,
@@ -590,27 +590,20 @@ class Memory:
         filters: Metadata | None = None,
     ) -> Explanation:
         """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
-        from worldline.read import asking
-        from worldline.read.explain import explain
-
         semantic = asking.meaning(self._h, question)
 
         def look(view: View) -> Explanation:
             node = asking.expected(self._h, view, expect)
             bound = view.bind(labels=clean_metadata(filters))
             wish = asking.wish(self._h, view, asked_at, max_tokens=max_tokens, limit=limit)
-            return explain(bound, asking.heard(question), wish, semantic, node)
+            return asking.explain(bound, asking.heard(question), wish, semantic, node)
 
         return self._h.read(look)
 
     def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
         """Answers a question of several hops by walking what is currently believed; the path is its proof."""
-        from worldline.read import asking
-        from worldline.read.facts import ViewGraph, with_ids
-        from worldline.read.walk import walk
-
         heard, matcher = asking.heard(question), asking.matcher(self._h)
-        return self._h.read(lambda view: with_ids(view, walk(heard, ViewGraph(view), matcher, limit)))
+        return self._h.read(lambda view: asking.walk(view, heard, matcher, limit))
 
     # Who is who --------------------------------------------------------------------------------
 
@@ -672,9 +665,6 @@ class Memory:
         It only adds understanding and never deletes a source. A second run right after the first
         changes nothing; `dry_run` says what each pass, by itself, would change.
         """
-        from worldline.consolidate import run as night
-        from worldline.consolidate import warmth
-
         self._h.require_free("consolidated")
         if self._h.scorers and passes is None and not dry_run:
             warmth.catch_up(self._h.whole("scored"), self._h.scorers.values())
@@ -714,8 +704,6 @@ class Memory:
         Recall adds its weight times its score as a factor. This process runs it each night over what
         is new; a run that is ended goes on where it was.
         """
-        from worldline.consolidate import warmth
-
         if not isinstance(scorer, Scorer):
             raise InvalidInput(f"score_with takes a Scorer(name, version, score, weight), not {scorer!r}")
         clean_name(scorer.name)
@@ -726,25 +714,19 @@ class Memory:
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
-        from worldline.consolidate import warmth
-
         self._h.scorers.pop(name, None)
         return warmth.unregister(self._h.whole("scored"), name)
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""
-        from worldline.read.profile import profile, somebody
-
-        return self._h.read(lambda view: profile(view, somebody(view, self._h, who)))
+        return self._h.read(lambda view: asking.profile(view, asking.somebody(view, self._h, who)))
 
     def episodes(
         self, from_: When | None = None, to: When | None = None, *, limit: int = 20, read: bool = False
     ) -> tuple[Episode, ...]:
         """The newest stretches of talk in some time, oldest first; with `read`, what was said in them."""
-        from worldline.read.episodes import episodes
-
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
-        return self._h.read(lambda view: episodes(view, within, limit, read=read))
+        return self._h.read(lambda view: asking.episodes(view, within, limit, read=read))
 
     def conflicts(self) -> tuple[Contradiction, ...]:
         """What is believed and cannot all be true: both sides, with their dates and sources."""
@@ -754,8 +736,6 @@ class Memory:
 
     def export(self, path: str | Path, format: str = "jsonl") -> int:
         """Writes jsonl (everything, exactly), markdown or graphml; how many lines or memories."""
-        from worldline.exchange import exporters
-
         return exporters.export(self._h, path, format)
 
     def import_(
@@ -767,8 +747,6 @@ class Memory:
         progress: Callable[[str, int], None] | None = None,
     ) -> Imported:
         """Reads another memory's file, folder or archive; what it could not read is in the report."""
-        from worldline.exchange import importers
-
         return importers.import_(self._h, path, format, dry_run=dry_run, progress=progress)
 
     def absorb(
@@ -785,12 +763,10 @@ class Memory:
         becomes contradicts edges and merge proposals. The other store is only read; `tenant` names the
         one to absorb, if it is not called as this one. The same again changes nothing.
         """
-        from worldline.exchange.absorb import absorb
-
         if not isinstance(other, Memory | str | Path):
             raise InvalidInput(f"absorb takes a Memory or the path of a store, not {other!r}")
         source = other._h if isinstance(other, Memory) else other
-        return absorb(self._h, source, tenant=tenant, dry_run=dry_run, progress=progress)
+        return absorbing.absorb(self._h, source, tenant=tenant, dry_run=dry_run, progress=progress)
 
     # Looking after it --------------------------------------------------------------------------
 

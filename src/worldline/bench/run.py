@@ -24,6 +24,7 @@ from worldline.bench.datasets import load as load_file
 from worldline.bench.report import ReportRow
 from worldline.bench.systems import DEPTH, Baselines, Worldline
 from worldline.bench.updates import knowledge_update
+from worldline.plugins.embedders import open_embedder
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -87,8 +88,6 @@ def _told(settings: Settings, embedder: Embedder | None, rows: Sequence[ReportRo
 
 def open_cached(name: str) -> Embedder | None:
     """The embedder that a setting names, its vectors kept on disk."""
-    from worldline.plugins.embedders import open_embedder
-
     opened = open_embedder(name)
     return cache.CachedEmbedder(opened, cache.folder()) if opened is not None else None
 

@@ -20,6 +20,8 @@ from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
+from worldline.read.asking import meaning
+from worldline.read.recall import Wish, find
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -87,9 +89,6 @@ class Worldline:
 
     def look(self, question: BenchQuestion) -> Ranked:
         """The same question's pool, before anything is cut off: what a fit learns from."""
-        from worldline.read.asking import meaning
-        from worldline.read.recall import Wish, find
-
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
         semantic = meaning(memory.handle, question.text)
         asked_at = question.asked_at or self._last or 0

@@ -1,4 +1,4 @@
-"""From a handle and a question to what the walks need: the words understood, their meaning, the wish.
+"""All that a handle can be asked, and what the walks need for it: the words understood, their meaning, the wish.
 
 Whatever calls a model (the question's embedding, a reranker) happens here, outside the store's snapshot.
 """
@@ -15,10 +15,21 @@ from worldline.handle import Handle
 from worldline.inputs import clean_text
 from worldline.model import Node, Recall
 from worldline.ports import View
+from worldline.read.context import context as context
+from worldline.read.density import density as density
+from worldline.read.episodes import episodes as episodes
+from worldline.read.explain import explain as explain
+from worldline.read.facts import ViewGraph, with_ids
 from worldline.read.lanes import Semantic
 from worldline.read.pack import CANDIDATES
+from worldline.read.profile import profile as profile
+from worldline.read.profile import somebody as somebody
 from worldline.read.recall import Found, Wish, conclude
+from worldline.read.recall import recall as recall
 from worldline.read.relation_match import Matcher
+from worldline.read.timeline import timeline as timeline
+from worldline.read.walk import Answer
+from worldline.read.walk import walk as walk_over
 from worldline.store import briefing
 
 LONGEST_QUESTION = 65536
@@ -72,6 +83,11 @@ def answered(handle: Handle, question: str, found: Found, wish: Wish) -> Recall:
         cut = f"the question is long; its first and last {HEARD // 2} characters were understood"
         answer = replace(answer, trace=(cut, *answer.trace))
     return answer
+
+
+def walk(view: View, question: str, matcher: Matcher, limit: int) -> Answer:
+    """What walking over the facts that are believed answers."""
+    return with_ids(view, walk_over(question, ViewGraph(view), matcher, limit))
 
 
 def note_shown(handle: Handle, tenant: int, answer: Recall) -> None:

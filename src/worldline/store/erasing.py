@@ -23,6 +23,7 @@ from worldline.ports import Row, Store, Tx, View
 from worldline.rules import wording
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
+from worldline.store.nights import voices_around
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
 from worldline.store.view import LISTED, listed, metadata_from
 from worldline.text import fold
@@ -804,8 +805,6 @@ def _above(tx: Tx, lines: Collection[int]) -> list[int]:
 
 def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
     """What nights had counted from what goes is dropped, and counted anew in the next one."""
-    from worldline.store.nights import voices_around
-
     turns = tx.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.type = 'Turn' AND n.id IN {LISTED}",
         among=listed(_versions(tx, [*doomed.lines, *doomed.shares])),

@@ -31,7 +31,7 @@ from worldline.model import (
 )
 from worldline.ports import Row, Store, Tenant, Tx
 from worldline.rules.derived import is_inferred
-from worldline.store import digests, ledger
+from worldline.store import cold, digests, ledger
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
@@ -322,9 +322,7 @@ class SqlTx(Indexing, Tx):
 
     def wake(self, line: int) -> None:
         """What is said again, or changes, is not cold any more."""
-        from worldline.store.cold import wake
-
-        if line not in self._new and wake(self, line):
+        if line not in self._new and cold.wake(self, line):
             self.changes.append("brought back from the archive")
 
     def _place(self, edge: EdgeDraft, child: bytes) -> None:

@@ -21,10 +21,13 @@ from worldline import __version__
 from worldline.config import load
 from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
+from worldline.reading import parser
+from worldline.reading.read import reader
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import put_back
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
+from worldline.write.reread import is_stale
 
 _PATIENCE = 2.0
 _EXTRAS = {
@@ -180,9 +183,6 @@ def _installation() -> Iterator[Finding]:
 
 def _reader() -> Iterator[Finding]:
     """Who reads here."""
-    from worldline.reading import parser
-    from worldline.reading.read import reader
-
     if (wrong := parser.trouble()) is not None:
         yield Finding("bad", "reader", f"{wrong} (until then: records and names only)")
     elif parser.active() is None:
@@ -250,9 +250,6 @@ def _file(path: Path) -> Iterator[Finding]:
 
 def _read(readers: dict[str, int]) -> Iterator[Finding]:
     """How many events each reader has read, and whether it is time to read them again."""
-    from worldline.reading.read import reader
-    from worldline.write.reread import is_stale
-
     for name, count in readers.items():
         by = f"read by {name}" if name else "read by nobody yet"
         yield Finding("note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}")

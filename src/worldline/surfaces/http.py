@@ -40,6 +40,7 @@ from worldline.model import Scope
 from worldline.surfaces import openapi, rest
 from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
+from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.render import plain
 from worldline.surfaces.workers import Workers
 
@@ -381,7 +382,6 @@ def _mcp(service: Service, workers: Workers) -> Any:
     from mcp.server.transport_security import TransportSecuritySettings
 
     from worldline.surfaces.mcp_server import server
-    from worldline.surfaces.mcp_tools import Desk
 
     def desk(ctx: Any) -> Desk:
         state = ctx.request.state

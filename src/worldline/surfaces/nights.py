@@ -10,19 +10,17 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import replace
 
+from worldline.consolidate.run import PASSES, Report
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, thinks
-
-if TYPE_CHECKING:
-    from worldline.consolidate.run import Report
 
 _SHOWN = 20
 """So many lines of a pass are shown without --all."""
@@ -60,8 +58,6 @@ def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) 
 
 
 def _list(bound: Bound) -> None:
-    from worldline.consolidate.run import PASSES
-
     bound.answer({each.name: each.does for each in PASSES}, [f"{p.name:<15} {p.does}" for p in PASSES])
 
 
