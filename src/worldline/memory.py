@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
-from worldline.errors import InvalidInput, Refused
+from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_scope
 from worldline.later import Later
@@ -236,9 +236,7 @@ class Memory:
         if expires is not None:
             instant(expires)
         if (text is None) == (messages is None) or (messages is not None and facts):
-            raise InvalidInput(
-                "give either `text` or `messages`; facts go with the one text that states them"
-            )
+            raise InvalidText("give either `text` or `messages`; facts go with the one text that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
             return revise.until(self._h, remembering.remember_all(self._h, events, dry_run=dry_run), expires)

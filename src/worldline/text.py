@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 MAX_TOKEN = 64
 MAX_CACHED = 200_000
@@ -198,6 +198,7 @@ def content_words(text: str, language: str = "english") -> list[str]:
     return [token for token in words(text, language) if token not in dull]
 
 
+@lru_cache(maxsize=2048)
 def fold(name: str) -> str:
     """The key under which a name is looked up: no case, accents, punctuation or double spaces.
 

@@ -75,6 +75,7 @@ class SqlView(View):
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self._owned = scope.bound()
         self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
         """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()
@@ -87,7 +88,7 @@ class SqlView(View):
             "k": known,
             "w": world,
             "forever": FOREVER,
-            **scope.bound(),
+            **self._owned,
         }
         if only is not None:
             self.args["only"] = listed(only)
@@ -127,10 +128,9 @@ class SqlView(View):
         """Belongs to every bound kind of scope; with `only`, to one of these very scope sets."""
         if self.only is not None:
             return f"{row}.scope IN (SELECT value FROM json_each(:only))"
-        bound = self.scope.bound()
-        if not bound:
+        if not self._owned:
             return "TRUE"
-        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in bound)
+        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in self._owned)
         return f"{row}.scope IN (SELECT part_of FROM scopes WHERE tenant = :t AND {kinds})"
 
     def inside(self, line: str) -> str:
@@ -445,7 +445,7 @@ class SqlView(View):
         """
         if not tokens:
             return []
-        owners = [words.owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        owners = [words.owner_token(kind, value) for kind, value in self._owned.items()]
         wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
         return words.search(self, words.any_of(wanted), limit, owners)
 
