@@ -223,7 +223,11 @@ def _store(bound: Bound) -> Iterator[Finding]:
         return
     yield from (Finding(one.state, one.about, one.told) for one in wrong)
     yield Finding("ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes")
-    yield Finding("ok", "contents", f"{found['versions']:,} versions in {found['changesets']:,} changesets")
+    yield Finding(
+        "ok",
+        "contents",
+        f"{render.plural(found['versions'], 'version')} in {render.plural(found['changesets'], 'changeset')}",
+    )
     yield from _read(readers)
     if found["pending_events"]:
         yield Finding(

@@ -448,7 +448,9 @@ def _retired(
     """All of them or none, as one changeset, which one undo takes back."""
     done = memory.retire(list(ids), when, reason=reason, dry_run=dry_run).ids if ids else ()
     value = v.Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
-    return _payload([f"{'would retire' if dry_run else 'retired'} {value.count} memories"], value)
+    return _payload(
+        [f"{'would retire' if dry_run else 'retired'} {render.plural(value.count, 'memory')}"], value
+    )
 
 
 def _all_ids(memory: Memory, types: Iterable[str | None], metadata: dict[str, Any]) -> list[str]:

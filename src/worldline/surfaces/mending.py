@@ -98,10 +98,11 @@ def _ask(counted: Forgotten) -> None:
 
 def _told(done: Forgotten) -> Iterator[str]:
     would = "would be erased" if done.dry_run else "erased"
-    yield (
-        f"{done.memories:,} memories, {done.facts:,} facts, {done.entities:,} entities, {done.names:,} names,"
-        f" {done.derived:,} derived texts, {done.vectors:,} vectors {would}"
-    )
+    counts = {
+        "memory": done.memories, "fact": done.facts, "entity": done.entities, "name": done.names,
+        "derived text": done.derived, "vector": done.vectors,
+    }  # fmt: skip
+    yield f"{', '.join(render.plural(n, noun) for noun, n in counts.items())} {would}"
     if done.shared:
         yield f"{done.shared:,} that others have said too stay theirs"
     for copy in done.backups:

@@ -314,9 +314,9 @@ def proposal(item: Proposal, names: dict[str, str]) -> str:
 
 def verification(found: Verification) -> Iterable[str]:
     """What was checked, and what is wrong."""
-    counts = (
-        f"{found.nodes:,} memories, {found.edges:,} edges, {found.worlds:,} worlds, "
-        f"{found.changesets:,} changesets"
-    )
-    yield f"{'ok' if found.ok else 'DAMAGED'}: {counts}"
+    counts = {
+        "memory": found.nodes, "edge": found.edges, "world": found.worlds, "changeset": found.changesets,
+    }  # fmt: skip
+    told = ", ".join(plural(n, noun) for noun, n in counts.items())
+    yield f"{'ok' if found.ok else 'DAMAGED'}: {told}"
     yield from (f"  {item.where}: {item.what}" for item in found.damage)

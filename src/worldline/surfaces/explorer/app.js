@@ -70,6 +70,7 @@ async function api(path, { query = {}, body, past = true } = {}) {
   if (!answer.ok) throw new Problem(answer.status, value.detail);
   return value;
 }
+const number = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 const at = (ref, verb = "") => `memories/${encodeURIComponent(ref)}${verb && "/" + verb}`;
 
 function tell(problem) {
@@ -312,6 +313,7 @@ const graph = new Graph($("graph"), (node) => { if (node.cluster) { state.wide.a
 
 function choose(ref, { back = false } = {}) {
   if (!back && state.ref && state.ref !== ref) state.trail.push(state.ref);
+  const shown = state.ref === ref && $("detail").childElementCount > 0; // drawing it anew would wipe a form that is open
   if (state.ref !== ref) state.wide = new Set();
   state.ref = ref;
   document.body.classList.add("chosen");
@@ -319,7 +321,7 @@ function choose(ref, { back = false } = {}) {
   $("back").disabled = !state.trail.length;
   for (const item of document.querySelectorAll("#panel .card[data-id]")) item.classList.toggle("chosen", item.dataset.id === ref);
   if (matchMedia("(max-width: 900px)").matches) scrollTo({ top: $("focus").offsetTop - 8, behavior: "smooth" });
-  return focus();
+  return shown ? undefined : focus();
 }
 
 async function focus() {
@@ -379,11 +381,11 @@ async function forgetting(node, box) {
       try {
         const done = await erase({ confirm: true });
         state.ref = null; state.trail = []; remembered(true);
-        $("receipt").replaceChildren(`Erased for good: ${done.memories} memories, ${done.facts} facts.`);
+        $("receipt").replaceChildren(`Erased for good: ${number(done.memories, "memory", "memories")}, ${number(done.facts, "fact", "facts")}.`);
         await again();
       } catch (problem) { tell(problem); }
     };
-    box.replaceChildren(h("div", { className: "stack forget" }, h("p", { className: "note" }, `This erases ${would.memories} memories and ${would.facts} facts for good, with what was derived from them alone. Nothing brings them back; for what is over or wrong, use the other buttons.`), h("div", { className: "row" }, h("button", { type: "button", "data-verb": "erase", onclick: really }, "Erase for good"), h("button", { type: "button", onclick: () => box.replaceChildren() }, "Cancel"))));
+    box.replaceChildren(h("div", { className: "stack forget" }, h("p", { className: "note" }, `This erases ${number(would.memories, "memory", "memories")} and ${number(would.facts, "fact", "facts")} for good, with what was derived from them alone. Nothing brings them back; for what is over or wrong, use the other buttons.`), h("div", { className: "row" }, h("button", { type: "button", "data-verb": "erase", onclick: really }, "Erase for good"), h("button", { type: "button", onclick: () => box.replaceChildren() }, "Cancel"))));
   } catch (problem) { tell(problem); }
 }
 function quoted(reason) {
@@ -563,7 +565,7 @@ $("search").addEventListener("submit", async (e) => {
   state.question = $("q").value.trim();
   await open("search");
   const best = document.querySelector("#panel .hit");
-  if (best) await choose(best.dataset.id);
+  if (best) await (best.dataset.id === state.ref ? focus() : choose(best.dataset.id));
 });
 $("scope").addEventListener("change", async () => { state.ref = null; state.trail = []; await begin(false); remembered(); });
 $("back").addEventListener("click", () => { if (state.trail.length) choose(state.trail.pop(), { back: true }); });
