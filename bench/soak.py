@@ -1,6 +1,7 @@
 """The long run: random histories, racing processes and kill −9, at full size.
 
     python bench/soak.py [--seeds 5] [--operations 20000] [--every 500] [--kills 50] [--writes 500]
+                         [--outages 20] [--histories 200]
 
 Prints progress and a summary; exits with 1 when a law did not hold or a write was lost.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,12 +19,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 os.environ["WORLDLINE_EMBEDDER"] = "none"
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "state"))
 
 from contention import race
 from crashing import kill_loaders, kill_writers
 from fuzzing import Fuzz, Ticks
 
+from conformance.killing import kill_under_writers
+from conformance.server import Server
 from worldline.config import Config
 from worldline.memory import Memory
 from worldline.model import Predicate
@@ -65,6 +70,31 @@ def racing(folder: Path, writes: int) -> str:
     )
 
 
+def killed_server(kills: int) -> str:
+    """A PostgreSQL server killed under sixteen writers of four tenants."""
+    server = Server()
+    server.start()
+    try:
+        return f"{kill_under_writers(server, kills):,} acknowledged over {kills} kills, none lost"
+    finally:
+        server.stop()
+
+
+def forgetting(histories: int) -> str:
+    """Random histories with things forgotten, in files and on a server."""
+    chosen = ["tests/flows/test_forget.py", "-k", "random_histories_leave_nothing"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *chosen],
+        cwd=Path(__file__).parent.parent,
+        env={**os.environ, "WL_FORGET_SEEDS": str(histories)},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise AssertionError(done.stdout[-4000:])
+    return f"{histories} histories on each store left nothing"
+
+
 def main() -> int:
     """Every part, even after one has failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -74,6 +104,8 @@ def main() -> int:
         ("every", 500),
         ("kills", 50),
         ("writes", 500),
+        ("outages", 20),
+        ("histories", 200),
     ):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
@@ -88,6 +120,8 @@ def main() -> int:
                 f"{kill_loaders(folder / 'l.db', options.kills // 3, 2000)} whole batches"
             ),
         }
+        parts["killed server"] = lambda: killed_server(options.outages)
+        parts["forgetting"] = lambda: forgetting(options.histories)
         for seed in range(1, options.seeds + 1):
             parts[f"fuzz, seed {seed}"] = lambda s=seed: fuzz(folder, s, options.operations, options.every)  # type: ignore[misc]
         failed = [title for title, part in parts.items() if not _passes(title, part)]

@@ -24,6 +24,7 @@ pytest_plugins = ["conformance.engines"]
 CITUS = os.environ.pop("WORLDLINE_TEST_CITUS", "")
 """The coordinator of a cluster, if there is one."""
 ON_BOTH = (
+    "laws/test_archive.py",
     "laws/test_containment.py",
     "laws/test_histories.py",
     "laws/test_isolation.py",
@@ -39,9 +40,13 @@ ON_BOTH = (
     "flows/test_recall.py",
     "flows/test_sleep.py",
     "flows/test_sleep_graph.py",
+    "flows/test_undo_merge_purge.py",
+    "state/test_derived.py",
+    "state/test_found_by_fuzz.py",
+    "state/test_fuzz.py",
 )
 """Tests that every store must pass, whichever engine it lies in."""
-OF_FILES = ("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing")
+OF_FILES = ("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing", "of_a_file")
 """What the names of those have in common that are about a file, or take long and are not about the store."""
 
 

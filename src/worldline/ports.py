@@ -185,10 +185,14 @@ class Words(Protocol):
 
 
 class Vectors(Protocol):
-    """The vectors of one tenant, held in memory and brought up to date by each search."""
+    """The vectors of one tenant, brought up to date by each search."""
 
     worlds: Any
     """Those of whole worlds, made of their members'."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that are held in memory."""
 
     def search(
         self,
@@ -202,7 +206,7 @@ class Vectors(Protocol):
     ) -> list[tuple[int, float]]:
         """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given."""
 
-    def cosines(self, query: Any, nodes: Collection[int]) -> dict[int, float]:
+    def cosines(self, view: View, query: Any, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
 
 

@@ -49,6 +49,8 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
             with psycopg.connect(server.url(), autocommit=True) as connection:
                 connection.execute(f"CREATE ROLE {ROLE} LOGIN")
                 connection.execute(f"CREATE DATABASE tests OWNER {ROLE}")
+            with psycopg.connect(server.url("tests"), autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION vector")
             held = {"url": server.url("tests", ROLE), "folder": str(server.folder), "users": 0}
             state.write_text(json.dumps(held))
         held = json.loads(state.read_text())

@@ -33,13 +33,13 @@ _USER = "embedded_postgres"
 class Server:
     """One server and its folder."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, settings: dict[str, str] = SETTINGS) -> None:
         """A new one, or one that another process has made in this folder.
 
         It is not a folder of pytest's, which keeps other users out: PostgreSQL does not run as root.
         """
         self.user = _USER if os.geteuid() == 0 else None
-        self.port = _free_port()
+        self.port, self._settings = _free_port(), settings
         if folder is not None:
             self.folder = folder
             return
@@ -64,7 +64,9 @@ class Server:
 
     def start(self) -> None:
         """Runs it, and waits until it answers."""
-        given = " ".join([f"-p {self.port}", *(f"-c {name}='{value}'" for name, value in SETTINGS.items())])
+        given = " ".join(
+            [f"-p {self.port}", *(f"-c {name}='{value}'" for name, value in self._settings.items())]
+        )
         self._control("-w", "-o", given, "-l", str(self.folder) + "/log", "start")
 
     def stop(self) -> None:

@@ -199,11 +199,9 @@ def test_what_is_older_than_a_moment(tmp_path: Path) -> None:
         assert left_in(memory, path, "book2024", "bookold")
 
 
-def test_tombstones_cannot_hide_more(tmp_path: Path) -> None:
+def test_tombstones_of_a_file_cannot_hide_more(tmp_path: Path) -> None:
     """A row that was not erased cannot be taken for one, nor an erased one come back."""
     with opened(tmp_path / "m.db") as memory:
-        if not isinstance(memory.handle.store, SqliteStore):
-            pytest.skip("rows are changed through a file's connection")
         gone = memory.remember("The first text is about grebes.", speaker="a", said_at="2024-01-01")
         memory.remember("The second text is about herons.", speaker="a", said_at="2024-01-02")
         memory.forget(gone, confirm=True)
@@ -227,12 +225,10 @@ def test_tombstones_cannot_hide_more(tmp_path: Path) -> None:
         sound(memory)
 
 
-def test_copies_are_erased_on_request(tmp_path: Path) -> None:
+def test_copies_of_a_file_are_erased_on_request(tmp_path: Path) -> None:
     """Backups that are named lose the text as well."""
     path, copy = tmp_path / "m.db", tmp_path / "copy.db"
     with opened(path) as memory:
-        if not isinstance(memory.handle.store, SqliteStore):
-            pytest.skip("a server is not backed up by us")
         said = memory.remember("Remember the vermiculite shipment.", speaker="a")
         memory.remember("Something else entirely.", speaker="a")
         memory.backup(copy)
@@ -353,13 +349,11 @@ def test_random_histories_leave_nothing(tmp_path: Path, seed: int) -> None:
         assert left_in(memory, path, *history.gone) == []
 
 
-def test_a_reader_delays_only_the_sweep(tmp_path: Path) -> None:
+def test_a_reader_delays_only_the_sweep_of_a_file(tmp_path: Path) -> None:
     """While another connection reads an older state the log cannot be cut; the next sleep finishes it."""
     path = tmp_path / "m.db"
     config = Config(embedder="none", lock_seconds=0.2)
     with Memory.open(path, config) as memory:
-        if not isinstance(memory.handle.store, SqliteStore):
-            pytest.skip("a file's own log")
         said = memory.remember("A text about gnomonics.", speaker="a")
         other = apsw.Connection(str(path))
         other.execute("BEGIN")

@@ -163,7 +163,7 @@ class Fuzz:
             return None
         return BEGIN + self.random.randint(-20, 40) * DAY
 
-    def edge(self, where: str = "1") -> Edge | None:
+    def edge(self, where: str = "TRUE") -> Edge | None:
         """A random edge row, current or not."""
 
         def look(view: Any) -> list[Edge]:
@@ -407,7 +407,7 @@ def rows_written(memory: Memory) -> list[tuple[Any, ...]]:
 
 def check(memory: Memory) -> None:
     """All laws; the first broken one is raised with what broke it."""
-    with memory.handle.store.reading("default"):
+    with memory.handle.reading():
         for law in LAWS:
             for problem in law(memory):
                 raise BrokenLawError(f"{law.__name__}: {problem}")

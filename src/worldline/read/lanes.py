@@ -138,7 +138,7 @@ def _by_worlds(look: Look) -> list[int] | None:
     reach = WORLDS * (_DEEPER if view.world else 1)
     best = sorted(near, key=lambda world: (-near[world], world))[:reach]
     inside = search.inside_worlds(view, best, _ROOM)
-    cosines = look.semantic.index.cosines(look.semantic.query, [node for _, node in inside])
+    cosines = look.semantic.index.cosines(view, look.semantic.query, [node for _, node in inside])
     ordered = sorted(
         ((near[world] + cosines[node], node, world) for world, node in inside if node in cosines),
         key=lambda one: (-one[0], one[1]),

@@ -265,7 +265,7 @@ def gather(
         if course.topics:
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
-    cosines = semantic.index.cosines(semantic.query, nodes) if semantic else None
+    cosines = semantic.index.cosines(view, semantic.query, nodes) if semantic else None
     turns = _turns(view, nodes, cosines, read)
     next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(

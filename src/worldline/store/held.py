@@ -7,14 +7,14 @@ from typing import Any
 
 from worldline.config import Config
 from worldline.errors import Refused
-from worldline.ports import Row, Tenant
+from worldline.ports import Row, Tenant, Vectors
 from worldline.store.vectors import VectorIndex
 from worldline.text import fold
 
 SHOWN = 4096
 """So many shown memories are kept in mind between two writes; the oldest are dropped."""
-INDEXES = 64
-"""So many tenants' vectors are kept in memory; those that were asked longest ago are dropped."""
+INDEXES, ROOM = 256, 512 << 20
+"""The vectors of so many tenants are kept in memory, and so many bytes of them; those asked longest ago are dropped."""
 USED = (
     "INSERT INTO uses (id, tenant, line, scope, kind, at) SELECT"
     " (SELECT CASE WHEN coalesce(max(u.id), 0) < :at THEN :at ELSE max(u.id) + 1 END FROM uses u WHERE u.tenant = :t),"
@@ -37,7 +37,7 @@ class Held:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.statements = 0
-        self.vectors: dict[str, VectorIndex] = {}
+        self.vectors: dict[str, Vectors] = {}
         self.matcher: Any = None
         """What the walk has learned about similar words, kept between questions."""
         self.meanings: dict[str, Any] = {}
@@ -88,13 +88,18 @@ class Held:
         self.vectors.pop(tenant, None)
         self.swept.discard(tenant)
 
-    def index_of(self, tenant: str) -> VectorIndex:
-        """A tenant's vectors in memory."""
-        index = self.vectors.pop(tenant, None) or VectorIndex()
+    def index_of(self, tenant: str) -> Vectors:
+        """A tenant's vectors; whoever was asked longest ago gives up the room that others need."""
+        index = self.vectors.pop(tenant, None) or self._new_index()
         self.vectors[tenant] = index
-        while len(self.vectors) > INDEXES:
+        while len(self.vectors) > 1 and (
+            len(self.vectors) > INDEXES or sum(held.size for held in self.vectors.values()) > ROOM
+        ):
             self.vectors.pop(next(iter(self.vectors)), None)
         return index
+
+    def _new_index(self) -> Vectors:
+        return VectorIndex()
 
 
 def its_own(rows: Sequence[Row], name: str) -> Tenant:

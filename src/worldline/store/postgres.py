@@ -9,6 +9,7 @@ each transaction, whatever a statement asks for.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,8 +22,8 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from worldline.config import Config, without_password
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
-from worldline.ports import Row, Tenant
-from worldline.store import dialect
+from worldline.ports import Row, Tenant, Vectors
+from worldline.store import dialect, scanning
 from worldline.store.held import TENANT, USED, Held, its_own
 from worldline.store.outbox import Outbox, joined
 from worldline.store.schema import COLUMNS, FORMAT, TABLES, on_conflict, quoted
@@ -32,7 +33,16 @@ CONNECTIONS = 16
 """At most so many connections of one process; whoever finds none free waits."""
 MANY, AT_ONCE = 200, 2000
 """From so many rows on they are copied in, by a user whom row-level security lets; else so many go as one statement."""
+_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(0x574C444E)"
 _Connection = psycopg.Connection[Row]
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not what psycopg logs of a connection that was lost: the error that is raised says it."""
+    return "error ignored terminating" not in record.getMessage()
+
+
+logging.getLogger("psycopg").addFilter(_is_news)
 
 
 class _Number(psycopg.adapt.Loader):
@@ -129,6 +139,8 @@ class PostgresStore(Held):
     """Whether this user may COPY into tables with row-level security."""
     _spread = False
     """Whether Citus is there, which plans no statement that writes to several tables."""
+    _scans_in = ""
+    """The schema of pgvector, if the server can compare vectors."""
 
     def __init__(self, url: str, config: Config) -> None:
         super().__init__(config)
@@ -149,9 +161,10 @@ class PostgresStore(Held):
         with self._pool.one() as connection:
             mine = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
             self._copies = bool(connection.execute(mine).fetchall()[0][0])
-            self._spread = _has_extension(connection, "citus")
+            self._spread = bool(_home_of(connection, "citus"))
             if self._format(connection) is None:
                 make(connection)
+            self._scans_in = _scanning(connection)
             if (found := self._format(connection)) != FORMAT:
                 what = f"{self.path} has format {found}, this Worldline reads {FORMAT}"
                 raise (
@@ -176,6 +189,9 @@ class PostgresStore(Held):
         with contextlib.suppress(StoreError):
             self.keep_shown()
         self._pool.close()
+
+    def _new_index(self) -> Vectors:
+        return scanning.ScannedIndex(self._scans_in) if self._scans_in else super()._new_index()
 
     # Transactions ------------------------------------------------------------------------------
 
@@ -384,7 +400,7 @@ class PostgresStore(Held):
     def distribute(self) -> list[str]:
         """Spreads every table over the nodes of a Citus cluster by tenant; which ones were not yet."""
         with self.translated(), self._pool.one() as connection:
-            if not _has_extension(connection, "citus"):
+            if not _home_of(connection, "citus"):
                 raise StoreError(
                     f"{self.path} has no extension citus; install Citus on every node, then CREATE EXTENSION citus"
                 )
@@ -463,7 +479,7 @@ class PostgresStore(Held):
 def make(connection: _Connection) -> None:
     """The tables, by whoever comes first; others wait for it."""
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(0x574C444E)")
+        connection.execute(_ONE_AT_A_TIME)
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         if connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
             return
@@ -494,8 +510,33 @@ def _configure(connection: _Connection) -> None:
     connection.prepared_max = 600
 
 
-def _has_extension(connection: _Connection, name: str) -> bool:
-    return bool(connection.execute("SELECT 1 FROM pg_extension WHERE extname = %s", (name,)).fetchall())
+def _home_of(connection: _Connection, extension: str) -> str:
+    """The schema that an extension lies in; empty where it is not installed."""
+    sql = "SELECT CAST(CAST(extnamespace AS regnamespace) AS text) FROM pg_extension WHERE extname = %s"
+    rows = connection.execute(sql, (extension,)).fetchall()
+    return str(rows[0][0]) if rows else ""
+
+
+def _scanning(connection: _Connection) -> str:
+    """The schema of pgvector, once every vector is there as it reads them; empty where it is not to be had."""
+    home = _home_of(connection, "vector")
+    if not home or _has_near(connection):
+        return home
+    try:
+        with connection.transaction():
+            connection.execute(_ONE_AT_A_TIME)
+            for statement in () if _has_near(connection) else scanning.definitions(home):
+                connection.execute(cast(Any, statement))
+    except errors.InsufficientPrivilege:  # the owner of the tables has not been here since it was installed
+        return ""
+    return home
+
+
+def _has_near(connection: _Connection) -> bool:
+    sql = (
+        "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('worldline.embeddings') AND attname = 'near'"
+    )
+    return bool(connection.execute(sql).fetchall())
 
 
 def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -22,20 +22,22 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from worldline.ports import View
+    from worldline.ports import Row, View
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
     Compare = Callable[[Rows, Floats], Floats]
 
 EXACT = 20_000
-_BESIDE = 50
+BESIDE = 50
 """So many more than asked for are compared again to the last bit."""
 SKETCH = 64
 _SAMPLE = 4096
 """The sketch keeps the main directions of so many vectors: always the first ones, whatever comes later."""
 _REMEMBERED = 8
 """So many scopes whose rows are remembered between searches."""
+_ENTRY = 64
+"""Bytes that a number in a set takes, nearly."""
 
 
 class Newest(Struct, frozen=True):
@@ -98,11 +100,23 @@ class VectorIndex:
             near.sort(key=lambda found: (-found[1], found[0]))
         return near[:depth]
 
-    def cosines(self, query: Floats, nodes: Collection[int]) -> dict[int, float]:
+    def nearest(self, query: Floats, depth: int) -> list[tuple[int, float]]:
+        """The nearest of those that are here, without a look for more."""
+        return self._nearest(query, depth, None, exact=True) if self._size else []
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, nearly."""
+        arrays = self._matrix, self._sketch, self._passages, self._order
+        held = sum(array.nbytes for array in arrays if array is not None)
+        held += _ENTRY * sum(len(nodes) for nodes in self._scopes.values())
+        return held + (self.cold.size if self.cold is not None else 0)
+
+    def cosines(self, view: View, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
         import numpy as np
 
-        known = self.cold.cosines(query, nodes) if self.cold is not None else {}
+        known = self.cold.cosines(view, query, nodes) if self.cold is not None else {}
         with self._lock:
             if not self._size or not nodes:
                 return known
@@ -114,8 +128,6 @@ class VectorIndex:
 
     def _catch_up(self, view: View, newest: Newest, width: int) -> None:
         """Loads the vectors and beliefs that were stored since the last look; what is no vector is left out."""
-        import numpy as np
-
         if newest.moved != self._moved:  # rows have left for the archive, or come back
             self._moved = newest.moved
             self._empty()
@@ -129,15 +141,20 @@ class VectorIndex:
             last=self._last,
         )
         self._last = newest.vector if self.cold is not None else rows[-1][2] if rows else self._last
-        if rows:
-            rows = [
-                row for row in rows if len(row[1]) == 2 * width
-            ]  # others cannot be compared with anything
-            block = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), width)
-            sound = np.isfinite(block).all(axis=1)
-            self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))
-            self._order = None
-            self._chosen.clear()
+        self.take(rows, width)
+
+    def take(self, rows: Sequence[Row], width: int) -> None:
+        """Passages with their vectors; those of another width cannot be compared with anything."""
+        import numpy as np
+
+        rows = [row for row in rows if len(row[1]) == 2 * width]
+        if not rows:
+            return
+        block = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), width)
+        sound = np.isfinite(block).all(axis=1)
+        self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))
+        self._order = None
+        self._chosen.clear()
 
     def _load_beliefs(self, view: View) -> None:
         rows = view.query(
@@ -222,7 +239,7 @@ class VectorIndex:
         if count > max(EXACT, 8 * depth) and not exact:
             rows = self._sketched(query, min(8 * depth + 2000, count - 1), rows)
         nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query, self._fast)
-        first = self._rows_of(np.sort(nodes[np.lexsort((nodes, -cosines))[: depth + _BESIDE]]))
+        first = self._rows_of(np.sort(nodes[np.lexsort((nodes, -cosines))[: depth + BESIDE]]))
         nodes, cosines = self._by_node(first, query, self._alike)
         best = np.lexsort((nodes, -cosines))[:depth]
         return list(zip(nodes[best].tolist(), cosines[best].tolist(), strict=True))
