@@ -1,13 +1,16 @@
 """What one call costs as a store grows: 1,000 messages, 10,000, 100,000, through the public verbs.
 
     python bench/scale.py [--sizes 1000,10000,100000] [--profile talk|person|scopes] [--json OUT]
+    python bench/scale.py --quick
 
 Texts are made of words whose frequencies fall as in a language, a third of them state something that
 the rules understand. `talk`: ten people, one user. `person`: one speaker, and every message states
 something about them. `scopes`: a hundred messages a user. CPU time, because other programs share the
 machine; `ref` is a fixed piece of Python work timed beside each figure, and `x` how many of it the
 figure is. `FTS5` is SQLite's own full text search over the same texts, one table and nothing else.
-Bytes are those that the process hands to the disk.
+Bytes are those that the process hands to the disk. In a folder that holds a store already, this one grows.
+`--quick` measures a store of one person's facts at two sizes and exits with 1 where a call sends more
+statements, costs more beside `ref`, or grows more with the store than `QUICK` allows.
 """
 
 from __future__ import annotations
@@ -54,6 +57,9 @@ ASKED = (
 )
 SINGLE = 60
 """Messages that are remembered one by one at each size, and questions that are asked."""
+QUICK = {"remember": (46, 5.5, 1.5), "recall": (17, 9.0, 2.0), "list 50": (5, 0.5, 1.7)}
+"""Statements of the middle call, how many `ref` it may cost, and how many times as much at four times the size."""
+SMALL = 100
 Said = dict[str, Any]
 Figures = dict[str, float]
 
@@ -90,6 +96,7 @@ class Talk:
         """Messages by their number: speaker, text, moment."""
         found = []
         for number in range(start, start + count):
+            self.dice.seed(number)  # the same text for the same number, also where a store is grown further
             rest = self.some(2 + int(self.dice.expovariate(1 / 14)))
             text = " ".join(rest).capitalize() + "."
             if self.profile == "person" or self.dice.random() < 1 / 3:
@@ -166,7 +173,9 @@ class Plain:
         self.path = path
         self.connection = apsw.Connection(str(path))
         self.connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-        self.connection.execute("CREATE VIRTUAL TABLE f USING fts5(speaker, text, tokenize='porter')")
+        self.connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS f USING fts5(speaker, text, tokenize='porter')"
+        )
 
     def put(self, said: list[Said]) -> None:
         with self.connection:
@@ -188,7 +197,7 @@ class Scale:
         self.path, self.talk, self.vectors = folder / "store.db", Talk(profile), vectors
         self.plain = Plain(folder / "plain.db")
         self.config = Config(embedder="none", durability="normal")
-        self.size = 0
+        self.size = int(self.plain.connection.execute("SELECT count(*) FROM f").get)
 
     def open(self, *, vectors: bool) -> Memory:
         return Memory.open(self.path, self.config, embedder=HashEmbedder(384) if vectors else None)
@@ -234,6 +243,14 @@ class Scale:
         yield from self._against()
         yield "memory of the process, MB", {"bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
 
+    def quickly(self, size: int) -> Iterator[tuple[str, Figures]]:
+        """The figures that `QUICK` bounds."""
+        self.grow(size)
+        with self.open(vectors=False) as memory:
+            yield self._singles(memory, "remember")
+            yield self._asked(memory, "recall")
+            yield next(self._lists(memory))
+
     def _first(self, memory: Memory, name: str) -> tuple[str, Figures]:
         costs = Costs(memory)
         costs.take(self.user(memory).recall, self.talk.questions(1)[0])
@@ -243,6 +260,7 @@ class Scale:
         costs, session = Costs(memory), f"talk {self.size}"
         for message in self.talk.messages(self.size, SINGLE):
             costs.take(self.user(memory).remember, messages=[message], session=session)
+            self.plain.put([message])
             self.size += 1
         return name, costs.told(reference())
 
@@ -272,8 +290,9 @@ class Scale:
 
     def _against(self) -> Iterator[tuple[str, Figures]]:
         puts, finds = Costs(), Costs()
-        for message in self.talk.messages(self.size, SINGLE):
+        for message in self.talk.messages(10**9, SINGLE):
             puts.take(self.plain.put, [message])
+        self.plain.connection.execute("DELETE FROM f WHERE rowid > (SELECT max(rowid) FROM f) - ?", (SINGLE,))
         for question in self.talk.questions(SINGLE):
             finds.take(self.plain.find, question)
         yield "FTS5, one text", puts.told(reference())
@@ -303,11 +322,26 @@ def table(found: dict[int, dict[str, Figures]]) -> Iterator[str]:
         yield f"| {name} | {' | '.join(shown(figures[name]) for figures in found.values())} |"
 
 
+def regressed(folder: Path) -> list[str]:
+    """What costs more than `QUICK` allows, in a store of one person's facts."""
+    scale = Scale(folder, "person", vectors=False)
+    small, large = dict(scale.quickly(SMALL)), dict(scale.quickly(4 * SMALL))
+    found = []
+    for name, (statements, ratio, growth) in QUICK.items():
+        figures = large[name]
+        grown = figures["x"] / small[name]["x"]
+        if figures["statements"] > statements or figures["x"] > ratio or grown > growth:
+            found.append(f"{name}: {figures['statements']:.0f} statements ({statements}), {figures['x']:.2f} x ref"
+                         f" ({ratio}), {grown:.2f} times that of a quarter of the store ({growth})")  # fmt: skip
+    return found
+
+
 def main() -> int:
     """One table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--profile", choices=("talk", "person", "scopes"), default="talk")
+    parser.add_argument("--quick", action="store_true", help="only see whether anything got worse")
     parser.add_argument("--no-vectors", action="store_true")
     parser.add_argument("--folder", type=Path, help="keep the stores here")
     parser.add_argument("--json", type=Path)
@@ -316,6 +350,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = options.folder or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
+        if options.quick:
+            worse = regressed(folder)
+            print("\n".join(worse) or "nothing got worse")
+            return int(bool(worse))
         scale = Scale(folder, options.profile, vectors=not options.no_vectors)
         for size in map(int, options.sizes.split(",")):
             found[size] = dict(scale.measure(size))

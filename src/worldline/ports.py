@@ -270,8 +270,8 @@ class Bindings(Protocol):
     def proposals(self, where: str = "TRUE", **args: Any) -> list[Proposal]:
         """Merge proposals as they stood at this known time."""
 
-    def open_facts(self, subject: int, scope: int) -> list[Row]:
-        """What is believed of a subject and not over."""
+    def open_facts(self, subject: int, scope: int, among: Collection[str] | None = None) -> list[Row]:
+        """What is believed of a subject and not over; in these slots, if given."""
 
     def open_facts_among(self, nodes: Collection[int], scope: int) -> list[Row]:
         """Which of these are facts that are believed and not over."""

@@ -48,6 +48,8 @@ _CJK = re.compile(
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_NAME_LENGTH = 120
+"""Names are looked up over and over; what is longer is no name."""
 _NAME_DROP = re.compile(r"['’`´.]+")
 _NAME_GAP = re.compile(r"[\W_]+")
 # In names some signs distinguish: 3.5 is not 35, .NET not Net, C++ and C# not C.
@@ -166,6 +168,8 @@ def _stems(language: str) -> _Stems:
 
 
 def _unaccented(text: str) -> str:
+    if text.isascii():
+        return text
     folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", folded)
 
@@ -204,6 +208,11 @@ def fold(name: str) -> str:
 
     Signs that make another name of it stay: C++, C#, .NET, 3.5.
     """
+    return _folded(name) if len(name) < _NAME_LENGTH else _folded.__wrapped__(name)
+
+
+@lru_cache(maxsize=8192)
+def _folded(name: str) -> str:
     plain = _unaccented(_unaccented(name).casefold())
     if not _SIGNED.search(plain):
         return _joined(_NAME_DROP.sub("", plain))

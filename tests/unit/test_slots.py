@@ -9,7 +9,8 @@ import pytest
 
 from worldline import FOREVER, Config, Memory
 from worldline.reading.claim import Claim
-from worldline.rules.slots import HeldValue, decide, oriented
+from worldline.reading.read import read
+from worldline.rules.slots import HeldValue, decide, joins, looks_into, oriented, slot_of
 from worldline.testing import FrozenClock
 
 DAY = 86_400_000_000
@@ -119,3 +120,41 @@ def test_authors_and_works_are_turned_round() -> None:
 
     assert (turned.subject, turned.key, turned.object) == ("Acme", "found|by", "Ana Lopes")
     assert oriented(claim(), lambda key: 0) == claim()
+
+
+def test_deciding_looks_only_where_it_says() -> None:
+    """Over all sentences of the tables as one person's, the slots a claim looks into decide as all slots do."""
+    told = [text for _, *both in (*PAIRS, *OPEN) for text in both]
+    claims = [claim for text in told for claim in read(text, "Ana").claims if claim.object]
+    held = [
+        HeldValue(
+            str(n), slot, claim.object, claim.kind, claim.holds == "one", valid_from=n, phrase=claim.predicate
+        )
+        for n, claim in enumerate(claims)
+        for slot in {claim.key, slot_of(claim)}
+    ]
+    names = {fact.slot for fact in held}
+    apart = 0
+    for number, claim in enumerate(claims):
+        known = [fact for fact in held if int(fact.id) < number]
+        into = looks_into(claim, names if joins(claim) else ())
+        seen = known if into is None else [fact for fact in known if fact.slot in into]
+        apart += len(seen) < len(known)
+        assert decide(claim, seen) == decide(claim, known), claim
+    assert apart > 0.8 * len(claims)
+
+
+def test_a_slot_that_holds_very_many_is_looked_at_in_part(tmp_path) -> None:
+    """What is said again is recognised among more than are looked at, and what is new is believed."""
+    with Memory.open(tmp_path / "m.db", Config(embedder="none")) as memory:
+        memory.remember("I visited Oslo.", speaker="Ana")
+        for start in range(0, 400, 100):
+            facts = [
+                {"subject": "Ana", "relation": "was visited", "object": f"Town {start + n}"}
+                for n in range(100)
+            ]
+            memory.remember("A list of towns.", speaker="Ana", facts=facts)
+        again = memory.remember("Yes, I visited Oslo.", speaker="Ana", said_at="2026-05-05")
+        assert any("repeats" in change for change in again.changes), again.changes
+        new = memory.remember("I visited Ghent.", speaker="Ana")
+        assert any("believed" in change for change in new.changes), new.changes

@@ -128,9 +128,21 @@ class Matcher:
         rows = [self.similarity(word)[: len(self.phrases)] for word in asked.words]
         return np.array(rows, np.float32).reshape(len(asked.words), len(self.phrases))
 
-    def quick(self, asked: PlannedQuestion, hops: Sequence[Hop], start: int) -> float:
-        """The score without embeddings of whole chains."""
-        return self.shape(asked, hops, start, self._cached_table(asked))
+    def quick(self, asked: PlannedQuestion) -> Callable[[Sequence[Hop], int], float]:
+        """The score of a chain without the meaning of it as a whole; many are of the same relations, and scored once.
+
+        It holds until further relations are learned.
+        """
+        tables = self._cached_table(asked)
+        known: dict[tuple[int, tuple[tuple[str, bool], ...]], float] = {}
+
+        def score(hops: Sequence[Hop], start: int) -> float:
+            key = (start, tuple((hop.relation, hop.inverse) for hop in hops))
+            if key not in known:
+                known[key] = self.shape(asked, hops, start, tables)
+            return known[key]
+
+        return score
 
     def _cached_table(self, asked: PlannedQuestion) -> tuple[Any, Any]:
         key = (asked.text, len(self.phrases))
@@ -195,8 +207,8 @@ class Matcher:
 
     def careful(self, asked: PlannedQuestion, chains: Sequence[tuple[Sequence[Hop], int]]) -> list[float]:
         """The full score: shape, and what whole chains mean."""
-        tables = self._cached_table(asked)
-        scores = [self.shape(asked, hops, start, tables) for hops, start in chains]
+        score = self.quick(asked)
+        scores = [score(hops, start) for hops, start in chains]
         if self.embed is None or not chains:
             return scores
         return self._with_meaning(asked, chains, scores)

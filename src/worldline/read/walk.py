@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from heapq import nsmallest
 from typing import Protocol
 
 import msgspec
@@ -110,14 +111,15 @@ def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Pat
         ends = {_end(asked, path) for path in frontier}
         steps = _steps(ends, graph)
         grown = [
-            _Path((*path.hops, hop), path.seen | {hop.target}, path.start)
+            (path, hop)
             for path in frontier
             for hop in steps.get(_end(asked, path), ())
             if hop.target not in path.seen
         ]
-        matcher.learn({(p.hops[-1].relation, p.hops[-1].phrase) for p in grown}, graph.ranges)
-        scored = sorted(grown, key=lambda p: -matcher.quick(asked, p.hops, p.start))
-        frontier = scored[:BEAM]
+        matcher.learn({(hop.relation, hop.phrase) for _, hop in grown}, graph.ranges)
+        score = matcher.quick(asked)
+        best = nsmallest(BEAM, grown, key=lambda g: -score((*g[0].hops, g[1]), g[0].start))
+        frontier = [_Path((*path.hops, hop), path.seen | {hop.target}, path.start) for path, hop in best]
         found += [p for p in frontier if p.hops[-1].target not in named]
         if not frontier:
             break

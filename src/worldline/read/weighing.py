@@ -104,9 +104,11 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
     kept = [item for item in items if _may_answer(ground, item, inside, gone)]
     field = _field(kept)
     for item in kept:
+        if _asked(ground.question, item) is None and _covered(ground, item) < LEAST:
+            continue  # most are, and their other features need not be known
         features = _features(ground, item, field)
         room = len(ground.question.words) // 3
-        if features["missing"] <= room and (_asked(ground.question, item) or features["covered"] >= LEAST):
+        if features["missing"] <= room:
             yield item, features
 
 
@@ -262,10 +264,21 @@ def _is_somebody(name: str) -> bool:
 _TITLES = frozenset("mr mrs ms dr prof frau herr".split())
 
 
+def _own(item: Item) -> frozenset[str]:
+    """The words in which a candidate itself is told."""
+    return _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
+
+
+def _covered(ground: Ground, item: Item) -> float:
+    """How much of the question a candidate meets that is of no family asked for."""
+    met = _met(ground, ground.question.words, _own(item), ())
+    return sum(met) / len(met) if met else 0.5
+
+
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
     asked = ground.question
     ask = _asked(asked, item)
-    own = _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
+    own = _own(item)
     around = own | _stems(item.sentence) | _stems(ground.texts.get(item.turn, ""))
     explained = ask.explains if ask is not None else frozenset()
     met = _met(ground, asked.words, own, explained)

@@ -9,7 +9,7 @@ stores nor dates anything: the engine places the fact in its slot by valid time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -86,7 +86,7 @@ def slot_of(claim: Claim) -> str:
 
 def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, teller: str = "") -> Decision:
     """The effect of a claim on the current facts of its subject."""
-    if claim.holds or claim.effect != "holds" or claim.negated:
+    if _is_of_family(claim):
         return _by_family(claim, held, teller)
     slot = join(claim, held, known)
     mates = [h for h in held if h.slot == slot]
@@ -105,6 +105,43 @@ def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, 
     if not claim.cue and not named and claim.valid_from is None and _told_by_others(rivals, teller):
         return Decision("contradicts", slot, one, (), AT_ODDS)
     return _replace(claim, slot, rivals, why, one)
+
+
+def looks_into(claim: Claim, slots: Collection[str]) -> frozenset[str] | None:
+    """The slots of its subject, of those that hold anything, into which deciding a claim looks; None for all.
+
+    What speaks of a value that is over may mean it wherever it stands.
+    """
+    if claim.replaces or claim.effect == "ends" or claim.cue == "ends" or claim.key.endswith("|of"):
+        return None
+    return names_of(claim) | frozenset(
+        slot for slot in slots if not _is_of_family(claim) and _may_meet(claim, slot)
+    )
+
+
+def names_of(claim: Claim) -> frozenset[str]:
+    """The slots that a claim names itself, their denials, and those that it ousts."""
+    own = (claim.key, *claim.others, slot_of(claim))
+    ousted = (slot for name in own if (family := families().all.get(name)) for slot in family.ousts)
+    return frozenset((*own, *(NOT + name for name in own), *ousted))
+
+
+def joins(claim: Claim) -> bool:
+    """Whether a claim may belong into a slot that words the same thing otherwise."""
+    return not _is_of_family(claim)
+
+
+def _is_of_family(claim: Claim) -> bool:
+    return bool(claim.holds or claim.effect != "holds" or claim.negated)
+
+
+def _may_meet(claim: Claim, slot: str) -> bool:
+    """Whether `join` could put a claim there, whatever the objects of the slot are known to be."""
+    key, _, kind = slot.partition("#")
+    if claim.kind in MEASURES:
+        return kind.partition(":")[0] == claim.kind
+    stems, own = key.partition("|")[0], claim.key.partition("|")[0]
+    return stems == own or key.endswith(("|of", "|by")) or _related(stems, own)
 
 
 AT_ODDS = "two sources disagree, and neither speaks of a change"

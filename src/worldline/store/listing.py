@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, Instant, Interval
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
 from worldline.ports import View
@@ -38,18 +38,32 @@ def page(
     most: int,
     after: tuple[Instant, int] | None = None,
 ) -> list[Node]:
-    """Visible memories of these types (None: those that people write), newest first, after a mark."""
-    where = ["b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact')"]
-    args: dict[str, Any] = {"most": most}
-    if types is not None:
-        where = ["b.type IN (SELECT value FROM json_each(:types))"]
-        args["types"] = orjson.dumps(list(types)).decode()
-    if after is not None:
-        args["page_vf"], args["page_id"] = after
-        where.append("(b.vf, n.id) < (:page_vf, :page_id)")
-    if metadata:
-        view = view.bind(labels={**view.labels, **metadata})
-    return view.nodes(" AND ".join(where), "ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :most", **args)
+    """Visible memories of these types (None: those that people write), newest first, after a mark.
+
+    Of each type no more are read than the page may have.
+    """
+    args: dict[str, Any] = {"most": most, "types": orjson.dumps(list(types or ())).decode()}
+    page_vf, page_id = after or (FOREVER, 0)
+    view = view.bind(labels={**view.labels, **metadata}) if metadata else view
+    newest = "ORDER BY b.vf DESC, b.node DESC, b.id LIMIT :most"
+    rows = view.query(
+        f"{_TYPES if types is None else _GIVEN} SELECT {NODE} FROM k CROSS JOIN beliefs b ON b.tenant = :t AND b.id IN"
+        " (SELECT b.id FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
+        " AND b.type = k.type AND b.vf <= :page_vf AND (b.vf < :page_vf OR b.node < :page_id)"
+        f" AND {view.seen()} {newest}) CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node {newest}",
+        page_vf=page_vf, page_id=page_id, **args,
+    )  # fmt: skip
+    return [node_from(row) for row in rows]
+
+
+_NEXT_TYPE = "SELECT min(x.type) FROM beliefs x WHERE x.tenant = :t"
+_TYPES = (
+    f"WITH RECURSIVE every(type) AS (SELECT ({_NEXT_TYPE}) UNION ALL SELECT ({_NEXT_TYPE} AND x.type > every.type)"
+    " FROM every WHERE every.type IS NOT NULL), k AS (SELECT type FROM every WHERE type IS NOT NULL"
+    " AND type NOT IN ('Scope', 'Session', 'Turn', 'Fact'))"
+)
+"""The types that there are, without looking at more than one belief of each."""
+_GIVEN = "WITH k AS (SELECT DISTINCT value AS type FROM json_each(:types))"
 
 
 def everything(view: View) -> list[Node]:
@@ -127,8 +141,9 @@ def amounts(view: View) -> Amounts:
         "SELECT count(DISTINCT b.node), count(*),"
         f" (SELECT count(*) FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} AND {view.edge_ever_inside()}),"
         " (SELECT count(*) FROM log l WHERE l.tenant = :t),"
-        " count(DISTINCT (SELECT v.node FROM events v WHERE v.tenant = :t AND v.node = b.node"
-        " AND v.state = 'pending'))"
+        " (SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
+        " AND v.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
+        f" AND b.node = n.id AND {view.scoped('b')} AND {view.ever_inside('b.line')}))"
         f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
     merges = len(view.proposals("p.status = 'pending'"))

@@ -19,7 +19,7 @@ _SMALL = frozenset(
 _FEW = 100
 _LEADS_TO: dict[str, tuple[int, ...]] = {
     "beliefs_line": (2, 1),
-    "beliefs_type": (200_000, 2),
+    "beliefs_type": (200_000, 2, 1),
     "edges_out": (5, 4, 1, 1, 1, 1, 1, 1),
     "edges_in": (5, 4, 1, 1, 1, 1, 1, 1),
     "edges_contradicts": (5,),
@@ -28,7 +28,7 @@ _LEADS_TO: dict[str, tuple[int, ...]] = {
     "cold_texts_session": (20, 1),
     "texts_speaker": (10_000,),
     "cold_texts_speaker": (10_000,),
-    "facts_subject": (50, 10),
+    "facts_subject": (50, 10, 1),
     "facts_object": (20, 10),
     "facts_key": (100,),
     "facts_predicate": (1_000,),

@@ -7,6 +7,7 @@ answered so has the answer None, and is put to the store; once rows are written 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
@@ -23,6 +24,13 @@ _KEYS = "(SELECT value FROM json_each(:keys))"
 _PARENT = (
     "coalesce((SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = n.id AND c.type = 'contains'"
     " AND c.vt > :latest AND c.kt = :forever ORDER BY c.vt DESC, c.id LIMIT 1), 0)"
+)
+_MOST = 300
+"""So many facts of one slot are looked at."""
+_NEWEST = (
+    "SELECT value FROM json_each(:only) UNION SELECT w.node FROM json_each(:among) s CROSS JOIN json_each(:slots) p"
+    " CROSS JOIN facts w ON w.tenant = :t AND w.node IN (SELECT x.node FROM facts x WHERE x.tenant = :t"
+    " AND x.subject = s.value AND x.predicate = p.value ORDER BY x.node DESC LIMIT :most)"
 )
 _IDS = 16
 """So many ids are asked for at once, so that the statement stays the same."""
@@ -49,6 +57,12 @@ class Gathering:
         """Whatever has this number or a later one was not stored when the look-up was made."""
         self._names: dict[str, list[Called]] = {}
         self._facts: dict[int, list[Current]] = {}
+        self._slots: frozenset[str] | None = frozenset()
+        """The slots that were looked up of these subjects; None for all."""
+        self._named: frozenset[str] | None = None
+        """All slots of these subjects, where somebody asked for them."""
+        self._cut: set[tuple[int, str]] = set()
+        """Subjects and slots that hold more than was looked up."""
         self._by_belief: dict[int, Current] = {}
         self._by_line: dict[int, list[Current]] = {}
 
@@ -78,11 +92,29 @@ class Gathering:
             tx.recollect(line, (id_, called, its), (parent or None) if line == its else False)
         tx.absent(*(set(asked) - {row[5] for row in rows}))
 
-    def look_up_facts(self, lines: Collection[int]) -> None:
-        """What is believed of these subjects, in this scope's owner."""
-        asked = [line for line in dict.fromkeys(lines) if line not in self._facts]
+    def look_up_slots(self, lines: Collection[int]) -> frozenset[str]:
+        """The slots in which anything was ever believed of these subjects."""
+        self._named = frozenset(
+            row[0]
+            for row in self._tx.query(
+                f"SELECT DISTINCT predicate FROM facts WHERE tenant = :t AND subject IN {LISTED}",
+                among=listed(lines),
+            )
+        )
+        return self._named
+
+    def look_up_facts(
+        self, lines: Collection[int], slots: frozenset[str] | None, ids: Iterable[bytes]
+    ) -> None:
+        """What is believed of these subjects in these slots (None for all), in this scope's owner.
+
+        Of a slot that holds very many the newest are looked up, and the facts of these ids.
+        """
+        asked = list(dict.fromkeys(lines))
         if not asked or self._tx.has_merges():
             return
+        same = [found[0] for id_ in ids if (found := self._tx.find(id_))]
+        chosen = f"f.subject IN {LISTED}" if slots is None else f"f.node IN ({_NEWEST})"
         rows = self._tx.query(
             "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated, f.phrase,"
             f" {BELIEF}, o.name, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t"
@@ -91,14 +123,18 @@ class Gathering:
             " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-            f" WHERE f.tenant = :t AND f.subject IN {LISTED} AND ({self._tx.same_owner(self._scope)})"
-            " ORDER BY b.vf, b.id",
-            among=listed(asked),
-            scope=self._scope,
-        )
+            f" WHERE f.tenant = :t AND {chosen} AND ({self._tx.same_owner(self._scope)}) ORDER BY b.vf, b.id",
+            among=listed(asked), scope=self._scope, slots=texts(slots or ()), most=_MOST, only=listed(same),
+        )  # fmt: skip
+        self._slots = slots
         self._facts.update({line: [] for line in asked})
         for row in rows:
             self._keep(row)
+        if slots is not None:
+            held = Counter(
+                (fact.fact.row.subject, fact.fact.row.predicate) for fact in self._by_belief.values()
+            )
+            self._cut = {slot for slot, count in held.items() if count >= _MOST}
 
     def _keep(self, r: Row) -> None:
         row = fact_from((*r[:5], *r[10:21]))
@@ -128,17 +164,25 @@ class Gathering:
         ]
         return [*(row for key in dict.fromkeys(keys) for row in self._names[key]), *fresh]
 
-    def open_facts(self, subject: int, scope: int) -> list[OpenFact] | None:
-        """What is believed of a subject and not over."""
-        current = self._current(subject, scope)
+    def slots(self, subject: int) -> set[str] | None:
+        """The slots in which anything was ever believed of a subject, and perhaps others."""
+        if self._named is None or not (subject >= self._first or subject in self._facts):
+            return None
+        return {*self._named, *(row[3] for row in self._tx.rows["facts"] if row[2] == subject)}
+
+    def open_facts(
+        self, subject: int, scope: int, among: Collection[str] | None = None
+    ) -> list[OpenFact] | None:
+        """What is believed of a subject and not over; at least of these slots, if given."""
+        current = self._current(subject, scope, among)
         if current is None:
             return None
         return [c.fact for c in current if c.belief.valid.end == FOREVER and c.belief.status != "quarantined"]
 
     def slot(self, subject: int, predicate: str, scope: int, beside: int) -> list[FactRow] | None:
         """The believed facts of a subject and predicate, in the same world as `beside`."""
-        current, world = self._current(subject, scope), self._world_of(beside)
-        if current is None or world is None:
+        current, world = self._current(subject, scope, (predicate,)), self._world_of(beside)
+        if current is None or world is None or (subject, predicate) in self._cut:
             return None
         return [c.fact.row for c in current if c.fact.row.predicate == predicate and c.world == world]
 
@@ -181,9 +225,9 @@ class Gathering:
                 return int(row[8])
         return next((c.world for c in self._by_line.get(fact, ())), None)
 
-    def _current(self, subject: int, scope: int) -> list[Current] | None:
-        new = subject >= self._first
-        if scope != self._scope or not (new or subject in self._facts) or self._tx.has_merges():
+    def _current(self, subject: int, scope: int, slots: Collection[str] | None) -> list[Current] | None:
+        looked_up = subject >= self._first or (subject in self._facts and self._covers(slots))
+        if scope != self._scope or not looked_up or self._tx.has_merges():
             return None
         stored = self._facts.get(subject, [])
         found = [c for c in stored if self._is_open(c.belief.row)]
@@ -200,6 +244,13 @@ class Gathering:
             else:
                 return None  # believed again after it was given up: whose it is stands in the store
         return sorted(found, key=lambda c: (c.belief.valid.start, c.belief.row))
+
+    def _covers(self, slots: Collection[str] | None) -> bool:
+        """Whether all that is stored in these slots was looked up."""
+        if self._slots is None or slots is None:
+            return self._slots is None
+        missing = set(slots) - self._slots
+        return not missing or (self._named is not None and missing.isdisjoint(self._named))
 
     def _fresh(self, row: Row, belief: Belief, line: int) -> Current:
         node, _, subject, predicate, object_, literal, phrase, _, kind, one, rank, dated = row

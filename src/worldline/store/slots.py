@@ -16,7 +16,7 @@ from worldline.clock import Instant
 from worldline.model import Belief, FactRow
 from worldline.ports import Tx, View
 from worldline.store.naming import texts
-from worldline.store.view import BELIEF, belief_from, fact_from
+from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed
 
 _SLOTS = "(SELECT value FROM json_each(:slots))"
 _HELD = "b.kt = :forever AND b.vt = :forever"
@@ -79,10 +79,22 @@ def value_of(object_: int, name: str | None, literal: str | None) -> str:
 # Open facts -----------------------------------------------------------------------------------------
 
 
-def open_facts(tx: Tx, subject: int, scope: int) -> list[OpenFact]:
-    """What is believed of a subject and not over, in this scope's owner."""
-    known = tx.gathering.open_facts(subject, scope) if tx.gathering else None
-    return [_open(row) for row in tx.open_facts(subject, scope)] if known is None else known
+def open_facts(tx: Tx, subject: int, scope: int, among: Collection[str] | None = None) -> list[OpenFact]:
+    """What is believed of a subject and not over, in this scope's owner; in these slots, if given."""
+    known = tx.gathering.open_facts(subject, scope, among) if tx.gathering else None
+    return [_open(row) for row in tx.open_facts(subject, scope, among)] if known is None else known
+
+
+def slots_of(tx: Tx, subject: int) -> Collection[str]:
+    """The slots in which anything was ever believed of a subject."""
+    known: set[str] | None = tx.gathering.slots(subject) if tx.gathering else None
+    if known is not None:
+        return known
+    rows = tx.query(
+        f"SELECT DISTINCT predicate FROM facts WHERE tenant = :t AND subject IN {LISTED}",
+        among=listed(tx.same_as(subject)),
+    )
+    return [row[0] for row in rows]
 
 
 def open_facts_among(tx: Tx, nodes: Collection[int], scope: int) -> list[OpenFact]:

@@ -47,6 +47,10 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
 """Locks of an open file (try, wait), where the system has them; elsewhere flock."""
 _COUNTER, _QUEUE = 0, 1
+PAGE = 1024
+"""Bytes of a page. A write touches many pages and changes little in each: small ones write half as much."""
+CHECKPOINT = 4000
+"""Pages of the log, after which they are copied back; the more, the fewer are copied twice."""
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
@@ -107,6 +111,7 @@ class SqliteStore(Held):
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
             with self._opening:
                 for owner, left in [pair for pair in self._open if not pair[0].is_alive()]:
                     left.close(True)
@@ -418,7 +423,7 @@ class SqliteStore(Held):
             try:
                 yield
             finally:
-                connection.execute("PRAGMA wal_autocheckpoint = 1000")
+                connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
                 connection.execute("PRAGMA cache_size = -16000")
 
     def drop_indexes(self) -> None:
@@ -471,6 +476,7 @@ def _place(path: str) -> tuple[int, int] | None:
 
 def create(connection: apsw.Connection) -> None:
     """A new, empty store."""
+    connection.execute(f"PRAGMA page_size = {PAGE}")
     connection.execute("BEGIN IMMEDIATE")
     for name in TABLES:
         connection.execute(migrate.table(name))

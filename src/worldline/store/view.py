@@ -326,20 +326,26 @@ class SqlView(View):
         )
         return [fact_from(row) for row in rows]
 
-    def open_facts(self, subject: int, scope: int) -> list[tuple[Any, ...]]:
+    def open_facts(
+        self, subject: int, scope: int, among: Collection[str] | None = None
+    ) -> list[tuple[Any, ...]]:
         """What is believed of a subject and not over: fact columns, belief columns, the object's name."""
-        return self._open_facts("", "subject", self.same_as(subject), scope)
+        return self._open_facts("", "subject", self.same_as(subject), scope, among)
 
     def open_facts_among(self, nodes: Collection[int], scope: int) -> list[tuple[Any, ...]]:
         """Which of these are facts that are believed and not over; the subject's name, then as `open_facts`."""
         name = "(SELECT s.name FROM nodes s WHERE s.tenant = :t AND s.id = f.subject), "
         return self._open_facts(name, "node", nodes, scope)
 
-    def _open_facts(self, first: str, by: str, among: Collection[int], scope: int) -> list[tuple[Any, ...]]:
+    def _open_facts(
+        self, first: str, by: str, among: Collection[int], scope: int, slots: Collection[str] | None = None
+    ) -> list[tuple[Any, ...]]:
         chosen = f"f.{by} IN {LISTED} AND ({self.same_owner(scope)})"
+        chosen += "" if slots is None else " AND f.predicate IN (SELECT value FROM json_each(:slots))"
         return self.query(
-            f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id", scope=scope, among=listed(among)
-        )
+            f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id",
+            scope=scope, among=listed(among), slots=orjson.dumps(sorted(slots or ())).decode(),
+        )  # fmt: skip
 
     def same_owner(self, scope: int) -> str:
         """Beliefs of the same owner: the same user, agent and app, whatever the run."""

@@ -38,7 +38,7 @@ KIND, OWNER, APART, EVERY = "#", "@", "=", ""
 """What a term begins with that is no word of a text: a kind, an owner; and the list of all texts."""
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
 SEALED = 104
-"""Postings of a sealed chunk: as many as fit beside the key without an overflow page."""
+"""Postings of a sealed chunk: as many as fit into a page, or into one beside that of the key."""
 FRESH = 96
 """So many new texts wait at most."""
 _POSTING = struct.Struct(">IHHB")

@@ -7,7 +7,7 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 import orjson
@@ -24,7 +24,18 @@ from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
-from worldline.rules.slots import NOT, Decision, HeldValue, also_called, corrects, decide, oriented, slot_of
+from worldline.rules.slots import (
+    NOT,
+    Decision,
+    HeldValue,
+    also_called,
+    corrects,
+    decide,
+    joins,
+    looks_into,
+    oriented,
+    slot_of,
+)
 from worldline.rules.wording import sentence
 from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
@@ -150,7 +161,12 @@ def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> No
     found.look_up_names({key for name in names.values() for key in name_keys(name)}, [*ids.values(), *facts])
     tx.gathering = found
     subjects = [part for c in claims for part in (c.subject, c.object if c.active else "") if part in names]
-    found.look_up_facts([line for part in subjects if (line := _line_of(tx, names[part], place))])
+    lines = [line for part in subjects if (line := _line_of(tx, names[part], place))]
+    held = found.look_up_slots(lines) if any(map(joins, claims)) else frozenset[str]()
+    both = (way for claim in claims for way in (claim, oriented(claim, lambda key: True)))
+    parts = [looks_into(claim, held) for claim in both]
+    into = None if None in parts else frozenset(slot for part in parts for slot in part or ())
+    found.look_up_facts(lines, into, facts)
 
 
 def _line_of(tx: Tx, name: str, place: Place) -> int:
@@ -163,7 +179,7 @@ def _settle_one(tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle
     claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
     subject = elsewhere or whom(tx, claim, told, place, who_speaks(event.speaker, handle.scope.user))
-    held = _held(tx, subject, place)
+    held = _held(tx, subject, place, looks_into(claim, slots.slots_of(tx, subject) if joins(claim) else ()))
     decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
     if not decision.slot:
         return False
@@ -206,7 +222,7 @@ def whom(tx: Tx, claim: Claim, told: ToldBy, place: Place, speaker: str = "") ->
     if not claim.record and not naming.one_called(tx, fold(claim.subject), place.scope):
         for name in also_called(claim.subject, speaker, claim.family):
             line = naming.one_called(tx, fold(name), place.scope)
-            if line and (name != speaker or any(h.slot == claim.key for h, _ in _held(tx, line, place))):
+            if line and (name != speaker or _held(tx, line, place, (claim.key,))):
                 return line
     return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
 
@@ -392,8 +408,8 @@ def _correct_value(tx: Tx, said: Reading, told: ToldBy, place: Place, handle: Ha
     for node, subject, name, phrase in slots.lately_told(
         tx, event.speaker, event.said_at, event.key, place.scope, LATELY
     ):
-        held = _held(tx, subject, place)
-        wrong = next((h for h, _ in held if h.id == str(node)), None)
+        held = [(held, row) for held, row, _ in _held_among(tx, [node], place)]
+        wrong = next((h for h, _ in held), None)
         value = next((v for v in said.values if wrong is not None and corrects(v, wrong)), None)
         if wrong is None or value is None:
             continue
@@ -435,9 +451,12 @@ def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[HeldVa
     return [(*_as_held(fact), fact.subject_name) for fact in slots.open_facts_among(tx, nodes, place.scope)]
 
 
-def _held(tx: Tx, subject: int, place: Place) -> list[tuple[HeldValue, FactRow]]:
-    """The facts that are believed of a subject and not over, in this scope's owner."""
-    return [_as_held(fact) for fact in slots.open_facts(tx, subject, place.scope)]
+def _held(
+    tx: Tx, subject: int, place: Place, among: Collection[str] | None
+) -> list[tuple[HeldValue, FactRow]]:
+    """The facts that are believed of a subject and not over, in this scope's owner and in these slots."""
+    found = map(_as_held, slots.open_facts(tx, subject, place.scope, among))
+    return [each for each in found if among is None or each[0].slot in among]
 
 
 def _as_held(fact: slots.OpenFact) -> tuple[HeldValue, FactRow]:
