@@ -202,7 +202,6 @@ def content_words(text: str, language: str = "english") -> list[str]:
     return [token for token in words(text, language) if token not in dull]
 
 
-@lru_cache(maxsize=2048)
 def fold(name: str) -> str:
     """The key under which a name is looked up: no case, accents, punctuation or double spaces.
 
@@ -218,6 +217,11 @@ def _folded(name: str) -> str:
         return _joined(_NAME_DROP.sub("", plain))
     plain = _SIGNED_DROP.sub(_kept_or(""), plain)
     return " ".join(_SIGNED_GAP.sub(_kept_or(" "), plain).split()) or _joined(plain)
+
+
+def forget_names() -> None:
+    """Drops the names that were folded lately: some of them may have been forgotten for good."""
+    _folded.cache_clear()
 
 
 def unsigned(key: str) -> str:
