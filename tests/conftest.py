@@ -24,7 +24,6 @@ pytest_plugins = ["conformance.engines"]
 CITUS = os.environ.pop("WORLDLINE_TEST_CITUS", "")
 """The coordinator of a cluster, if there is one."""
 ON_BOTH = (
-    "laws/test_archive.py",
     "laws/test_containment.py",
     "laws/test_histories.py",
     "laws/test_isolation.py",
@@ -41,7 +40,6 @@ ON_BOTH = (
     "flows/test_sleep.py",
     "flows/test_sleep_graph.py",
     "flows/test_undo_merge_purge.py",
-    "state/test_derived.py",
     "state/test_found_by_fuzz.py",
     "state/test_fuzz.py",
 )

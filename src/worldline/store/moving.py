@@ -2,7 +2,7 @@
 
 A tenant's number follows from its name and its rows are numbered within it, so nothing is translated. One
 tenant is one transaction: a copy that was cut short is begun again for the tenants that are missing. It is
-proved before it is kept.
+proved before it is kept: every row that the log vouches for; indexes are copied with what they index.
 """
 
 from __future__ import annotations
@@ -48,8 +48,14 @@ def move(source: Store, target: Store, name: str, progress: Progress | None = No
                 raise Refused(
                     f"{target.path} holds another memory of the tenant {name!r}; copy into another store"
                 )
-            rows = _carry(source, target, tenant, progress or (lambda stage, done: None))
-            found = verify(target, target.tenant_row(name))
+            told = progress or (lambda stage, done: None)
+            rows = _carry(source, target, tenant, told)
+            found = verify(
+                target,
+                target.tenant_row(name),
+                lambda stage, done: told(f"{name}: proving {stage}", done),
+                derived=False,
+            )
             if found.damage or target.tenant_row(name).head != tenant.head:
                 raise StoreError(
                     f"the copy of {name!r} does not prove itself ({found.damage[:1]}); nothing was kept"
