@@ -350,10 +350,47 @@ def _realmem_conversation(name: str, dialogues: Any) -> Conversation:
     return Conversation(name, tuple(messages), asked)
 
 
+# Stories and little memories: messages of named people, questions whose gold are messages.
+
+
+def _stories(content: Any) -> Iterator[Conversation]:
+    for story in content:
+        messages = tuple(_story_message(f"{n}", m) for n, m in enumerate(story["messages"]))
+        by_id = {m.id: m for m in messages}
+        questions = tuple(
+            _story_question(f"{story['id']}/{n}", item, by_id) for n, item in enumerate(story["questions"])
+        )
+        yield Conversation(str(story["id"]), messages, questions)
+
+
+def _story_message(place: str, item: Mapping[str, Any]) -> BenchMessage:
+    speaker = item["speaker"]
+    role = speaker if speaker in ("user", "assistant") else "people"
+    session = str(item.get("session") or place)
+    return BenchMessage(
+        str(item.get("id") or place), session, speaker, role, item["text"], "", instant(item["said_at"])
+    )
+
+
+def _story_question(name: str, item: Mapping[str, Any], by_id: Mapping[str, BenchMessage]) -> BenchQuestion:
+    kind = "unanswerable" if item.get("unanswerable") else str(item.get("kind") or "small")
+    instead = [other for others in item.get("instead", {}).values() for other in others]
+    plain = BenchQuestion(
+        name,
+        item["question"],
+        kind,
+        asked_at=instant(item.get("asked_at")),
+        answerable=kind != "unanswerable",
+        answer=str(item.get("answer") or ""),
+    )
+    return _question(by_id, map(str, [*item["gold"], *instead]), plain)
+
+
 LOADERS: dict[str, Callable[[Any], Iterator[Conversation]]] = {
     "locomo": _locomo,
     "longmemeval": _longmemeval,
     "beam": _beam,
     "memdaily": _memdaily,
     "realmem": _realmem,
+    "stories": _stories,
 }

@@ -42,6 +42,8 @@ class Ranking(Struct, frozen=True):
     """What a reader would be shown."""
     facts: tuple[tuple[str, ...], ...] = ()
     """The turns that each shown fact rests on."""
+    answered: bool = False
+    """Whether it gave an answer, and not only evidence."""
 
 
 class Worldline:
@@ -77,7 +79,7 @@ class Worldline:
         taken = 1000 * (time.perf_counter() - start)
         turns = tuple(self._ids[hit.node.id] for hit in found.hits if hit.node.id in self._ids)
         cited = tuple(self._cited(memory, fact.id) for fact in found.facts)
-        return Ranking(turns, taken, found.sure, found.tokens, found.text, cited)
+        return Ranking(turns, taken, found.sure, found.tokens, found.text, cited, found.answer is not None)
 
     def sleep(self) -> None:
         """Thinks over what was read, as a night after the last message would."""

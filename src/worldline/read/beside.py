@@ -14,10 +14,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from worldline.ports import View
-from worldline.read.cues import AskedFor
-from worldline.read.features import Column, Turn, standard
+from worldline.read.cues import Asked
+from worldline.read.features import standard
 from worldline.read.lanes import Course
 from worldline.read.score import Board
+from worldline.read.turns import Column, Turn
 from worldline.read.weights import CITED, PROFILE, SIGNALS, TOPIC, WORLD
 from worldline.rules.describe import TIME
 from worldline.rules.salience import standing
@@ -51,7 +52,7 @@ def _spread(turns: Sequence[Turn], near: Mapping[int, float]) -> Column:
     return standard(np.where(np.isnan(values), np.nanmean(values), values))
 
 
-def unasked(asked: AskedFor) -> frozenset[str]:
+def unasked(asked: Asked) -> frozenset[str]:
     """The signals that have nothing to do with a question: landmarks are for when and for people, causes for why."""
     landmark = bool(asked.wants & TIME) and bool(asked.people)
     return frozenset(name for name, wanted in (("landmark", landmark), ("cause", asked.why)) if not wanted)

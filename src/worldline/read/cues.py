@@ -33,7 +33,7 @@ from worldline.rules.kinds import asked_kinds
 from worldline.text import content_words, fold, words
 
 
-class AskedFor(msgspec.Struct, frozen=True):
+class Asked(msgspec.Struct, frozen=True):
     """A question as scoring sees it; ``wants`` and ``strict`` are flags of described texts."""
 
     text: str
@@ -161,7 +161,7 @@ _META_WORDS = (
 )
 
 
-def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) -> AskedFor:
+def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) -> Asked:
     """Read a question's cues; ``people`` are the names of known speakers."""
     named = _named(question, people)
     order, text = bool(_ORDER.search(question)), question
@@ -171,7 +171,7 @@ def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) 
     terms = [t for t in found if t not in _meta()] or list(found)
     strict = sum(bit for bit, pattern in _STRICT if pattern.search(question))
     kept = tuple(t for t in terms if t not in own) or tuple(terms)
-    return AskedFor(
+    return Asked(
         text=text,
         terms=kept,
         kinds=tuple(asked_kinds(t) for t in kept),

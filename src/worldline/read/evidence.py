@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from worldline.read.cues import AskedFor
-from worldline.read.features import DAY, Turn
+from worldline.read.cues import Asked
 from worldline.read.meeting import Need, Unit, left_open, sentences, units
+from worldline.read.turns import DAY, Turn
 from worldline.read.weights import CERTAIN, EVIDENCE
 from worldline.rules.describe import CLOCK, DATE, NUMBER, TIME
 from worldline.text import words
@@ -44,7 +44,7 @@ class EvidenceSum(msgspec.Struct, frozen=True):
 
 
 def evidence(
-    asked: AskedFor, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]
+    asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]
 ) -> EvidenceSum:
     """Absolute measures over the turns of a pool, best first; `pool` has their neighbours too."""
     best = turns[:TOP]
@@ -54,8 +54,7 @@ def evidence(
     together = [max(unit.degrees[at] for unit in found) for at in range(len(wanted))]
     cosines = sorted((turn.cosine for turn in turns if turn.cosine is not None), reverse=True)
     measures = {
-        "gap": min(unit.gap(wanted) for unit in found),
-        "apart": left_open(wanted, together),
+        "open": (min(unit.gap(wanted) for unit in found) + left_open(wanted, together)) / 2,
         "lacks": _lacks(asked, wanted, best[top.turn]),
         "person": _person(wanted, top),
         "own": _own(asked, wanted, turns[:DEPTH]),
@@ -79,7 +78,7 @@ def _gap(one: Turn, other: Turn) -> int:
     return abs((one.said_at or 0) - (other.said_at or 0))
 
 
-def _lacks(asked: AskedFor, wanted: Sequence[Need], turn: Turn) -> float:
+def _lacks(asked: Asked, wanted: Sequence[Need], turn: Turn) -> float:
     """1 where a number, a time or a name is asked for and the text has none; ½ for a place, which may have no name."""
     flags, text = turn.described.flags, turn.described.words
     if asked.wants & NUMBER:
@@ -97,7 +96,7 @@ def _person(wanted: Sequence[Need], unit: Unit) -> float:
     return next((degree for need, degree in zip(wanted, unit.degrees, strict=True) if not need.stem), 1.0)
 
 
-def _own(asked: AskedFor, wanted: Sequence[Need], turns: Sequence[Turn]) -> float:
+def _own(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> float:
     """Between two people who talk: how much better words about the one asked for fit than words about the other.
 
     What somebody says of themselves counts, what another says to them as "you", and half of all they say.

@@ -18,7 +18,7 @@ from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
 from worldline.read.candidates import Item, SaidTurn, behind, of_facts, of_turns
-from worldline.read.cues import AskedFor
+from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
@@ -85,7 +85,7 @@ class Known(Struct, frozen=True):
 
 def known(
     view: View,
-    asked: AskedFor,
+    asked: Asked,
     matcher: Matcher | None,
     hits: Sequence[Hit] = (),
     readings: Mapping[int, bytes] = {},
@@ -115,7 +115,7 @@ def known(
     return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
 
 
-def _read(asked: AskedFor) -> Question | None:
+def _read(asked: Asked) -> Question | None:
     return read_question(asked.text, to_datetime(asked.asked_at or 0))
 
 
@@ -130,7 +130,7 @@ def _is_walkable(ground: Ground) -> bool:
 
 
 def _walked(
-    asked: AskedFor,
+    asked: Asked,
     graph: ViewGraph,
     matcher: Matcher | None,
     ground: Ground | None = None,
@@ -265,7 +265,7 @@ def _is_one_of(name: str, names: Collection[str]) -> bool:
     return any(set(n.split()) <= folded for n in names if n)
 
 
-def _relevant(believed: Sequence[Believed], asked: AskedFor, least: int = 1) -> tuple[Believed, ...]:
+def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tuple[Believed, ...]:
     """Facts that share words with the question beyond the name itself: best overlap first, then crystals."""
     terms = set(asked.terms)
     scored = []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from worldline.ports import Vectors, View
-from worldline.read.cues import AskedFor
+from worldline.read.cues import Asked
 from worldline.rules.kinds import STANDING
 from worldline.store import people, search
 from worldline.store.search import SearchGround
@@ -52,7 +52,7 @@ class Look(Struct, frozen=True):
     """What every lane is given."""
 
     view: View
-    asked: AskedFor
+    asked: Asked
     ground: SearchGround
     frequency: Mapping[str, int]
     semantic: Semantic | None
@@ -64,7 +64,7 @@ class Look(Struct, frozen=True):
 
 
 def words(
-    view: View, asked: AskedFor, ground: SearchGround, frequency: Mapping[str, int], depth: int | None = DEPTH
+    view: View, asked: Asked, ground: SearchGround, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
     """Nodes that hold the question's words, or are of the kinds it asks for, by BM25."""
     terms, kinds = asked.terms, [tag for tags in asked.kinds for tag in tags]

@@ -19,15 +19,15 @@ from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
-from worldline.read.cues import AskedFor, ask
-from worldline.read.features import Column, Corpus, Turn
+from worldline.read.cues import Asked, ask
+from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
-from worldline.read.meeting import FAMILY, degrees, needs, shares
+from worldline.read.meeting import degrees, needs
 from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
-from worldline.read.score import Board, Judged, Scored, how_many, judge, score
-from worldline.read.weights import MEETS, THRESHOLD
+from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
+from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import Described
 from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
@@ -85,7 +85,7 @@ class Pool(Struct, frozen=True):
 class Ranked(Struct, frozen=True):
     """A question, its pool, and the candidates in order."""
 
-    asked: AskedFor
+    asked: Asked
     pool: Pool
     board: Board
     order: Sequence[int]
@@ -135,13 +135,14 @@ def _recalled(
     told = verbatim(view, [scored.key for scored in chosen])
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
-    reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
     believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
-    sure = 0.0 if wordless else verdict.sure
     if believed.answer:
-        reason, sure = None, max(sure, THRESHOLD)
+        verdict = settle(verdict)
         hits = _led_by(view, hits, believed.answer.turn, pool)
+    elif wordless:
+        verdict = replace(verdict, sure=0.0, enough=False)
+    reason = None if verdict.enough else NO_WORD if wordless else _why_not(pool, verdict)
     answer = Recall(
         question,
         tuple(hits),
@@ -149,8 +150,8 @@ def _recalled(
         0,
         bool(reason),
         reason,
-        sure,
-        tuple(_trace(asked, pool, verdict.measures, sure)) if wish.explain else (),
+        verdict.sure,
+        tuple(_trace(asked, pool, verdict.measures, verdict.sure)) if wish.explain else (),
         believed.facts,
         believed.answer.text if believed.answer else None,
         believed.answer.proof if believed.answer else (),
@@ -200,8 +201,6 @@ def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ra
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
     factors = _beside_the_words(view, asked, pool, wish, ground)
-    if ground.texts <= WHOLE:
-        factors |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
     board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
@@ -223,7 +222,7 @@ def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Se
 
 
 def _beside_the_words(
-    view: View, asked: AskedFor, pool: Pool, wish: Wish, ground: search.SearchGround
+    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.SearchGround
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
@@ -239,7 +238,7 @@ def _beside_the_words(
 
 
 def gather(
-    view: View, asked: AskedFor, wish: Wish, semantic: Semantic | None, ground: search.SearchGround
+    view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.SearchGround
 ) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
@@ -281,7 +280,7 @@ def _whole(view: View) -> dict[int, Turn]:
     return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
 
 
-def _in_other_words(asked: AskedFor, rest: Sequence[Turn]) -> list[int]:
+def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
     wanted = needs(asked, NOTHING_STORED) if rest else []
     return [turn.key for turn in rest if max(degrees(wanted, turn.described.words), default=0.0) >= FAMILY]
@@ -372,7 +371,7 @@ def _why_not(pool: Pool, verdict: Judged) -> str:
     return "what was found meets too little of the question"
 
 
-def _trace(asked: AskedFor, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
+def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
     lines = [
         f"terms: {', '.join(asked.terms) or 'none'}",
         f"people: {', '.join(asked.people) or 'none'}",

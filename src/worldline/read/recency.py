@@ -15,10 +15,10 @@ from functools import cache
 from typing import Literal
 
 from worldline.lexicon import lines
-from worldline.read.cues import AskedFor
-from worldline.read.features import DAY, Turn
+from worldline.read.cues import Asked
 from worldline.read.meeting import Need, Unit, degrees, needs, units
 from worldline.read.score import Board
+from worldline.read.turns import DAY, Turn
 from worldline.rules.describe import NAME, NUMBER
 from worldline.store.search import Drawn
 from worldline.text import words
@@ -68,7 +68,7 @@ _THEN = re.compile(
 )
 
 
-def tense(asked: AskedFor) -> Tense:
+def tense(asked: Asked) -> Tense:
     """Whether a question asks how things are, how they were before, or for neither."""
     if asked.broad or asked.advice or asked.to_assistant:
         return ""
@@ -83,7 +83,7 @@ def tense(asked: AskedFor) -> Tense:
     return "now" if _IS.search(asked.text) and not _WAS.search(asked.text) else ""
 
 
-def outdated(asked: AskedFor, drawn: Sequence[Drawn]) -> dict[int, tuple[int, ...]]:
+def outdated(asked: Asked, drawn: Sequence[Drawn]) -> dict[int, tuple[int, ...]]:
     """Turn → the turns that took its place, where the fact of it that meets the question best is over.
 
     What was withdrawn never held, whenever the question asks about; what has ended was right before.
@@ -110,7 +110,7 @@ def _is_past(fact: Drawn, wish: Tense) -> bool:
     return fact.over and (wish == "now" or fact.wrong is (wish == ""))
 
 
-def _share(asked: AskedFor, wanted: Sequence[Need], fact: str) -> float:
+def _share(asked: Asked, wanted: Sequence[Need], fact: str) -> float:
     """How much of the question a fact meets; nothing where that is little, or it is of somebody or something else."""
     said = words(fact)
     met = degrees(wanted, " ".join(said))
@@ -126,7 +126,7 @@ def _share(asked: AskedFor, wanted: Sequence[Need], fact: str) -> float:
 
 
 def in_time(
-    asked: AskedFor, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]] = {}
+    asked: Asked, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]] = {}
 ) -> list[int]:
     """The order with what holds now before what it took the place of, or after it, as the question asks."""
     wish = tense(asked)
@@ -171,7 +171,7 @@ def _is_later(old: Turn, new: Turn) -> bool:
     )
 
 
-def _by_date(asked: AskedFor, board: Board, order: list[int]) -> list[int]:
+def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
     wanted = needs(asked)
     best = order[:DEPTH]
     held = dict(zip(best, units(asked, wanted, [board.turns[at] for at in best]), strict=True))
@@ -211,7 +211,7 @@ LEFT = 0.5
 """The share of what is asked, without what came after, that the turn of the time before must meet."""
 
 
-def _before_that(asked: AskedFor, board: Board, order: list[int]) -> list[int]:
+def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
     """ "Who was it before Chidi?": what names the one after, or was said later, does not tell the one before."""
     tail = _BEFORE.search(asked.text)
     if tail is None or not order:
@@ -238,7 +238,7 @@ def _before_that(asked: AskedFor, board: Board, order: list[int]) -> list[int]:
     return order
 
 
-def _is_version(asked: AskedFor, board: Board, old: int, new: int) -> bool:
+def _is_version(asked: Asked, board: Board, old: int, new: int) -> bool:
     """Said later, by whoever may speak of the same matter, with the same kind of value."""
     a, b = board.turns[old], board.turns[new]
     if not _is_later(a, b) or b.said_at == a.said_at or "assistant" in (a.role, b.role):
@@ -263,7 +263,7 @@ def _is_now(turn: Turn, unit: Unit) -> bool:
     return not dates or turn.said_at is None or any(end > turn.said_at - LONG_AGO for _, end in dates)
 
 
-def _of_another(asked: AskedFor, old: Turn, new: Unit) -> bool:
+def _of_another(asked: Asked, old: Turn, new: Unit) -> bool:
     """Whether the newer one brings a relative into it of whom neither the older one nor the question speaks."""
     kin = _kin().intersection(new.sentence.split())
     return not kin <= {*old.described.words.split(), *words(asked.text)}

@@ -22,7 +22,7 @@ from worldline.config import load
 from worldline.plugins.language_models import open_language_model
 from worldline.surfaces.options import Verb
 
-DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem")
+DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")
 OTHERS = ("factconsolidation", "resolver", "fit", "composition")
 _FILES = click.argument("files", nargs=-1, metavar="FILE...")
 _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")

@@ -69,7 +69,7 @@ from worldline.surfaces.rest_values import (
     WorldHash,
     Worlds,
 )
-from worldline.surfaces.verbs import Asked, forward, given, moment, taken
+from worldline.surfaces.verbs import Body, forward, given, moment, taken
 from worldline.write.forget import Forgotten
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
@@ -110,7 +110,7 @@ class Route(NamedTuple):
     method: Literal["GET", "POST"]
     path: str
     run: Callable[[Memory, Any], Any]
-    takes: type[Struct] = Asked
+    takes: type[Struct] = Body
     gives: Any = None
 
     @property
@@ -307,7 +307,7 @@ def merges(memory: Memory, asked: Decided) -> Any:
     return [NamedProposal(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
 
 
-def worlds(memory: Memory, asked: Asked) -> Worlds:
+def worlds(memory: Memory, asked: Body) -> Worlds:
     """Every world with its hash, and the hash of everything."""
     return Worlds(memory.hash(), [WorldHash(hash_, node) for node, hash_ in memory.worlds()])
 
@@ -335,17 +335,17 @@ def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
     )
 
 
-def reindex(memory: Memory, asked: Asked) -> dict[str, int]:
+def reindex(memory: Memory, asked: Body) -> dict[str, int]:
     """Makes words, descriptions and labels anew from the texts; how many, and how many vectors were dropped."""
     return memory.reindex()._asdict()
 
 
-def ailments(memory: Memory, asked: Asked) -> list[dict[str, str]]:
+def ailments(memory: Memory, asked: Body) -> list[dict[str, str]]:
     """What is wrong with the store that can be seen at once, each with the command that mends it."""
     return [one._asdict() for one in memory.ailments()]
 
 
-def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
+def scopes(memory: Memory, asked: Body) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
     page: str | None = None
@@ -360,18 +360,18 @@ def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
             return {kind: sorted(names) for kind, names in found.items()}
 
 
-def span_(memory: Memory, asked: Asked) -> Any:
+def span_(memory: Memory, asked: Body) -> Any:
     """From the first to the last moment that this memory knows of, on both axes."""
     return memory.handle.read(span)
 
 
-def verify(memory: Memory, asked: Asked) -> Any:
+def verify(memory: Memory, asked: Body) -> Any:
     """Recomputes every hash and looks at every logged row."""
     found = memory.verify()
     return {"ok": found.ok, **plain(found)}
 
 
-def flush(memory: Memory, asked: Asked) -> Counted:
+def flush(memory: Memory, asked: Body) -> Counted:
     """Embeds everything that has no vector yet."""
     return Counted(memory.flush())
 

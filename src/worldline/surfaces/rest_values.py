@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 
 from worldline.model import Metadata, Node, Proposal
 from worldline.surfaces.answering import Cited
-from worldline.surfaces.verbs import Asked, Ref, Time
+from worldline.surfaces.verbs import Body, Ref, Time
 
 Way = Literal["out", "in", "both"]
 
@@ -16,7 +16,7 @@ Way = Literal["out", "in", "both"]
 # What the routes take ----------------------------------------------------------------------------
 
 
-class RecallBody(Asked):
+class RecallBody(Body):
     """A question."""
 
     question: str
@@ -30,7 +30,7 @@ class RecallBody(Asked):
     without: list[str] = field(default_factory=list)
 
 
-class ContextBody(Asked):
+class ContextBody(Body):
     """What to know first."""
 
     about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")] | None = (
@@ -39,14 +39,14 @@ class ContextBody(Asked):
     max_tokens: Annotated[int, Meta(ge=20, le=100_000, description="Budget of the text.")] = 800
 
 
-class WalkAnswer(Asked):
+class WalkAnswer(Body):
     """A question of several hops."""
 
     question: str
     limit: Annotated[int, Meta(ge=1, le=50)] = 5
 
 
-class LoadNote(Asked):
+class LoadNote(Body):
     """A note to load; `inside` is the place in the list of the note that contains it."""
 
     type: str
@@ -59,7 +59,7 @@ class LoadNote(Asked):
     inside: int | None = None
 
 
-class LoadLink(Asked):
+class LoadLink(Body):
     """An edge to load; an end is the place of a note in the list."""
 
     src: int
@@ -70,14 +70,14 @@ class LoadLink(Asked):
     metadata: Metadata | None = None
 
 
-class Load(Asked):
+class Load(Body):
     """Many notes and links."""
 
     notes: list[LoadNote]
     links: list[LoadLink] = field(default_factory=list)
 
 
-class EdgeOf(Asked):
+class EdgeOf(Body):
     """An edge by its three parts."""
 
     src: Ref
@@ -93,7 +93,7 @@ class EndEdge(EdgeOf):
     dry_run: bool = False
 
 
-class Of(Asked):
+class Of(Body):
     """One memory."""
 
     ref: Ref
@@ -114,7 +114,7 @@ class SplitBody(Of):
     name: str
 
 
-class QueryStep(Asked):
+class QueryStep(Body):
     """One step of a query: exactly one of these."""
 
     follow: FollowStep | None = None
@@ -122,7 +122,7 @@ class QueryStep(Asked):
     connected: ConnectedStep | None = None
 
 
-class FollowStep(Asked):
+class FollowStep(Body):
     """Move on along edges."""
 
     types: list[str] = field(default_factory=list)
@@ -130,7 +130,7 @@ class FollowStep(Asked):
     depth: int = 1
 
 
-class WhereStep(Asked):
+class WhereStep(Body):
     """Keep what fits."""
 
     type: list[str] = field(default_factory=list)
@@ -140,7 +140,7 @@ class WhereStep(Asked):
     metadata: Metadata = field(default_factory=dict)
 
 
-class ConnectedStep(Asked):
+class ConnectedStep(Body):
     """Keep what has an edge."""
 
     type: str
@@ -149,7 +149,7 @@ class ConnectedStep(Asked):
     absent: bool = False
 
 
-class QueryBody(Asked):
+class QueryBody(Body):
     """A query: where to start, then steps."""
 
     seeds: list[Ref] = field(default_factory=list)
@@ -162,7 +162,7 @@ class QueryBody(Asked):
     explain: Annotated[bool, Meta(description="Only the plan.")] = False
 
 
-class Since(Asked):
+class Since(Body):
     """A page of what came after a known time."""
 
     since: Time | None = None
@@ -170,19 +170,19 @@ class Since(Asked):
     page: str | None = None
 
 
-class Decided(Asked):
+class Decided(Body):
     """Proposals of a status."""
 
     status: Literal["pending", "accepted", "rejected", "undone", "all"] = "pending"
 
 
-class HashOf(Asked):
+class HashOf(Body):
     """A world, or everything."""
 
     ref: Ref | None = None
 
 
-class ForgetBody(Asked):
+class ForgetBody(Body):
     """What to erase: memories, or what a scope holds, or what is older than a moment."""
 
     ids: list[Ref] = field(default_factory=list)
@@ -191,7 +191,7 @@ class ForgetBody(Asked):
     dry_run: bool = False
 
 
-class Undo(Asked):
+class Undo(Body):
     """The known times of a receipt."""
 
     known_at: str

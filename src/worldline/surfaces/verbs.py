@@ -38,7 +38,7 @@ Ref = Annotated[
 Many = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class Asked(Struct, kw_only=True, forbid_unknown_fields=True):
+class Body(Struct, kw_only=True, forbid_unknown_fields=True):
     """What is asked; nothing, here."""
 
 
@@ -150,7 +150,7 @@ def taken(
     return msgspec.defstruct(
         verb.title().replace("_", ""),
         [_field(name, one.default) for name, one in chosen.items()],
-        bases=(Asked,),
+        bases=(Body,),
         namespace={"__doc__": told(verb)},
         rename={name: name.rstrip("_") for name in chosen if name.endswith("_")},
         kw_only=True,
