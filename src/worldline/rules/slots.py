@@ -14,8 +14,10 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.families import families
+from worldline.reading.voices import is_given_name
 from worldline.text import fold, word_set
 
 Verb = Literal["opens", "repeats", "adds", "series", "closes", "contradicts", "ends"]
@@ -185,7 +187,8 @@ def _by_family(claim: Claim, held: Sequence[HeldValue], teller: str) -> Decision
     if claim.holds == "series":
         return Decision("series", slot, False, (), "one more reading of the same")
     over = tuple(h.id for h in (*denied, *_ousted(claim, held)))
-    if rivals and _happened_once(slot) and _told_by_others(rivals, teller):
+    once = _happened_once(slot) or (claim.fixed and claim.cue != "adds")
+    if rivals and once and _told_by_others(rivals, teller):
         return Decision("contradicts", slot, False, (), AT_ODDS)
     if not rivals:
         return Decision("closes" if over else "opens", slot, one, over, "nothing else was believed of this")
@@ -472,6 +475,27 @@ def also_called(subject: str, speaker: str, family: str = "") -> list[str]:
         return []
     owner, _, thing = subject.rpartition("'s ")
     low = thing.lower()
+    same = [f"{owner}'s {name}" if owner else name for name in _same_kinds(thing)]
+    return [*_as_kin(owner, low, subject, speaker, family), *same]
+
+
+def _same_kinds(thing: str) -> list[str]:
+    """ "Heron", "Project Heron" and "the Heron project" are one thing; so is "the bridge on Mill Lane"."""
+    kinds, said = words("thing_kinds.txt"), thing.split()
+    if len(said) > 4 or is_given_name(said[0]):
+        return []
+    if len(said) > 1 and (said[0].lower() in kinds or said[-1].lower() in kinds):
+        rest = said[:-1] if said[-1].lower() in kinds else said[1:]
+        whole = " ".join(rest)
+        kind = said[-1] if said[-1].lower() in kinds else said[0]
+        return [
+            whole,
+            *(f"{kind} {prep} {the}{whole}" for prep in ("on", "in", "at", "of") for the in ("", "the ")),
+        ]
+    return [name for kind in sorted(kinds) for name in (f"{thing} {kind}", f"{kind} {thing}")]
+
+
+def _as_kin(owner: str, low: str, subject: str, speaker: str, family: str) -> list[str]:
     kin = next((group for group in _KIN if low in group), (low,))
     if owner:
         return [n for k in kin for n in (f"{owner}'s {k}", k)][1:] if fold(owner) == fold(speaker) else []

@@ -220,9 +220,12 @@ def whom(tx: Tx, claim: Claim, told: ToldBy, place: Place, speaker: str = "") ->
         if line:
             return line
     if not claim.record and not naming.one_called(tx, fold(claim.subject), place.scope):
-        for name in also_called(claim.subject, speaker, claim.family):
-            line = naming.one_called(tx, fold(name), place.scope)
-            if line and (name != speaker or _held(tx, line, place, (claim.key,))):
+        names = [fold(name) for name in also_called(claim.subject, speaker, claim.family)]
+        rows = naming.called(tx, names, place.scope) if names else []
+        known = {row.key: row.line for row in reversed(rows)}
+        for name in names:
+            line = known.get(name, 0)
+            if line and (name != fold(speaker) or _held(tx, line, place, (claim.key,))):
                 return line
     return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
 
