@@ -539,7 +539,7 @@ class Explanation(Struct, frozen=True):
     factors: dict[str, float] = {}
 
 
-class Said(Struct, frozen=True):
+class Utterance(Struct, frozen=True):
     """Words that something rests on: who said them, when and where."""
 
     id: str
@@ -553,7 +553,7 @@ class Side(Struct, frozen=True):
     """One side of a contradiction: what is believed, and the words that it rests on."""
 
     node: Node
-    sources: tuple[Said, ...] = ()
+    sources: tuple[Utterance, ...] = ()
 
 
 class Contradiction(Struct, frozen=True):

@@ -268,13 +268,13 @@ def test_recall_writes_nothing(tmp_path):
     path = tmp_path / "m.db"
     with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
         memory.remember("I keep bees.", speaker="Ana", session="s")
-        memory._h.store.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        memory.handle.store.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         before = path.read_bytes()
         for verb in (memory.recall, memory.timeline, memory.density):
             verb("Who keeps bees?")
         memory.at(as_of="2020-01-01").recall("bees")
 
-        assert memory._h.store.connection().total_changes() == 0 or path.read_bytes() == before
+        assert memory.handle.store.connection().total_changes() == 0 or path.read_bytes() == before
         assert path.read_bytes() == before
         assert Path(f"{path}-wal").stat().st_size == 0
 
@@ -304,10 +304,10 @@ def test_few_statements_a_question(talk, question, most):
     scoped.remember("I keep bees.", speaker="Ana", session="s")
     scoped.remember("Ana lives in Porto. Porto lies in Portugal.", speaker="Ana", session="s")
     scoped.recall("Who keeps bees?")
-    before = talk._h.store.statements
+    before = talk.handle.store.statements
     scoped.recall(question)
 
-    assert talk._h.store.statements - before <= most
+    assert talk.handle.store.statements - before <= most
 
 
 # Explained -----------------------------------------------------------------------------------------

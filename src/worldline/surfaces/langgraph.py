@@ -151,7 +151,7 @@ class WorldlineStore(BaseStore):
                 self.memory.retire(node, reason="deleted from the LangGraph store")
             return
         content = _content(op.value, op.index, op.ttl)
-        end = FOREVER if op.ttl is None else self.memory._h.now() + int(op.ttl * _MINUTE)
+        end = FOREVER if op.ttl is None else self.memory.handle.now() + int(op.ttl * _MINUTE)
         inside = self.memory.enter(self._make_world(op.namespace))
         if node is None:
             label = _label(op.namespace, op.key)
@@ -166,10 +166,10 @@ class WorldlineStore(BaseStore):
         """The item, with its end put off where reading does that."""
         minutes = _parts(node)[2]
         on_read = (self.ttl_config or {}).get("refresh_on_read", True) if refresh is None else refresh
-        if minutes is None or not on_read or node.valid.end >= LATEST or not self.memory._h.moment.is_now:
+        if minutes is None or not on_read or node.valid.end >= LATEST or not self.memory.handle.moment.is_now:
             return node
         with self._lock:
-            end = self.memory._h.now() + int(minutes * _MINUTE)
+            end = self.memory.handle.now() + int(minutes * _MINUTE)
             self.memory.correct(node, valid_to=end, reason="it was read")
         return node
 
