@@ -78,6 +78,19 @@ def test_the_check_finds_what_is_not_bound() -> None:
     assert unbound("SELECT (SELECT max(id) FROM edges) FROM nodes WHERE tenant = :t") == ["edges"]
     assert unbound("UPDATE events SET state = 'x' WHERE node = 3") == ["events"]
     assert unbound("INSERT INTO labels (label) VALUES ('x')") == ["labels"]
+    above = "WITH RECURSIVE x(id) AS (SELECT 1 UNION SELECT e.dst FROM x JOIN edges e ON e.src = x.id) SELECT id FROM x"
+    assert unbound(above) == ["edges AS e"]
+    assert unbound(above.replace(" ON e", " ON e.tenant = :t AND e")) == []
+    assert unbound(
+        "SELECT 1 FROM nodes WHERE tenant = :t AND EXISTS (SELECT 1 FROM facts WHERE node = id)"
+    ) == ["facts"]
+    assert unbound("SELECT 1 FROM nodes WHERE tenant = :t UNION ALL SELECT 1 FROM events WHERE node = 1") == [
+        "events"
+    ]
+    assert unbound("INSERT INTO labels (tenant, label) SELECT 1, name FROM nodes WHERE id = 1") == ["nodes"]
+    assert unbound("WITH x AS (SELECT id FROM edges) SELECT 1 FROM nodes WHERE tenant = :t AND id IN x") == [
+        "edges"
+    ]
     assert unbound("SELECT 1 FROM nodes n JOIN beliefs b ON b.tenant = n.tenant WHERE n.tenant = :t") == []
 
 

@@ -128,7 +128,6 @@ CLUB = (
     ("question", "right"),
     [
         ("On which weekday is the training of the rowing club?", "Friday"),
-        ("Where was the archive before?", "Bruges"),
         ("How many lockers does the boathouse have?", "14 lockers"),
         ("When did Ida join the crew?", "4 March 2026"),
         ("When is the regatta?", "20 June 2026"),

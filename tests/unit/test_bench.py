@@ -174,7 +174,11 @@ def test_the_shell_prints_a_table_and_writes_files(people, tmp_path):
         "measured": False, "reason": "not measured: no model endpoint is configured (setting `model`)"
     }  # fmt: skip
     assert len(rows.read_bytes().splitlines()) == 4
-    assert msgspec.json.decode(rows.read_bytes().splitlines()[0], type=report.Row).systems["worldline"].turns
+    assert (
+        msgspec.json.decode(rows.read_bytes().splitlines()[0], type=report.ReportRow)
+        .systems["worldline"]
+        .turns
+    )
 
 
 def test_fit_needs_named_files(people):
@@ -190,8 +194,53 @@ def test_fit_prints_a_table(people):
     done = CliRunner().invoke(main, ["bench", "fit", f"locomo={people}", "--embedder", "none"])
 
     assert done.exit_code == 0, done.output
-    assert '"session best":' in done.output
+    assert '"session":' in done.output
     assert "# cross-validated locomo" in done.output
+
+
+@pytest.fixture
+def story(tmp_path):
+    """A little story: two people and one question that can be answered, one that cannot."""
+    said = [("m1", "Ana", "I adopted a kitten called Miso."), ("m2", "Ben", "I bought a red bike.")]
+    told = {
+        "id": "s",
+        "messages": [
+            {"id": id_, "session": "one", "speaker": who, "text": text, "said_at": f"2025-03-0{n}T10:00:00"}
+            for n, (id_, who, text) in enumerate(said, 1)
+        ],
+        "questions": [
+            {
+                "question": "What pet does Ana have?",
+                "gold": ["m1"],
+                "instead": {"m1": ["m2"]},
+                "answer": "kitten",
+            },
+            {"question": "How much was the bike?", "gold": [], "answer": "", "unanswerable": True},
+        ],
+    }
+    path = tmp_path / "stories.json"
+    path.write_text(json.dumps([told]))
+    return path
+
+
+def test_stories_are_read(story):
+    """People stay people, what counts in place of the gold is gold, and what cannot be answered says so."""
+    (talk,) = load("stories", story)
+
+    assert [message.role for message in talk.messages] == ["people", "people"]
+    assert [question.gold for question in talk.questions] == [("m1", "m2"), ()]
+    assert [question.answerable for question in talk.questions] == [True, False]
+
+
+def test_fit_leaves_whole_sets_out(people, story):
+    """Several sets: every one is also ranked by weights from the others, and doubted by them."""
+    files = [f"locomo={people}", f"stories={story}"]
+    done = CliRunner().invoke(main, ["bench", "fit", *files, "--embedder", "none"])
+
+    assert done.exit_code == 0, done.output
+    assert "# from the other sets, locomo without vectors (3)" in done.output
+    assert "# from the other sets, stories without vectors (1)" in done.output
+    assert '"answered":' in done.output
 
 
 def test_shares_weigh_data_sets():
@@ -207,10 +256,10 @@ def test_shares_weigh_data_sets():
 
 def test_unanswerable_questions_count_for_abstention_only():
     """A question without an answer has no turn scores."""
-    from worldline.bench.datasets import Question
+    from worldline.bench.datasets import BenchQuestion
 
-    row = report.Row(
-        "c", Question("q", "?", "x", ("a",), answerable=False), {}, {"worldline": Ranking((), 1.0)}
+    row = report.ReportRow(
+        "c", BenchQuestion("q", "?", "x", ("a",), answerable=False), {}, {"worldline": Ranking((), 1.0)}
     )
 
     assert report.scores(row, "worldline") == {}

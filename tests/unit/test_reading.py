@@ -21,6 +21,11 @@ Judith? She moved to Graz. | Judith lives in Graz
 Petra and I have been together for six years. | Ana is together with Petra
 My phone's 0664 55 20 18. | Ana's phone is 0664 55 20 18
 Our fee went up to 90 euros. | Ana's fee went up to 90 euros
+I don't drive. | Ana does not drive
+Theo can't swim. | Theo cannot swim
+Write to me at ana@fjord.example from now on. | Ana has e-mail address ana@fjord.example
+Ownership of the parser went to Lena. | parser went to Lena
+Good news: my knee is fine and I live in Oslo. | Ana lives in Oslo
 Dad's moved to Tromso. | Dad lives in Tromso
 I've got a little flat in Bern. | Ana has flat in Bern
 I work nights at the Alder bakery. | Ana works at Alder bakery
@@ -117,6 +122,8 @@ Project: Lantern / Owner: Dora Klein / Status: on track | Lantern's owner is Dor
 Asset: Forklift 7 / Serial number: FK-2291 | Forklift 7's serial number is FK-2291
 Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
 Tier: Silver | Tier is Silver
+Nutmeg (rabbit, 3 y) escaped on Monday. | Nutmeg is rabbit; Nutmeg is 3; Nutmeg escaped on Monday
+Sensor 4 failed. Replaced by Kim. | Sensor 4 replaced by Kim
 Interview, Ruben Castell. Speaks Greek. | Ruben Castell speaks Greek
 Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Ferris takes warfarin
 Premium 38 euros/month, policy number KX-22 | Premium is 38 euros/month; policy number is KX-22
@@ -150,6 +157,8 @@ Don't forget the keys.
 You should try the new ramen place.
 Let me think about it.
 Todo: buy milk
+The rumour that Ole moved to Bergen won't go away.
+Had Ole bought the barn, he would be broke.
 Thanks, that's great!
 Good morning!
 Haha, no way.

@@ -4,10 +4,11 @@ import msgspec
 import pytest
 
 from worldline.read.cues import ask
-from worldline.read.features import Corpus, Turn, measure
+from worldline.read.features import measure
 from worldline.read.meeting import is_slip
-from worldline.read.score import how_many, judge, rank, score
-from worldline.read.weights import WEIGHTS
+from worldline.read.score import how_many, judge, rank, score, settle
+from worldline.read.turns import Corpus, Turn
+from worldline.read.weights import EVIDENCE, WEIGHTS
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.rules.kinds import asked_kinds, tags_of
 from worldline.text import words
@@ -217,3 +218,39 @@ def test_slips_are_single():
     assert is_slip("waranti", "warranti")
     assert not is_slip("cat", "car")
     assert not is_slip("berlin", "merino")
+
+
+def test_a_question_and_a_text_share_no_word_but_a_meaning():
+    """Synonyms, families, kinds and words made from another count as cover, each less than the word itself."""
+    asked = ask("What does my dog weigh?")
+    turns, corpus = pool(("ana", "The dog has a weight of nine kilos."), ("ana", "The dog sleeps."))
+    same, _ = pool(("ana", "The dog does weigh nine kilos."))
+    other = measure(asked, turns, corpus)["cover"]
+
+    assert other[1] < other[0] < measure(asked, same, corpus)["cover"][0] == 1.0
+
+
+def test_what_answers_counts_where_people_take_turns():
+    """A reply inherits from the question before it in a dialogue, not in somebody's notes."""
+    talk, corpus = pool(
+        ("ana", "Where did you swim?"), ("ben", "In the lake."), ("ana", "Nice."), ("ben", "It was.")
+    )
+    notes, _ = pool(*(("ben", turn) for turn in ("Where did you swim?", "In the lake.", "Nice.", "It was.")))
+    asked = ask("Where did Ben swim?", people=["ana", "ben"])
+
+    assert measure(asked, talk, corpus)["answers"][1] > 0
+    assert not measure(asked, notes, corpus)["answers"].any()
+
+
+def test_an_answer_is_evidence():
+    """What is answered is never doubted, and surer than without the answer."""
+    doubted = verdict("What car does Oskar drive?", *DINNER)
+
+    assert not doubted.enough
+    assert settle(doubted).enough
+    assert settle(doubted).sure > doubted.sure
+
+
+def test_there_are_few_weights():
+    """Twenty-five numbers decide the order and the doubt."""
+    assert len(WEIGHTS) + len(EVIDENCE) + 1 <= 25

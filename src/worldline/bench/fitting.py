@@ -2,8 +2,8 @@
 
 Pools come from the product's own path, with vectors and (at half weight) without; every data set
 counts the same. It prints the tables to paste into `read/weights.py` and how well weights that were
-fitted on other conversations rank: five folds, never the questions they were fitted on. The weights of
-the evidence are checked on whole sets that were left out.
+fitted on other conversations rank (five folds, never the questions they were fitted on), and how well
+weights that were fitted on the other sets do. The weights of the evidence are checked on whole sets too.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from msgspec import Struct
 
 from worldline.bench import fit, metrics
-from worldline.bench.datasets import Conversation, Question, load
+from worldline.bench.datasets import BenchQuestion, Conversation, load
 from worldline.bench.run import open_cached
 from worldline.bench.systems import Worldline
 from worldline.read.features import measure
 from worldline.read.recall import Ranked
-from worldline.read.score import judge
+from worldline.read.score import judge, settle
 from worldline.read.weights import EVIDENCE
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ LEXICAL = 0.5
 Progress = Callable[[str, int, int], None]
 
 
-class Asked(Struct, frozen=True):
+class FitQuestion(Struct, frozen=True):
     """One question's pool: features of every candidate, which of them are gold, and its fold."""
 
     ids: list[str]
@@ -55,47 +55,52 @@ class Weighed(Struct, frozen=True):
 
 def pools(
     dataset: str, path: Path, embedder: Embedder | None, progress: Progress
-) -> tuple[list[str], list[Asked], list[Weighed]]:
+) -> tuple[list[str], list[FitQuestion], list[Weighed]]:
     """The names of the features, every answerable question's pool, and every question's evidence."""
     names: list[str] = []
-    found: list[Asked] = []
+    found: list[FitQuestion] = []
     weighed: list[Weighed] = []
     talks = load(dataset, path)
     for number, talk in enumerate(talks):
-        for at, (question, ids, ranked) in enumerate(_conversation(talk, embedder)):
-            measures = judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order).measures
-            weighed.append(Weighed(question.answerable, [measures[name] for name in EVIDENCE]))
+        for at, (question, ids, ranked, answered) in enumerate(_conversation(talk, embedder)):
+            verdict = judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order)
+            measures = (settle(verdict) if answered else verdict).measures
+            weighed.append(Weighed(question.answerable, [measures.get(name, 0.0) for name in EVIDENCE]))
             if question.answerable and question.gold:
                 columns = _columns(ranked)
                 names = list(columns)
                 fold = number if len(talks) >= FOLDS else at
-                found.append(Asked(ids, question.gold, np.stack(list(columns.values()), 1), fold % FOLDS))
+                found.append(
+                    FitQuestion(ids, question.gold, np.stack(list(columns.values()), 1), fold % FOLDS)
+                )
         progress(f"{dataset}: pools", number + 1, len(talks))
     return names, found, weighed
 
 
 def _conversation(
     talk: Conversation, embedder: Embedder | None
-) -> Iterator[tuple[Question, list[str], Ranked]]:
+) -> Iterator[tuple[BenchQuestion, list[str], Ranked, bool]]:
+    """Every question with the ids of its candidates, its pool, and whether it is answered."""
     with tempfile.TemporaryDirectory(prefix="worldline-fit-") as folder:
         product = Worldline(talk, Path(folder) / "store.db", embedder, lambda _: None)
         for question in talk.questions:
             ranked = product.look(question)
             if ranked.order:
-                yield question, product.names([ranked.board.turns[at].key for at in ranked.order]), ranked
+                ids = product.names([ranked.board.turns[at].key for at in ranked.order])
+                yield question, ids, ranked, product.rank(question).answered
         product.close()
 
 
 def _columns(ranked: Ranked) -> dict[str, Any]:
     """The features of the candidates, unweighted."""
-    columns = measure(ranked.asked, ranked.pool.turns, ranked.pool.corpus, ranked.board.found)
+    columns = measure(ranked.asked, ranked.pool.turns, ranked.pool.corpus)
     return {name: column[list(ranked.order)] for name, column in columns.items()}
 
 
 def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress) -> Iterator[str]:
     """The table, and its cross-validation, as lines."""
     opened = open_cached(embedder)
-    sets: list[tuple[str, float, list[Asked]]] = []
+    sets: list[tuple[str, float, list[FitQuestion]]] = []
     names: list[str] = []
     evidence: list[tuple[str, list[Weighed]]] = []
     for dataset, path in files:
@@ -105,6 +110,7 @@ def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress)
             sets.append((label, 1.0 if with_vectors or opened is None else LEXICAL, asked))
             evidence.append((dataset, weighed))
     yield from _crossed(sets)
+    yield from _left_out(sets)
     weights = fit.fit([[one.pool() for one in asked] for _, _, asked in sets], [s for _, s, _ in sets])
     yield "WEIGHTS = {"
     yield from (f'    "{name}": {round(w * 20) / 20:g},' for name, w in zip(names, weights, strict=True))
@@ -112,10 +118,34 @@ def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress)
     yield from _doubts(evidence)
 
 
+def _left_out(sets: Sequence[tuple[str, float, list[FitQuestion]]]) -> Iterator[str]:
+    """How well weights rank a whole data set that they were not fitted on, with vectors or without."""
+    whole = {label: label.split()[0] for label, _, _ in sets}
+    for name in dict.fromkeys(whole.values()) if len(set(whole.values())) > 1 else ():
+        others = [(share, asked) for label, share, asked in sets if whole[label] != name]
+        weights = fit.fit([[one.pool() for one in asked] for _, asked in others], [s for s, _ in others])
+        for label, _, asked in (one for one in sets if whole[one[0]] == name):
+            yield f"# from the other sets, {label} ({len(asked)}): {_told(_ranked(asked, weights))}"
+
+
+def _ranked(asked: Sequence[FitQuestion], weights: fit.Matrix) -> list[dict[str, float]]:
+    orders = [np.argsort(-(one.features @ weights), kind="stable") for one in asked]
+    return [
+        metrics.turn_scores([one.ids[i] for i in order], one.gold)
+        for one, order in zip(asked, orders, strict=True)
+    ]
+
+
+def _told(rows: Sequence[dict[str, float]]) -> str:
+    return " ".join(f"{name} {value:.3f}" for name, value in metrics.average(rows).items())
+
+
 def _doubts(evidence: Sequence[tuple[str, list[Weighed]]]) -> Iterator[str]:
     """The weights of the evidence, and how well those from the other sets tell what can be answered."""
-    if not all({one.answerable for one in weighed} == {True, False} for _, weighed in evidence):
+    both = [one for one in evidence if {asked.answerable for asked in one[1]} == {True, False}]
+    if not both:
         return
+    evidence = both
     table = _evidence([weighed for _, weighed in evidence])
     for name in dict.fromkeys(name for name, _ in evidence):
         own = [one for label, weighed in evidence if label == name for one in weighed]
@@ -145,15 +175,12 @@ def _told_apart(weighed: Sequence[Weighed], table: fit.Matrix) -> float:
     return metrics.auc([s for ok, s in sums if ok], [s for ok, s in sums if not ok])
 
 
-def _crossed(sets: Sequence[tuple[str, float, list[Asked]]]) -> Iterator[str]:
+def _crossed(sets: Sequence[tuple[str, float, list[FitQuestion]]]) -> Iterator[str]:
     scores: dict[str, list[dict[str, float]]] = {label: [] for label, _, _ in sets}
     for fold in range(FOLDS):
         train = [[one.pool() for one in asked if one.fold != fold] for _, _, asked in sets]
         weights = fit.fit(train, [share for _, share, _ in sets])
         for label, _, asked in sets:
-            for one in (one for one in asked if one.fold == fold):
-                order = np.argsort(-(one.features @ weights), kind="stable")
-                scores[label].append(metrics.turn_scores([one.ids[i] for i in order], one.gold))
+            scores[label] += _ranked([one for one in asked if one.fold == fold], weights)
     for label, rows in scores.items():
-        told = " ".join(f"{name} {value:.3f}" for name, value in metrics.average(rows).items())
-        yield f"# cross-validated {label} ({len(rows)}): {told}"
+        yield f"# cross-validated {label} ({len(rows)}): {_told(rows)}"

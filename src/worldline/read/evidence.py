@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from worldline.read.cues import Asked
-from worldline.read.features import DAY, Turn
 from worldline.read.meeting import Need, Unit, left_open, sentences, units
+from worldline.read.turns import DAY, Turn
 from worldline.read.weights import CERTAIN, EVIDENCE
 from worldline.rules.describe import CLOCK, DATE, NUMBER, TIME
 from worldline.text import words
@@ -36,14 +36,16 @@ _NAMED = re.compile(r"\b(?:names?|surnames?|called|named|title)\b", re.I)
 _WHERE = re.compile(r"\bwhere\b", re.I)
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class EvidenceSum(msgspec.Struct, frozen=True):
     """Named measures, and the words of the question that nothing found speaks of."""
 
     measures: dict[str, float]
     missing: tuple[str, ...] = ()
 
 
-def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]) -> Evidence:
+def evidence(
+    asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]
+) -> EvidenceSum:
     """Absolute measures over the turns of a pool, best first; `pool` has their neighbours too."""
     best = turns[:TOP]
     seats = {(turn.session, turn.position): turn for turn in pool}
@@ -52,8 +54,7 @@ def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: 
     together = [max(unit.degrees[at] for unit in found) for at in range(len(wanted))]
     cosines = sorted((turn.cosine for turn in turns if turn.cosine is not None), reverse=True)
     measures = {
-        "gap": min(unit.gap(wanted) for unit in found),
-        "apart": left_open(wanted, together),
+        "open": (min(unit.gap(wanted) for unit in found) + left_open(wanted, together)) / 2,
         "lacks": _lacks(asked, wanted, best[top.turn]),
         "person": _person(wanted, top),
         "own": _own(asked, wanted, turns[:DEPTH]),
@@ -62,7 +63,7 @@ def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: 
     }
     missing = [need for need, degree in zip(wanted, together, strict=True) if need.stem and degree < MET]
     missing.sort(key=lambda need: -need.weight)
-    return Evidence(measures, tuple(need.word for need in missing))
+    return EvidenceSum(measures, tuple(need.word for need in missing))
 
 
 def _beside(turn: Turn, seats: Mapping[tuple[str, int], Turn], best: Sequence[Turn]) -> list[Turn]:

@@ -16,19 +16,19 @@ from msgspec import Struct
 from worldline.clock import FOREVER, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
-from worldline.read.answers import Reply, leader, reply, weighed
-from worldline.read.candidates import Item, Turn, behind, of_facts, of_turns
+from worldline.read.answers import Reply, reply
+from worldline.read.candidates import Item, SaidTurn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, TURNS, About, Ground, overtaken
+from worldline.read.weighing import SPANS, About, Ground, overtaken
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.store.asking import Around, facts_near, only_speaker
+from worldline.store.asking import FactAround, facts_near, only_speaker
 from worldline.store.facts import about
 from worldline.text import estimate_tokens, fold, inert, words
 
@@ -41,6 +41,8 @@ MOST = 8
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
+TURNS = 8
+"""So many of the best turns are searched for an answer."""
 USER = "user"
 """Whom facts speak of when the user speaks and nobody says who that is."""
 
@@ -63,8 +65,6 @@ class Known(Struct, frozen=True):
 
     facts: tuple[Believed, ...] = ()
     answer: Told | None = None
-    leads: int = 0
-    """The turn that most likely holds the answer, where none is sure; 0 where that is open too."""
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
@@ -89,12 +89,8 @@ def known(
     matcher: Matcher | None,
     hits: Sequence[Hit] = (),
     readings: Mapping[int, bytes] = {},
-    sure: float = 0.5,
 ) -> Known:
-    """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted.
-
-    `sure` is how sure it is that the hits speak to the question at all.
-    """
+    """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted."""
     question = _read(asked) if hits else None
     mine = _asker(view, question)
     graph = ViewGraph(view, mine)
@@ -112,13 +108,11 @@ def known(
         return Known(chosen, _walked(asked, graph, walking))
     if question.wants not in SPANS:
         return Known(chosen)
-    ground, items = gathered(view, question, lines, mine, hits, readings, sure)
-    ranked = weighed(ground, items)
-    found = reply(ground, ranked)
+    ground, items = gathered(view, question, lines, mine, hits, readings)
+    found = reply(ground, items)
     if found is not None:
         return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn))
-    walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
-    return Known(chosen, walked, 0 if walked else leader(ground, ranked))
+    return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
 
 
 def _read(asked: Asked) -> Question | None:
@@ -176,7 +170,6 @@ def gathered(
     mine: Collection[str],
     hits: Sequence[Hit],
     readings: Mapping[int, bytes],
-    sure: float,
 ) -> tuple[Ground, list[Item]]:
     """What an answer is weighed on, and all candidates."""
     trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
@@ -195,14 +188,13 @@ def gathered(
         question, whom, {turn.key: at for at, turn in enumerate(turns)}, {turn.key: turn.text for turn in turns},
         {turn.key: turn.said_at for turn in turns if turn.changes},
         {turn.key: fold(turn.speaker) for turn in turns},
-        {turn.key: turn.said_at for turn in turns}, sure,
     )  # fmt: skip
     return ground, items
 
 
-def _turn(hit: Hit, packed: bytes | None) -> Turn:
+def _turn(hit: Hit, packed: bytes | None) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
-    return Turn(hit.node.key, hit.node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed))
+    return SaidTurn(hit.node.key, hit.node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed))
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)
@@ -227,7 +219,7 @@ def _asker(view: View, question: Question | None) -> frozenset[str]:
     return frozenset({fold(name), USER} if view.scope.user else {fold(name)} if name else ())
 
 
-def _whom(question: Question, facts: Sequence[Around], mine: Collection[str]) -> About:
+def _whom(question: Question, facts: Sequence[FactAround], mine: Collection[str]) -> About:
     """The names in a question and whom its roles mean, as far as facts tell."""
     names = {fold(name) for name in question.names} | set(mine)
     roles: dict[str, frozenset[str]] = {}
@@ -241,7 +233,7 @@ def _whom(question: Question, facts: Sequence[Around], mine: Collection[str]) ->
 
 
 def _follow(
-    whose: Whose, start: set[str], facts: Sequence[Around], roles: dict[str, frozenset[str]], noun: str
+    whose: Whose, start: set[str], facts: Sequence[FactAround], roles: dict[str, frozenset[str]], noun: str
 ) -> set[str]:
     """Those whom the roles lead to, one after the other; what is asked for itself is not followed."""
     here = start

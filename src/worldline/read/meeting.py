@@ -15,33 +15,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import cache, lru_cache
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 
 import msgspec
 import numpy as np
 
-from worldline.lexicon import lines
 from worldline.read.cues import Asked
-from worldline.read.features import Column, Corpus, Turn
-from worldline.read.synonyms import GROUPS
-from worldline.reading.families import families
+from worldline.read.kindred import derived, meeting
+from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import OF_ME, OF_YOU
-from worldline.rules.kinds import asked_kinds, of_kind
 from worldline.text import stop, words
 
 LIGHT, SORT, PERSON = 0.35, 0.7, 0.6
 """What a word weighs that says little, the sort of thing asked for, and the person, beside other words (1.0)."""
-SLIP, ALIKE, FAMILY, KIND = 0.9, 0.85, 0.5, 0.6
-"""How far a slip of one letter, a word of the same idea, of the same relation, of the kind asked for meet a need."""
+SLIP = 0.9
+"""How far a slip of one letter meets a need."""
 TURN, BESIDE = 0.85, 0.6
 """How far the rest of a turn, and the turns beside it, lend to one of its sentences."""
 BEFORE, USUAL = 1000, 10
 """The background of a word's rarity: so many texts, of which so many have a word of no special kind."""
-MOST_FAMILIES = 9
-"""A word of more relation families than this says too little to meet another."""
+
+LEAD = 300
+"""So many letters of a text tell what it is about."""
 
 _SENTENCES = re.compile(r" [.()] ")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -181,59 +177,6 @@ def _little() -> frozenset[str]:
 # A word against a word ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=20_000)
-def relatives(stem: str) -> Mapping[str, float]:
-    """The stems that meet this one though they are others, and how far: of its idea, its relation, its kind."""
-    found: dict[str, float] = {}
-    for tag in asked_kinds(stem):
-        found |= dict.fromkeys(of_kind(tag), KIND)
-    families_of, members = _family_table()
-    for family in families_of.get(stem, ()):
-        found |= {other: max(FAMILY, found.get(other, 0.0)) for other in members[family]}
-    groups_of, groups = _everyday_table()
-    for group in groups_of.get(stem, ()):
-        found |= dict.fromkeys(groups[group], ALIKE)
-    return found
-
-
-Table: TypeAlias = tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]
-"""A word → its groups, and a group → its words."""
-
-
-@cache
-def _everyday_table() -> Table:
-    groups = {
-        str(at): words(line) for at, line in enumerate([*lines("everyday_words.txt"), *GROUPS.split("\n")])
-    }
-    return _both_ways((stem, group) for group, members in groups.items() for stem in members)
-
-
-@cache
-def _family_table() -> Table:
-    """The relation families whose nouns or verbs a word is; words of too many families left out."""
-    pairs = [(words(said)[-1:], name) for name, f in families().all.items() for said in (*f.nouns, *f.words)]
-    pairs += [(words(verb)[:1], p.family.name) for verb, ps in families().patterns.items() for p in ps]
-    named = [(stem[0], family) for stem, family in pairs if stem and stem[0] not in stop()]
-    often = Counter(stem for stem, _ in set(named))
-    return _both_ways((stem, family) for stem, family in named if often[stem] <= MOST_FAMILIES)
-
-
-def _both_ways(pairs: Iterable[tuple[str, str]]) -> Table:
-    there: dict[str, dict[str, None]] = {}
-    back: dict[str, dict[str, None]] = {}
-    for stem, group in pairs:
-        there.setdefault(stem, {})[group] = None
-        back.setdefault(group, {})[stem] = None
-    return {key: tuple(all_) for key, all_ in there.items()}, {key: tuple(all_) for key, all_ in back.items()}
-
-
-def _is_derived(need: str, said: str) -> bool:
-    """One word made from the other: weigh, weight; insur, insured; conduct, conductor."""
-    if len(need) < 4 or len(said) < 4 or abs(len(need) - len(said)) > 3:
-        return False
-    return said.startswith(need) or need.startswith(said)
-
-
 def is_slip(a: str, b: str, least: int = 5) -> bool:
     """Whether two words differ by one letter, or by two neighbours swapped; short words mean what they say."""
     if abs(len(a) - len(b)) > 1 or max(len(a), len(b)) < least or not (a.isalpha() and b.isalpha()):
@@ -256,9 +199,14 @@ def units(
     return [_unit(asked, wanted, at, turn, beside(turn)) for at, turn in enumerate(turns)]
 
 
-def shares(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
-    """How much of the question each of these turns meets."""
-    return np.array([unit.share for unit in units(asked, wanted, turns)])
+def covers(wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
+    """How much of what a question needs the beginning of each of these turns meets, its person aside."""
+    told = [need for need in wanted if need.stem]
+    weights = np.array([need.weight for need in told])
+    met = np.array([degrees(told, turn.described.words[:LEAD]) for turn in turns]).reshape(
+        len(turns), len(told)
+    )
+    return np.asarray(met @ weights / max(float(weights.sum()), 1e-9))
 
 
 def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
@@ -299,20 +247,21 @@ def _most(hits: Mapping[str, float]) -> float:
 def _hits(wanted: Sequence[Need], said: str) -> list[dict[str, float]]:
     """For each need the stems of a text that meet it; a word that is itself needed stands for no other."""
     tokens = set(said.split())
-    others = tokens - {need.stem for need in wanted}
-    return [{need.stem: 1.0} if need.stem in tokens else _meeting(need, others) for need in wanted]
+    asked = {need.stem for need in wanted}
+    return [
+        {need.stem: 1.0} if need.stem in tokens else _meeting(need, tokens, f" {said} ", asked)
+        for need in wanted
+    ]
 
 
-def _meeting(need: Need, tokens: Set[str]) -> dict[str, float]:
+def _meeting(need: Need, tokens: set[str], said: str, asked: Collection[str]) -> dict[str, float]:
     if not need.stem:
         return {}
-    kin = relatives(need.stem)
-    found = {token: kin[token] for token in tokens & kin.keys()}
-    root, first = need.stem[:4], need.stem[0]
-    found |= dict.fromkeys([t for t in tokens if t[:4] == root and _is_derived(need.stem, t)], ALIKE)
+    found = {**meeting(need.stem, tokens), **derived(need.stem, said)}
     if need.slips:
+        first = need.stem[0]
         found |= dict.fromkeys([t for t in tokens if t[0] == first and is_slip(need.stem, t)], SLIP)
-    return found
+    return {token: degree for token, degree in found.items() if token not in asked} if found else found
 
 
 def _of_person(asked: Asked, turn: Turn) -> float:

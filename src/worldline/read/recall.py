@@ -20,20 +20,19 @@ from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
-from worldline.read.features import Column, Corpus, Turn
-from worldline.read.few import few
+from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, Told, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
-from worldline.read.meeting import FAMILY, degrees, needs, shares
+from worldline.read.meeting import degrees, needs
 from worldline.read.orders import Listed, Text, in_order, listed
 from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
-from worldline.read.score import Board, Judged, Scored, how_many, judge, score
-from worldline.read.weights import MEETS, THRESHOLD
+from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
+from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import Described
 from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
-from worldline.store.shown import Verbatim, verbatim
+from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
@@ -48,8 +47,6 @@ NEAR = 30
 KNOWN_AROUND = 80
 """So many of the best are scored with what stands before and after them."""
 RRF = 60
-CLOSE = 2.5
-"""A turn that likely holds the answer leads if its score is not further than this behind the first one's."""
 FIRST = 5
 """So many texts are looked at for each of the things that a question sets beside each other."""
 WHOLE = 40
@@ -141,19 +138,16 @@ def _recalled(
     told = verbatim(view, [scored.key for scored in chosen])
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
-    reason = NO_WORD if wordless else None if verdict.enough else _why_not(pool, verdict)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
-    believed = (
-        Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings, verdict.sure)
-    )
-    sure = 0.0 if wordless else verdict.sure
+    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
     if "facts" not in wish.without and believed.answer is None and (several := listed(question)):
         believed, hits = _in_order(view, several, wish, believed, hits, pool)
     if believed.answer:
-        reason, sure = None, max(sure, THRESHOLD)
+        verdict = settle(verdict)
         hits = _led_by(view, hits, believed.answer.turn, pool)
-    elif any(hit.node.key == believed.leads and hits[0].score - hit.score <= CLOSE for hit in hits[:wanted]):
-        hits = _led_by(view, hits, believed.leads, pool)
+    elif wordless:
+        verdict = replace(verdict, sure=0.0, enough=False)
+    reason = None if verdict.enough else NO_WORD if wordless else _why_not(pool, verdict)
     answer = Recall(
         question,
         tuple(hits),
@@ -161,8 +155,8 @@ def _recalled(
         0,
         bool(reason),
         reason,
-        sure,
-        tuple(_trace(asked, pool, verdict.measures, sure)) if wish.explain else (),
+        verdict.sure,
+        tuple(_trace(asked, pool, verdict.measures, verdict.sure)) if wish.explain else (),
         believed.facts,
         believed.answer.text if believed.answer else None,
         believed.answer.proof if believed.answer else (),
@@ -238,8 +232,6 @@ def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ra
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)
     factors = _beside_the_words(view, asked, pool, wish, ground)
-    if ground.texts <= WHOLE:
-        factors |= {"meets": MEETS * shares(asked, needs(asked, pool.corpus), pool.turns)}
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
     board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
@@ -261,7 +253,7 @@ def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Se
 
 
 def _beside_the_words(
-    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
+    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.SearchGround
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
@@ -276,7 +268,9 @@ def _beside_the_words(
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
+def gather(
+    view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.SearchGround
+) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
@@ -418,3 +412,39 @@ def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float)
     lines.append(f"pool: {len(pool.candidates)} candidates, {len(pool.turns)} with their neighbours")
     told = ", ".join(f"{name} {value:.2f}" for name, value in measures.items())
     return [*lines, f"evidence {sure:.2f}: {told}"]
+
+
+# How many of the hits stand out, so that a short memory does --------------------------------------
+#
+# How many of the hits stand out, so that a short memory does not print itself for every question.
+#
+# It decides by the scores alone: what lies far behind the best is context, not an answer. A clear answer
+# brings one to three hits; a question for several things, or one whose evidence lies close together,
+# brings them all.
+
+
+BEHIND = 5.0
+"""So far behind the best a hit still counts: of the questions that ten hits answer, all but one or two in a hundred
+keep their evidence, with a quarter fewer hits; in a small memory one or two are left of six."""
+CLEARLY = 2.5
+MOST = 3
+"""So many at most where the answer is known, or where it is doubted that there is one."""
+
+
+def few(
+    scores: Sequence[float], *, answered: bool = False, several: bool = False, doubted: bool = False
+) -> int:
+    """How many of the hits, best first, are worth a look.
+
+    >>> few([8.4, 4.7, 1.4, -1.4], answered=True), few([8.5, 1.4, 0.3], several=True)
+    (1, 1)
+    >>> few([4.2, 10.5, 4.0])  # what holds now was put before what it replaced
+    2
+    >>> few([7.1, 5.8, 5.5, 5.2, 0.2]), few([]), few([3.0, 2.9, 2.8, 2.7, 2.6], doubted=True)
+    (4, 0, 3)
+    """
+    if not scores:
+        return 0
+    margin = CLEARLY if answered and not several else BEHIND
+    near = 1 + max(at for at, score in enumerate(scores) if score >= max(scores) - margin)
+    return min(near, MOST) if (answered or doubted) and not several else near

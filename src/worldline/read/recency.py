@@ -16,9 +16,9 @@ from typing import Literal
 
 from worldline.lexicon import lines
 from worldline.read.cues import Asked
-from worldline.read.features import DAY, Turn
 from worldline.read.meeting import Need, Unit, degrees, needs, units
 from worldline.read.score import Board
+from worldline.read.turns import DAY, Turn
 from worldline.rules.describe import NAME, NUMBER
 from worldline.store.search import Drawn
 from worldline.text import stop, words

@@ -19,8 +19,9 @@ import numpy as np
 
 from worldline.read.cues import Asked
 from worldline.read.evidence import evidence, weigh_evidence
-from worldline.read.features import Column, Corpus, Matches, Turn, match, measure
+from worldline.read.features import measure
 from worldline.read.meeting import needs
+from worldline.read.turns import Column, Corpus, Turn
 from worldline.read.weights import FEW, MANY, THIS_SESSION, THRESHOLD, WEIGHTS
 
 
@@ -46,7 +47,6 @@ class Board(msgspec.Struct, frozen=True):
     """A pool with what every feature gives to every turn, and their sums."""
 
     turns: Sequence[Turn]
-    found: Matches
     parts: dict[str, Column]
     scores: Column
 
@@ -72,14 +72,13 @@ def score(
 
     `beside` are columns that other parts of recall give to the score, weights included.
     """
-    found = match(asked, turns, corpus)
     if not turns:
-        return Board(turns, found, {}, np.zeros(0))
-    parts = {name: WEIGHTS[name] * column for name, column in measure(asked, turns, corpus, found).items()}
+        return Board(turns, {}, np.zeros(0))
+    parts = {name: WEIGHTS[name] * column for name, column in measure(asked, turns, corpus).items()}
     if here:
         parts["this session"] = THIS_SESSION * np.array([turn.session in here for turn in turns], float)
     parts.update(beside or {})
-    return Board(turns, found, parts, np.asarray(sum(parts.values())))
+    return Board(turns, parts, np.asarray(sum(parts.values())))
 
 
 def rank(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> list[Scored]:
@@ -97,6 +96,12 @@ def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | Non
     found = evidence(asked, wanted, best, board.turns)
     sure = weigh_evidence(found.measures)
     return Judged(sure, sure >= THRESHOLD, found.measures, found.missing)
+
+
+def settle(verdict: Judged) -> Judged:
+    """The same where a fact or a sentence answers the question: that is evidence too, and never doubted."""
+    measures = {**verdict.measures, "answered": 1.0}
+    return Judged(max(weigh_evidence(measures), THRESHOLD), True, measures, verdict.missing)
 
 
 def how_many(asked: Asked) -> int:

@@ -7,19 +7,19 @@ the moment it was said. Amended versions are shown with their intervals; withdra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator
 
 from worldline.clock import Instant
 from worldline.model import Dated, Node
 from worldline.ports import View
-from worldline.read.features import Turn
+from worldline.read.kindred import KIND
 from worldline.read.lanes import Semantic
+from worldline.read.meeting import degrees, needs
 from worldline.read.recall import Ranked, Wish, find
+from worldline.read.turns import Turn
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import landmarks
-from worldline.store.shown import verbatim
+from worldline.store.strengths import verbatim
 
 NEAR = 0.65
 """A cosine from which on a text without any word of the topic is about it all the same."""
@@ -63,12 +63,10 @@ def _told(node: Node) -> tuple[str, tuple[str, ...]]:
 
 def _about(ranked: Ranked) -> Iterator[Turn]:
     """The candidates that meet the topic, best first: by a word, or else by a meaning that is near enough."""
-    found = ranked.board.found
-    met = np.maximum(found.counts, found.kinds).max(axis=0, initial=0.0) > 0
-    order: Sequence[int] = [at for at in ranked.order if met[at]]
-    if not order:
-        order = [at for at in ranked.order if (ranked.board.turns[at].cosine or 0.0) >= NEAR]
-    return (ranked.board.turns[at] for at in order)
+    wanted = needs(ranked.asked, ranked.pool.corpus)
+    turns = [ranked.board.turns[at] for at in ranked.order]
+    met = [turn for turn in turns if max(degrees(wanted, turn.described.words), default=0.0) >= KIND]
+    return iter(met or [turn for turn in turns if (turn.cosine or 0.0) >= NEAR])
 
 
 def _happened(turn: Turn) -> Instant | None:

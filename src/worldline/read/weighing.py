@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 
 from msgspec import Struct
 
@@ -18,7 +17,6 @@ from worldline.lexicon import lines
 from worldline.lexicon import words as listed_words
 from worldline.read.candidates import Item
 from worldline.read.synonyms import same_idea
-from worldline.read.weights import THRESHOLD
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
 from worldline.reading.families import families
@@ -60,10 +58,6 @@ SPANS: Mapping[str, frozenset[str]] = {
 """The kinds to look for in the evidence."""
 
 
-TURNS = 8
-"""So many of the best turns are searched for an answer."""
-
-
 class About(Struct, frozen=True):
     """Whom a question is about, as far as that could be told."""
 
@@ -88,10 +82,6 @@ class Ground(Struct, frozen=True):
     """The turns that speak of a change, with the time they were said."""
     speakers: Mapping[int, str] = {}
     """Who says each turn, folded."""
-    times: Mapping[int, int] = {}
-    """When each turn was said."""
-    sure: float = 0.5
-    """How sure it is that the evidence speaks to the question at all."""
 
 
 def key_of(value: str) -> str:
@@ -102,13 +92,9 @@ def key_of(value: str) -> str:
 class _Field(Struct, frozen=True):
     """What is known of all candidates together."""
 
-    values: Sequence[Item]
     newest: Mapping[tuple[str, str, str], int]
     latest: int
-    here: Mapping[tuple[int, str, str], int]
-    """How many values of one kind a sentence has."""
-    turns: Mapping[str, int]
-    """How many turns say a value."""
+    kinds: Mapping[tuple[int, str], int]
 
 
 def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict[str, float]]]:
@@ -118,16 +104,16 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
     kept = [item for item in items if _may_answer(ground, item, inside, gone)]
     field = _field(kept)
     for item in kept:
-        if (
-            item.turn in ground.ranks
-            or _asked(ground.question, item)
-            or _covered(ground, _own(item)) >= LEAST
-        ):
-            yield item, _features(ground, item, field)
+        if _asked(ground.question, item) is None and _covered(ground, item) < LEAST:
+            continue  # most are, and their other features need not be known
+        features = _features(ground, item, field)
+        room = len(ground.question.words) // 3
+        if features["missing"] <= room:
+            yield item, features
 
 
 LEAST = 0.3
-"""A fact whose turn was not found, and that meets less of the question than this, is not measured: most are such."""
+"""What meets less of the question than this is no candidate, unless its family is asked for."""
 
 
 def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
@@ -147,23 +133,13 @@ def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
 
 def _field(kept: Sequence[Item]) -> _Field:
     newest: dict[tuple[str, str, str], int] = {}
-    here: dict[tuple[int, str, str], set[str]] = {}
-    turns: dict[str, set[int]] = {}
+    values: dict[tuple[int, str], set[str]] = {}
     for item in kept:
-        key = key_of(item.value)
-        here.setdefault((item.turn, item.sentence, item.kind), set()).add(key)
-        turns.setdefault(key, set()).add(item.turn)
+        values.setdefault((item.turn, item.kind), set()).add(key_of(item.value))
         if item.slot:
             newest[slot_of(item)] = max(newest.get(slot_of(item), 0), item.start)
     latest = max((i.said_at for i in kept), default=0)
-    counts = {where: len(said) for where, said in here.items()}
-    return _Field(kept, newest, latest, counts, {key: len(where) for key, where in turns.items()})
-
-
-def _covered(ground: Ground, said: Collection[str]) -> float:
-    """The share of the question that these words meet."""
-    met = _met(ground, ground.question.words, said, ())
-    return sum(met) / len(met) if met else 0.5
+    return _Field(newest, latest, {where: len(said) for where, said in values.items()})
 
 
 def slot_of(item: Item) -> tuple[str, str, str]:
@@ -184,11 +160,9 @@ def _may_answer(
         return False
     if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
         return False
-    if item.state == "ahead" and asked.mode == "at":
+    if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and _is_left(item)):
         return False
     if not item.fact and any(turn == item.turn and _says(value, own) for turn, value in gone):
-        return False
-    if asked.mode != "former" and _is_left(item):
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False
@@ -233,6 +207,18 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
     if _FIRST_PERSON.search(spoken) and any(_is_person(ground, name) for name in names):
         return False
     return _named(ground, item) > 0
+
+
+_CHANGED = re.compile(
+    r"\b(?:mov|shift|switch|chang|rais|cut|went|go(?:es|ing)?|upgrad|migrat)\w*\b[^.!?]*\bfrom\s+$", re.I
+)
+_TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
+
+
+def _is_left(item: Item) -> bool:
+    """Whether something "moved from" this value "to" another."""
+    behind = item.sentence[item.at + len(item.value) :]
+    return not item.fact and bool(_CHANGED.search(item.sentence[: item.at]) and _TO.match(behind))
 
 
 def _is_person(ground: Ground, name: str) -> bool:
@@ -297,6 +283,12 @@ def _own(item: Item) -> frozenset[str]:
     return _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
 
 
+def _covered(ground: Ground, item: Item) -> float:
+    """How much of the question a candidate meets that is of no family asked for."""
+    met = _met(ground, ground.question.words, _own(item), ())
+    return sum(met) / len(met) if met else 0.5
+
+
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
     asked = ground.question
     ask = _asked(asked, item)
@@ -308,157 +300,40 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
     rank = ground.ranks.get(item.turn)
     about = _about(ground, item)
     family = ask.strength if ask is not None else 0.0
+    full, noun = all(m >= 0.5 for m in met), _noun(asked, item, own)
     fresh = item.start >= field.newest.get(slot_of(item), 0) if item.slot else item.said_at >= field.latest
     return {
         "bias": 1.0,
         "covered": sum(met) / len(met) if met else 0.5,
+        "full": float(full),
         "missing": float(sum(1 for m in wide if m < 0.5)),
-        "full_said": float(_covered(ground, _stems(item.sentence)) >= MOSTLY),
-        "near": _nearness(asked, item),
-        "clause_best": float(_is_best_clause(ground, item)),
-        "clause_verb": max((_near(asked.verb, w) for w in _stems(_clause(item))), default=0.0),
         "fits": FITS[asked.wants][item.kind],
-        "typed": float(asked.wants in _TYPED and FITS[asked.wants][item.kind] == 1.0),
-        "somebody": _somebody(ground, item),
-        "long": max(0.0, len(words(item.value)) - 3) / 3,
-        "here": float(field.here.get((item.turn, item.sentence, item.kind), 0) <= 1),
-        "support": min(field.turns.get(key_of(item.value), 1) - 1, 3) / 3,
-        "family": family,
         "family_about": family * about,
-        "family_full": family * all(m >= 0.5 for m in met),
-        "only_one": family * about if _holds_one(item) else 0.0,
-        "fact": float(bool(item.fact)),
-        "behind": float(item.role == "B"),
-        "gap": _gap(asked, item),
         "named": _named(ground, item),
         "rank": 1 / (1 + rank) if rank is not None else 0.0,
-        "sure": ground.sure,
-        "doubt": float(ground.sure < THRESHOLD),
-        "asks": float(item.asks),
-        "unreal": float(bool(_UNREAL.search(item.sentence))),
+        "fact": float(bool(item.fact)),
+        "behind": float(item.role == "B"),
+        "noun": noun,
+        "gap": _gap(asked, item),
         "newest": float(fresh),
-        "passed": float(item.state == "passed"),
-        "then": _older(ground, item),
-        "left": _left(ground, item),
+        "near": _nearness(asked, item),
+        "alone": float(field.kinds.get((item.turn, item.kind), 0) <= 1),
+        "long": max(0.0, len(words(item.value)) - 3) / 3,
+        "asks": float(item.asks),
+        "only_one": family * about if _holds_one(item) else 0.0,
+        "family_full": family * full,
         "overtaken": overtaken(ground, item),
-        "outdone": float(_is_outdone(ground, item, field)),
-        "crowd": len(ground.ranks) / TURNS,
+        "crowd": len(ground.ranks) / 8,
+        "to_machine": float(asked.you or role_of(item.speaker) == "assistant"),
         "of_name": float(asked.wants in ("name", "place")),
         "of_thing": float(asked.wants == "thing"),
         "of_number": float(asked.wants in _NUMBERS),
-        "of_date": float(asked.wants == "date"),
     }
-
-
-MOSTLY = 0.75
-"""A sentence that meets so much of the question often says it again, or asks it itself."""
-_LEFT = re.compile(
-    r"\b(?:from|instead of|rather than|than|not|no longer|dropped|replac(?:es|ed|ing)|left|leaving|formerly|used to be"
-    r"|was|were|over from|without)\s+(?:\w+ ){0,2}$",
-    re.I,
-)
-_TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
-
-
-_CHANGED = re.compile(
-    r"\b(?:mov|shift|switch|chang|rais|cut|went|go(?:es|ing)?|upgrad|migrat)\w*\b[^.!?]*\bfrom\s+$", re.I
-)
-
-
-def _is_left(item: Item) -> bool:
-    """Whether something "moved from" this value "to" another."""
-    behind = item.sentence[item.at + len(item.value) :]
-    return not item.fact and bool(_CHANGED.search(item.sentence[: item.at]) and _TO.match(behind))
-
-
-def _left(ground: Ground, item: Item) -> float:
-    """Whether a value is what something changed from, if that is not asked for; the reverse where it is."""
-    if item.fact:
-        return 0.0
-    before, behind = item.sentence[: item.at], item.sentence[item.at + len(item.value) :]
-    found = _LEFT.search(before)
-    if not found or (found.group().lower().startswith(("from", "was", "were")) and not _TO.match(behind)):
-        return 0.0
-    return 1.0 if ground.question.mode == "former" else -1.0
-
-
-_CLAUSE = re.compile(r"[,;:()–—]\s|\s(?:and|but|so|because|while|which|who|when|where)\s", re.I)
-
-
-@lru_cache(maxsize=4096)
-def _clauses(sentence: str) -> tuple[tuple[int, int], ...]:
-    cuts = [0, *(m.start() for m in _CLAUSE.finditer(sentence)), len(sentence)]
-    return tuple(pairwise(cuts))
-
-
-def _clause(item: Item) -> str:
-    """The part of the sentence that the value stands in."""
-    for begin, end in _clauses(item.sentence):
-        if begin <= item.at < end:
-            return item.sentence[begin:end]
-    return item.sentence
-
-
-def _is_best_clause(ground: Ground, item: Item) -> bool:
-    parts = _clauses(item.sentence)
-    mine = _covered(ground, _stems(_clause(item)))
-    return mine > 0 and (
-        len(parts) == 1 or mine >= max(_covered(ground, _stems(item.sentence[a:b])) for a, b in parts)
-    )
-
-
-_TYPED = _NUMBERS | {"date", "clock", "weekday"}
-_UNREAL = re.compile(
-    r"\b(?:if|might|maybe|may|would|could|should|hope|hoping|wish|unless|whether|perhaps)\b", re.I
-)
-
-
-def _somebody(ground: Ground, item: Item) -> float:
-    """Whether a name is a person's where one is asked for, and none where a firm or a thing is."""
-    asked = ground.question
-    if asked.wants != "name" or item.kind != "name":
-        return 0.0
-    person = _is_somebody(item.value) or fold(item.value) in ground.speakers.values()
-    wanted = asked.wh in ("who", "whom", "whose") or asked.noun in listed_words("person_roles.txt")
-    return 1.0 if person and wanted else -1.0 if person and not wanted else 0.0
-
-
-def _is_outdone(ground: Ground, item: Item, field: _Field) -> bool:
-    """Whether a later turn has another value of the same kind and unit, where the present is asked for."""
-    if ground.question.mode != "now" or item.kind in _WORDY:
-        return False
-    unit = {word for word in words(item.value) if not word.isdigit()}
-    return any(
-        other.kind == item.kind
-        and other.said_at > item.said_at
-        and key_of(other.value) != key_of(item.value)
-        and not unit.isdisjoint(words(other.value))
-        for other in field.values
-    )
-
-
-_WORDY = frozenset({"name", "place", "thing", "quoted", "contact"})
-
-
-def _older(ground: Ground, item: Item) -> float:
-    """Where it stands between the oldest (1) and the newest (0) of the evidence, if the time before is asked for."""
-    times = sorted(ground.times.values())
-    if ground.question.mode != "former" or item.turn not in ground.times or times[0] == times[-1]:
-        return 0.0
-    return (times[-1] - ground.times[item.turn]) / (times[-1] - times[0])
 
 
 def _asked(asked: Question, item: Item) -> Asks | None:
     """The family that the question asks for with this end open, if the fact is one of it."""
     return next((a for a in asked.asks if a.family.name == item.family and a.role == item.role), None)
-
-
-def settles(ground: Ground, item: Item) -> bool:
-    """Whether no word of the question is left unmet by what is said with it."""
-    ask = _asked(ground.question, item)
-    said = _stems(f"{item.phrase} {item.other} {item.value}") | _stems(item.sentence)
-    explained = ask.explains if ask is not None else frozenset()
-    return all(m >= 0.5 for m in _met(ground, ground.question.words, said, explained))
 
 
 def _holds_one(item: Item) -> bool:
@@ -579,6 +454,22 @@ def _named(ground: Ground, item: Item) -> float:
         return 0.8
     whole = _names_in(ground.texts.get(item.turn, ""))
     return 0.5 if any(set(n.split()) & whole for n in names) else 0.0
+
+
+def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
+    """Whether the value is what the question calls it: "two rooms" for "how many rooms"."""
+    if not asked.noun:
+        return 0.0
+    own = _stems(item.value)
+    noun = stem(asked.noun)
+    if noun in own or any(_near(noun, w) >= 0.8 for w in own):
+        return 1.0
+    family = families().all.get(item.family)
+    if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):
+        return 1.0
+    if set(asked_kinds(noun)) & set(tags_of(own)):
+        return 0.8
+    return 0.4 if noun in said else 0.0
 
 
 def _gap(asked: Question, item: Item) -> float:

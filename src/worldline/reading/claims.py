@@ -17,10 +17,12 @@ from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import Clause, Part, clauses
 from worldline.reading.cues import aspects
 from worldline.reading.inflection import plural
+from worldline.reading.matching import PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
+from worldline.text import stop
 
 DID = "did "
 """Opens the slot of what happened."""
@@ -80,13 +82,8 @@ class _Reader(Terse):
         """Verbs of change with the words of the thing that they are done to."""
         found = []
         for clause in self.clauses:
-            if (
-                clause.lemma not in aspects()
-                or clause.asks
-                or clause.unreal
-                or clause.quoted
-                or clause.negated
-            ):
+            verb = clause.word if clause.lemma == "be" else clause.lemma
+            if verb not in aspects() or clause.asks or clause.unreal or clause.quoted or clause.negated:
                 continue
             direct = [
                 n for p in clause.parts if not p.prep and p.kind == "object" and not p.dated for n in p.nouns
@@ -98,7 +95,12 @@ class _Reader(Terse):
                     else [noun.text]
                 )
                 found.append(
-                    (clause.lemma, tuple(stem(w) for w in " ".join(said).lower().split() if len(w) > 1))
+                    (
+                        verb,
+                        tuple(
+                            stem(w) for w in " ".join(said).lower().split() if len(w) > 1 and w not in stop()
+                        ),
+                    )
                 )
         return found
 
@@ -238,6 +240,9 @@ class _Reader(Terse):
 
     def _clause(self, clause: Clause) -> None:
         usable = not (clause.asks or clause.unreal or clause.quoted)
+        if usable and (clause.orders or not clause.subjects):
+            for claim in self._reached_at(clause):
+                self._keep(claim, None, clause)
         if not usable or clause.orders or self._is_fiction(clause):
             return
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
@@ -248,6 +253,9 @@ class _Reader(Terse):
             clause = replace(clause, parts=(*clause.parts, Part(prep, (subjects[1][0],), False, "prep")))
             subjects = subjects[:1]
         for noun, name in subjects:
+            if noun.lemma in _OWNING and noun.of is not None and clause.lemma in _PASSING:
+                clause, noun = replace(clause, verb="be handed"), noun.of  # "Ownership of S went to O"
+                name = self.whom(noun)
             if self._may_be_subject(noun, name, clause):
                 self.subject, self.doing = noun, name
                 made += self._about(clause, noun, name)
@@ -261,6 +269,9 @@ class _Reader(Terse):
     def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
         """ "Sold the car." speaks of the one who speaks, "Takes insulin." of whom the note is about."""
         token = self.tree.tokens[clause.at]
+        done = any(p.prep == "by" and not p.dated for p in clause.parts) or clause.lemma in _HANDED_ON
+        if done and not any(not p.prep and p.kind == "object" for p in clause.parts) and not self.talk.topic:
+            return [(self._made_up(self.talk.thing, clause), self.talk.thing)] if self.talk.thing else []
         about = self.talk.topic or (self.talk.person or self.talk.thing if token.tag == "VBZ" else "")
         opens = clause.at == 0 or all(self.tree.tokens[i].pos in ("ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART")
                                       for i in range(clause.at))  # fmt: skip
@@ -270,10 +281,15 @@ class _Reader(Terse):
             and opens
         ):
             if about:
-                return [(Noun(about, about, clause.at, (token.begin, token.begin), "PROPN"), about)]
+                return [(self._made_up(about, clause), about)]
             if token.tag != "VBZ":
                 return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
         return []
+
+    def _made_up(self, name: str, clause: Clause) -> Noun:
+        """A subject that is not said."""
+        begin = self.tree.tokens[clause.at].begin
+        return Noun(name, name, clause.at, (begin, begin), "PROPN")
 
     def _is_fiction(self, clause: Clause) -> bool:
         """ "a story in which Klara is a detective"."""
@@ -329,7 +345,27 @@ class _Reader(Terse):
             found = self._in_families(whole, noun, name)
         if found and all(c.kind == "date" and c.effect != "ends" for c in found) and self._has_place(whole):
             found = []  # "died on 12 May in Graz": the date is its date
-        return found or self._no_longer(clause, name) or self._open(whole, name)
+        return found or self._no_longer(clause, name) or self._habit(clause, name) or self._open(whole, name)
+
+    def _habit(self, clause: Clause, name: str) -> list[Claim]:
+        """ "I don't drive", "Theo can't swim", "she quit smoking": what somebody does, without an object."""
+        parts = [p for p in clause.parts if not p.dated]
+        verb, over = clause.lemma, clause.over
+        if clause.verb in _GIVING_UP and len(parts) == 1 and parts[0].nouns:
+            done = parts[0].nouns[0].text.lower()
+            verb = next(
+                (h for h in words("habits.txt") if done in (f"{h}ing", f"{h[:-1]}ing", f"{h}{h[-1]}ing")), ""
+            )
+            over, parts = True, []
+        if verb not in words("habits.txt") or parts or clause.plan:
+            return []
+        able = any(self.tree.tokens[i].low in ("can", "ca", "could", "allowed") for i in clause.own)
+        if clause.tense not in ("present", "perfect") and not over:
+            return []
+        negated = clause.negated or over
+        does = ("cannot" if able else "does not") if negated else "can" if able else "does"
+        claim = self._claim(name, does, f"do|{verb}", verb, "text", clause)
+        return [replace(claim, negated=negated, event=False, holds="one", matter=verb)]
 
     def _made(self, clause: Clause, name: str) -> list[Claim]:
         """ "was elected treasurer of the club", "became our coach": a role that somebody has from then on."""
@@ -397,7 +433,8 @@ class _Reader(Terse):
         """One "A is B"."""
         if not part.dated and (what.lemma in words("idle_nouns.txt") or what.pronoun):
             return []
-        if not part.dated and any(self.tree.tokens[i].low in ("today", "tonight") for i in clause.own):
+        today = [i for i in clause.own if self.tree.tokens[i].low in ("today", "tonight")]
+        if not part.dated and any(self.tree.tokens[i].dep != "poss" for i in today):
             return []
         owner, role = self._holder(noun)
         attr_owner, attr_role = self._holder(what)
@@ -716,19 +753,22 @@ _STATIONS = {
 _SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
-    "be together": "with", "break up": "with", "divorce": "", "separate": "from", "get divorced": "from",
-    "be divorced": "from",
+    "be together": "with", "part ways": "with", "break up": "with", "divorce": "", "separate": "from",
+    "get divorced": "from", "be divorced": "from",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())
+_OWNING = frozenset("ownership responsibility control management charge leadership".split())
+_PASSING = frozenset("go pass move fall transfer hand shift give".split())
+_HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate prescribe".split())
+"""Without a subject this was done to what a note speaks of."""
+_GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
 _FICTION = frozenset(
     "story poem novel scene joke song film dream game book play movie letter email post".split()
 )
-PLACED = "be|where"
-"""The slot of where a thing is, whatever the preposition."""
 _PLACES = frozenset("in at on under inside behind near next beside outside above below between into".split())
 _HOMES = frozenset("home flat house apartment dorm bungalow cottage hostel".split())
 _FURTHER = frozenset("at in for with on to from under".split())

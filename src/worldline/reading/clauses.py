@@ -500,6 +500,13 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         return True
     if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
         return True
+    first = tree.tokens[0]
+    if (
+        first.low in ("had", "were", "should")
+        and first.dep == "aux"
+        and at in (first.head, *tree.above(first.head))
+    ):
+        return True  # "Had we bought it, we'd be broke"
     if low & {"will", "'ll", "wo"} and (
         _has_condition(tree, at) or tree.tokens[0].low in ("maybe", "perhaps")
     ):
@@ -517,6 +524,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             break
         above = tree.tokens[token.head]
         if token.dep in ("ccomp", "xcomp") and above.lemma in words("imagining_verbs.txt"):
+            return True
+        if token.dep in ("acl", "ccomp", "relcl") and above.lemma in _HEARSAY:
             return True
         if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
             return True
@@ -540,6 +549,12 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+_HEARSAY = frozenset(
+    "rumour rumor idea suggestion theory myth possibility chance thought notion fear dream".split()
+)
+""" "the rumour that she was replaced": nothing is so by that."""
 
 
 def _is_mine(tree: Tree, at: int) -> bool:

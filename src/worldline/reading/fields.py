@@ -27,6 +27,12 @@ _ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)\s+(?P<name>(?:[A-Z]|\d).
 _COUNTED = re.compile(r"^[\d,.]+\s+[a-z]")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
+_SENTENCE = re.compile(
+    r"(?:I|we|he|she|it|they|you|there)(?:['’]\w+)?\s"
+    r"|(?:[\w’'-]+\s+){1,4}?(?:has|have|had|is|are|was|were|will)\s",
+    re.I,
+)
+"""What stands behind the colon of a sentence: "Good news: the roof is done"."""
 _IN_LABELS = frozenset("of for at in on and the to by no with".split())
 _MONEY = re.compile(r"[$€£]\s?\d|\d[\d,.]*\s?(?:€|euros?|dollars?|pounds?)")
 _NOTHING = frozenset({"none", "n/a", "-", "tbd", "unknown", "no", "yes", "todo"})
@@ -49,7 +55,7 @@ def fields(text: str) -> tuple[str, list[Field]]:
     for at, (begin, end) in enumerate(_pieces(text)):
         piece = text[begin:end].strip()
         match = _FIELD.fullmatch(piece.rstrip(".")) if piece else None
-        if match and _is_label(match["label"]):
+        if match and _is_label(match["label"]) and not _SENTENCE.match(match["value"]):
             start = begin + text[begin:end].find(piece)
             value = _SENTENCE_END.split(match["value"], 1)[0].strip()
             stop = start + match.start("value") + len(value)
@@ -85,9 +91,42 @@ def claims_of_fields(text: str) -> tuple[list[Claim], str, list[tuple[int, int]]
     subject, rest = _subject(heading, found)
     claims = [claim for field in rest for claim in _claims(field, subject)]
     if not claims:
-        return [], "", []
+        first = found[0]
+        is_kind = first.label.lower() in words("record_kinds.txt") and first.value[:1].isupper()
+        return [], _unbracketed(first.value)[0].partition(",")[0].strip() if is_kind else "", []
     named = [(f.begin, f.end) for f in found if f not in rest]
     return claims, subject, [*named, *{c.chars for c in claims}]
+
+
+def bracketed(text: str) -> tuple[list[Claim], str]:
+    """What stands in brackets behind a name: "Biscuit (beagle, 7 y)"; and the text without it."""
+    found: list[Claim] = []
+    for match in _BEHIND.finditer(text):
+        said = [_in_brackets(match["name"], item.strip(), match) for item in match["said"].split(",")]
+        if all(said):
+            found += [claim for claim in said if claim is not None]
+            text = f"{text[: match.start('all')]}{' ' * len(match['all'])}{text[match.end('all') :]}"
+    return found, text
+
+
+_BEHIND = re.compile(
+    r"(?<![\w(])(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})(?P<all>\s\((?P<said>[^()]{2,60})\))"
+)
+_YEARS = re.compile(r"(?P<n>\d{1,3})\s?(?:y|yo|yrs?|years?)?(?: old)?")
+
+
+def _in_brackets(name: str, said: str, match: re.Match[str]) -> Claim | None:
+    here = Field("", said, match.start(), match.end())
+    if age := _YEARS.fullmatch(said):
+        return replace(_claim(name, "is", "age", age["n"], "text", here, "one"), family="age")
+    word = said.lower().split()[-1] if said else ""
+    kinds = words("animals.txt"), words("professions.txt"), _SEXES
+    if len(said.split()) > 3 or not (any(word in kind for kind in kinds) or families().by_word(said.lower())):
+        return None
+    return _claim(name, "is", "|be", said, "text", here, "many")
+
+
+_SEXES = frozenset({"male", "female", "spayed", "neutered"})
 
 
 def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
@@ -95,6 +134,7 @@ def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
     for at, field in enumerate(found):
         if field.label.lower() in NAMING:
             return field.value, found[:at] + found[at + 1 :]
+    heading = re.sub(r",\s+[a-z].*", "", heading)  # "Mr Rinne, discharged on Monday"
     if _is_name(heading):
         return heading, found
     first = found[0]
@@ -152,10 +192,14 @@ def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
         role = _ROLE_NAME.match(part)
         if _COUNTED.match(part):
             claims.append(_claim(thing, "has", "owns", part, "text", field, "many"))
-        elif role and (
-            families().by_noun(role["role"])
-            or role["role"] in words("person_roles.txt")
-            or len(role["role"].split()) == 1
+        elif (
+            role
+            and (
+                families().by_noun(role["role"])
+                or role["role"] in words("person_roles.txt")
+                or (len(role["role"].split()) == 1 and not role["role"].endswith(("ed", "ing")))
+            )
+            and not re.search(r"\s[a-z]{3,}", role["name"])
         ):
             claims += _attribute(thing, role["role"], role["name"], field)
         elif _MONEY.match(part):

@@ -17,7 +17,7 @@ from worldline.reading.claim import Claim, Effect
 from worldline.reading.clauses import Clause, Part
 from worldline.reading.families import Families, Family, Pattern
 from worldline.reading.tree import Noun
-from worldline.reading.whom import CLOCK, IT, ME, MONEY, NUMBER, THEY, YOU, Whom
+from worldline.reading.whom import CLOCK, IT, ME, MONEY, NUMBER, THEY, WAS, YOU, Whom
 
 STATES = {
     "lives_in": frozenset({"move", "relocate", "settle", "emigrate", "resettle"}),
@@ -32,6 +32,8 @@ _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
+PLACED = "be|where"
+"""The slot of where a thing is, whatever the preposition."""
 AMOUNTS = frozenset({"amount", "count", "duration"})
 
 
@@ -252,6 +254,8 @@ class Matching(Whom):
         phrase = self._family_phrase(pattern, clause, s, o, part, told)
         claim = self._claim(subject, phrase, family.name, object_, kind, clause)
         claim = self._with_family(claim, family, effect, clause, o)
+        if family.name in ("org_address", "postal_address", "located_in") and not claim.key.startswith(WAS):
+            claim = replace(claim, others=(*claim.others, PLACED))
         claim = replace(claim, replaces=self._given_up(clause, subject))
         return replace(
             claim,

@@ -21,7 +21,7 @@ from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
 from worldline.reading.cues import Cues, cues
 from worldline.reading.families import families
-from worldline.reading.fields import claims_of_fields
+from worldline.reading.fields import bracketed, claims_of_fields
 from worldline.reading.mending import as_verb, mended, with_verb
 from worldline.reading.parser import Token
 from worldline.reading.relations import relation
@@ -82,7 +82,9 @@ _CANNOT = re.compile(
     re.I,
 )
 _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
-_CUT = re.compile(r"\s*(?:\n+|;\s|\s[–—]\s|\s--\s|…\s|\.\.\.\s)\s*")
+_CUT = re.compile(
+    r"\s*(?:\n+|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|\s[–—]\s|\s--\s|…\s|\.\.\.\s)\s*"
+)
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
 _CORRECTS = re.compile(
     r"\b(?:" + "|".join(lines("correction_cues.txt")) + r")\b|^\s*\*|\bit(?:'s| is| was) [^,.;]{1,40}, not\b",
@@ -105,7 +107,9 @@ def read(
     body = _RUNS.sub(lambda m: " " * len(m.group()), text[:MAX_TEXT].translate(_SAME_LENGTH))
     corrects = bool(_CORRECTS.search(body[:400]))
     stated = Stated([], [])
+    known, body = bracketed(body)
     found, rest, topic = _record(body, said_at)
+    found += known
     found += _talk(rest, Talk(speaker, addressee, topic=topic, names=[], named={}), said_at, stated)
     bare = _bare_record(body, said_at)
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or stated.unsure
@@ -113,7 +117,7 @@ def read(
         found = [bare]
     found = [c for c in found if _REDACTED not in f"{c.subject} {c.object}"]
     if corrects:
-        found = [c for c in found if c.key not in _SAID]
+        found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
     claims = [_marked(c, cue, rank) for c in found]
     fragment = _fragment(body) if corrects and not claims else ""
@@ -183,8 +187,9 @@ def _record(text: str, said_at: datetime | None) -> tuple[list[Claim], str, str]
 _NOT_A_RECORD = re.compile(
     r"[?!\n;]|^i\b|\b(?:we|you|he|she|they|my|our|your|me|us|him|them|that's|it's)\b"
     r"|\bI (?:am|was|have|had|do|did|will|can|think|love|like|[a-z]+ed)\b|\bI['’](?:m|ve|ll|d)\b"
-    r"|^(?:My|Our|Your|His|Her|Their|It|This|That|There|He|She|They|We|You|What|Who|Which|"
+    r"|^(?:My|Our|Your|His|Her|Their) |^(?:It|This|That|There|He|She|They|We|You|What|Who|Which|"
     r"Where|When|How|So|Yes|No) [a-z]"
+    r"|^(?:As of|Since|From|After|Before|Until|With|Instead|Now|Then|Today|Yesterday|In|On|At) "
     r"|^(?:Please|Let|Tell|Give|Write|Suggest|Help|Show|List)\b [a-z]"
     r"|^(?:Hey|Hi|Hello|Oh|Wow|Thanks|Thank|Cool|Well|Okay|Ok)\b[^,]{0,20},"
 )
@@ -196,7 +201,7 @@ _RUN_ON = re.compile(r"\b(?:is|are|was|were|can|will)\s+[a-z]")
 def _bare_record(text: str, said_at: datetime | None) -> Claim | None:
     """The claim of a message that is nothing but one relation between two named things, titles and all."""
     line = text.strip()
-    if len(line) > 240 or _NOT_A_RECORD.search(line) or _SECOND.search(line):
+    if len(line) > 240 or _NOT_A_RECORD.search(line) or _SECOND.search(line) or _TASK.match(line):
         return None
     claim = relation(line)
     if claim is None or not claim.record or claim.key in ("|be", "|a", "|") or _RUN_ON.search(claim.subject):
@@ -256,6 +261,8 @@ def _pieces(text: str) -> list[tuple[int, str]]:
     at = 0
     cuts = [*((m.start(), m.end()) for m in _CUT.finditer(text)), (len(text), len(text))]
     for start, end in cuts:
+        if text[start:end].strip() == ":" and _TASK.match(text[at:end]):
+            continue  # what stands behind the colon is to be translated
         piece, begin = text[at:start], at
         at = end
         if bullet := _BULLET.match(piece):

@@ -16,13 +16,14 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
-from worldline.reading.nouns import Nouns
+from worldline.reading.contacts import Contacts
 from worldline.reading.tree import Noun
 from worldline.text import stop
 
 _AMOUNT = (
     r"[$€£¥~]?\d[\d,.]*(?:\s?(?:%|°C|k|[a-z]{1,3}|kilos?|euros?|dollars?|pounds?|minutes?|hours?|days?|weeks?|"
-    r"months?|years?|percent|jars?|seats?))?(?:\s?(?:/|per |a )\s?(?:[a-z]+|\d+))?"
+    r"months?|years?|percent|jars?|seats?))?(?:\s?(?:/|per |a )\s?(?:[a-z]+|\d+)"
+    r"| (?:monthly|weekly|daily|yearly|annually|pcm))?"
 )
 _CODED = re.compile(
     r"(?P<noun>(?:[^\W\d_][\w-]* )?(?:number|code|id|no|ref|reference|plate|model)) (?P<value>(?=\S*\d)\S+)",
@@ -42,7 +43,7 @@ _NUMBERED = frozenset(
 """With a number behind it this is a name and no amount."""
 
 
-class Terse(Nouns):
+class Terse(Contacts):
     """The part of a sentence's reader that knows notes without verbs."""
 
     def _topic(self) -> None:
@@ -123,10 +124,19 @@ class Terse(Nouns):
             noun, _, rest = said.partition(f" due {day}")
             if noun != said and not rest:
                 return self._noun_is(noun, "due", day, "date")
+            noun, _, rest = said.partition(f" {day}")
+            if (
+                noun != said
+                and not rest
+                and any(n.family.object == "date" for n in self.families.by_noun(noun.lower()))
+            ):
+                return self._noun_is(noun, "", day, "date")
         return None
 
     def _noun_is(self, noun: str, due: str, value: str, kind: str) -> Claim | None:
         names = noun.lower().split()
+        if noun.lower() in ("due", "since"):
+            return None
         if any(w in stop() for w in names) or len(names) > 3 or any(w[0].isupper() for w in noun.split()[1:]):
             return None
         plain = value.replace(",", "").isdigit()

@@ -159,7 +159,7 @@ class Whom:
             (part, noun)
             for part in sorted(clause.parts, key=lambda p: bool(p.prep))
             for noun in part.nouns
-            if not part.dated and noun.pos in ("NOUN", "PROPN")
+            if not part.dated and part.prep != "from" and noun.pos in ("NOUN", "PROPN")
         ]
         for part, noun in behind:
             person = self._is_who(noun, noun.text) == "person"
@@ -206,7 +206,7 @@ class Whom:
         if noun.pronoun or name == self.talk.speaker or self._is_person(noun) or noun.name:
             return "person" if noun.text.lower() not in IT else "thing"
         first = name.split()[0].lower().rstrip(".") if name else ""
-        if noun.proper:
+        if noun.proper and not self.tree.tokens[noun.at].text.islower():
             return "person" if is_given_name(first) or first in _TITLES else ""
         return "thing"
 

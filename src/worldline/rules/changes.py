@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from msgspec import Struct
 
@@ -19,7 +20,8 @@ from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.families import families
-from worldline.rules.slots import Held
+from worldline.reading.voices import is_given_name
+from worldline.rules.slots import HeldValue
 from worldline.text import fold, stop
 
 PASSED = ("was ", "did ", "plan ")
@@ -36,7 +38,7 @@ _LIGHT = frozenset(
 class Around(Struct, frozen=True):
     """A held fact with the words of its three parts."""
 
-    held: Held
+    held: HeldValue
     subject: frozenset[str]
     relation: frozenset[str]
     object: frozenset[str]
@@ -48,13 +50,19 @@ class Around(Struct, frozen=True):
     many: bool = False
 
 
-def around(held: Held, subject: str, speaker: str) -> Around:
+def around(held: HeldValue, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
+    named = _stems(subject) - _stems(speaker)
     return Around(
-        held, _stems(subject) - _stems(speaker), _stems(held.phrase), _stems(held.object), mine, subject,
+        held, named - _kinds() or named, _stems(held.phrase), _stems(held.object), mine, subject,
         _key_words(held.object), _holds_many(held.slot),
     )  # fmt: skip
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(stem(w) for w in listed("thing_kinds.txt"))
 
 
 def _key_words(value: str) -> frozenset[str]:
@@ -111,7 +119,7 @@ def _restates(claim: Claim, fact: Around) -> bool:
 def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
     shared = len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
     about = shared > 0.6
-    named = bool(fact.key_words & said)
+    named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
@@ -129,14 +137,27 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     return ""
 
 
+def _of_another(claim: Claim, fact: Around) -> bool:
+    """ "My flatmate quit nursing" ends nothing that the speaker does, nor what the speaker's father drives."""
+    if claim.of_speaker or claim.effect == "begins" or not _may_end(fact, Cues()):
+        return False
+    if "'s " in claim.object:
+        return False  # "the doctor raised Ana's dose"
+    theirs = _stems(claim.subject) - fact.subject
+    role = claim.subject.rpartition("'s ")[2].split()[-1].lower()
+    person = role in listed("person_roles.txt") or is_given_name(claim.subject.split()[0])
+    return person and bool(theirs) and bool(fact.key_words & _stems(claim.object))
+
+
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
     """ "They shunted our office to the basement": something is done to the thing that changes such a value."""
     subject = fact.subject or (fact.relation if fact.of_speaker else frozenset())
+    thing = thing - _kinds() or thing
     near = bool(subject) and len(subject & thing) >= 0.6 * len(subject)
     if not thing or fact.many or not (thing <= subject | fact.relation and (near or thing & fact.relation)):
         return False
     changed = aspects().get(verb, frozenset())
-    return kind in changed or _aspect(fact.held.slot, fact.held.phrase) in changed
+    return "all" in changed or kind in changed or _aspect(fact.held.slot, fact.held.phrase) in changed
 
 
 def _may_end(fact: Around, cues: Cues) -> bool:
