@@ -6,7 +6,7 @@ sentence, else by when it was said. All of them have to be found, each in anothe
 them doubted; else there is no answer. The answer has the question's own words.
 
 >>> listed("Which came first, the move to Oslo or the wedding?")
-Listed(things=('the move to Oslo', 'the wedding'), pick='first')
+Alternatives(things=('the move to Oslo', 'the wedding'), pick='first')
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ROW = re.compile(
 _AND = re.compile(r",\s*(?:and\s+)?|;\s*(?:and\s+)?")
 
 
-class Listed(Struct, frozen=True):
+class Alternatives(Struct, frozen=True):
     """The things that a question names as its answers, and which of them it asks for."""
 
     things: tuple[str, ...]
@@ -48,7 +48,7 @@ class Listed(Struct, frozen=True):
     """first, last, or all of them in order."""
 
 
-class Dated(Struct, frozen=True):
+class DatedThing(Struct, frozen=True):
     """A thing, the text that tells of it, and when it happened as far as that says."""
 
     thing: str
@@ -58,7 +58,7 @@ class Dated(Struct, frozen=True):
     sentence: str
 
 
-class Text(Struct, frozen=True):
+class Telling(Struct, frozen=True):
     """A text that may tell of a thing."""
 
     key: int
@@ -68,14 +68,14 @@ class Text(Struct, frozen=True):
     offset: int
 
 
-def listed(question: str) -> Listed | None:
+def listed(question: str) -> Alternatives | None:
     """What a question sets beside each other, if it does."""
     found = None
     if pair := _PAIR.match(question):
         things = (pair["this"], pair["that"]) if pair["this"] else (pair["one"], pair["other"])
-        found = Listed(things, "first" if pair["early"] or pair["soon"] else "last")
+        found = Alternatives(things, "first" if pair["early"] or pair["soon"] else "last")
     elif row := _ROW.search(question):
-        found = Listed(tuple(part.strip() for part in _AND.split(row["row"]) if part.strip()), "all")
+        found = Alternatives(tuple(part.strip() for part in _AND.split(row["row"]) if part.strip()), "all")
     return found if found and 2 <= len(found.things) <= MOST and all(map(_happens, found.things)) else None
 
 
@@ -84,9 +84,11 @@ def _happens(thing: str) -> bool:
     return any(word.islower() and words(word) and words(word)[0] not in stop() for word in thing.split())
 
 
-def in_order(asked: Listed, look: Callable[[str], Sequence[Text]]) -> tuple[str, tuple[Dated, ...]] | None:
+def in_order(
+    asked: Alternatives, look: Callable[[str], Sequence[Telling]]
+) -> tuple[str, tuple[DatedThing, ...]] | None:
     """The answer and what it rests on, the earliest first; None where one thing is not found, or two at one time."""
-    found: list[Dated] = []
+    found: list[DatedThing] = []
     for thing in asked.things:
         best = _told(thing, look(thing))
         if best is None or any(best.sentence == other.sentence or best.at == other.at for other in found):
@@ -99,7 +101,7 @@ def in_order(asked: Listed, look: Callable[[str], Sequence[Text]]) -> tuple[str,
     return chosen.thing, (chosen, *(dated for dated in found if dated is not chosen))
 
 
-def _told(thing: str, texts: Sequence[Text]) -> Dated | None:
+def _told(thing: str, texts: Sequence[Telling]) -> DatedThing | None:
     """The sentence that holds most of a thing's words; of equals the one found first."""
     wanted = {word for word in words(thing) if word not in stop()}
     best, most = None, 0.0
@@ -110,11 +112,11 @@ def _told(thing: str, texts: Sequence[Text]) -> Dated | None:
                 continue
             share = len(wanted & set(words(sentence))) / len(wanted) if wanted else 0.0
             if share > most:
-                best, most = Dated(thing, text.key, text.id, _when(sentence, text), sentence), share
+                best, most = DatedThing(thing, text.key, text.id, _when(sentence, text), sentence), share
     return best if most >= MET else None
 
 
-def _when(sentence: str, text: Text) -> Instant:
+def _when(sentence: str, text: Telling) -> Instant:
     said_at: datetime = to_datetime(text.said_at, text.offset)
     dates = [span for span in nearest_dates(sentence, said_at) if span.role != "end"]
     return dates[0].start if dates else text.said_at

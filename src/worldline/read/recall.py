@@ -24,7 +24,7 @@ from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, Told, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import degrees, needs
-from worldline.read.orders import Listed, Text, in_order, listed
+from worldline.read.orders import Alternatives, Telling, in_order, listed
 from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
@@ -166,17 +166,17 @@ def _recalled(
 
 
 def _in_order(
-    view: View, asked: Listed, wish: Wish, believed: Known, hits: list[Hit], pool: Pool
+    view: View, asked: Alternatives, wish: Wish, believed: Known, hits: list[Hit], pool: Pool
 ) -> tuple[Known, list[Hit]]:
     """The answer to what came first, each thing looked for on its own, and its evidence before the rest."""
 
-    def look(thing: str) -> list[Text]:
+    def look(thing: str) -> list[Telling]:
         ranked = find(view, thing, wish, None)
         if not judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order).enough:
             return []
         told = verbatim(view, keys := [ranked.board.turns[at].key for at in ranked.order[:FIRST]])
         return [
-            Text(key, told[key].node.id, told[key].node.content, at, told[key].offset)
+            Telling(key, told[key].node.id, told[key].node.content, at, told[key].offset)
             for key in keys
             if key in told and told[key].reading is not None and (at := told[key].said_at) is not None
         ]
