@@ -136,8 +136,8 @@ def main() -> None:
         print(f" = {result['ratio']:.2f} x the floor (bar: 3)")
         rng = random.Random(3)
         chosen = [rng.choice(ids[100:]) for _ in range(500)]
-        view = memory._h.view()
-        lines = [memory._h.resolve(view, id_).line for id_ in chosen]
+        view = memory.handle.view()
+        lines = [memory.handle.resolve(view, id_).line for id_ in chosen]
         one = timed(lambda i: view.edges([lines[i]], None, "out"), 500)
         two = timed(
             lambda i: view.edges([e.dst_line for e in view.edges([lines[i]], None, "out")], None, "out"), 500

@@ -172,10 +172,10 @@ def measure(memory: Memory, asked: list[str]) -> dict[str, float]:
         memory.recall(question)
     times, statements = [], []
     for question in asked:
-        before, start = memory._h.store.statements, time.process_time()
+        before, start = memory.handle.store.statements, time.process_time()
         memory.recall(question)
         times.append(1000 * (time.process_time() - start))
-        statements.append(memory._h.store.statements - before)
+        statements.append(memory.handle.store.statements - before)
     times.sort()
     return {
         "cpu_p50_ms": round(statistics.median(times), 2),

@@ -145,7 +145,7 @@ class Costs:
 
     def take(self, call: Callable[..., object], *args: Any, **named: Any) -> None:
         """Makes the call, and notes what it cost."""
-        store = self.memory._h.store if self.memory is not None else None
+        store = self.memory.handle.store if self.memory is not None else None
         before, bytes_, start = store.statements if store else 0, written(), time.process_time()
         call(*args, **named)
         self.seconds.append(time.process_time() - start)

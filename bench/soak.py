@@ -46,7 +46,9 @@ def fuzz(folder: Path, seed: int, operations: int, every: int) -> str:
     ) as memory:
         memory.register(Predicate("lives_in", functional=True))
         done = Fuzz(memory, seed).run(operations, every, progress)
-        rows = memory._h.store.query("SELECT (SELECT count(*) FROM beliefs), (SELECT count(*) FROM edges)")[0]
+        rows = memory.handle.store.query(
+            "SELECT (SELECT count(*) FROM beliefs), (SELECT count(*) FROM edges)"
+        )[0]
     written, refused = sum(done.done.values()), sum(done.refused.values())
     return f"{written:,} writes, {refused:,} refusals, {rows[0]:,} beliefs, {rows[1]:,} edges"
 

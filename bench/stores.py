@@ -43,7 +43,7 @@ class Measured:
 
     def __call__(self, verb: str, works: list[Callable[[Memory], object]]) -> None:
         """Some calls of a verb, measured together."""
-        store = self.memory._h.store
+        store = self.memory.handle.store
         before = time.process_time(), self._server.cpu() if self._server else 0.0
         for work in works:
             sent = store.statements
@@ -80,11 +80,11 @@ def run(events: int, turns: int) -> dict[str, Any]:
             name: Measured(stack.enter_context(Memory.open(where, config, embedder=HashEmbedder(256))), own)
             for name, where, own in (("file", Path(folder) / "m.db", None), ("server", server.url(), server))
         }
-        empty = {name: one.memory._h.store.size() for name, one in both.items()}
+        empty = {name: one.memory.handle.store.size() for name, one in both.items()}
         for event in messages(events):
             for one in both.values():
                 one.memory.remember(event)
-        size = {name: (one.memory._h.store.size() - empty[name]) / events for name, one in both.items()}
+        size = {name: (one.memory.handle.store.size() - empty[name]) / events for name, one in both.items()}
         for number in range(0, turns, 5):
             for one in both.values():
                 one("remember", [lambda m, n=n: m.remember(said(n)) for n in range(number, number + 5)])  # type: ignore[misc]

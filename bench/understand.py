@@ -60,12 +60,12 @@ def write(path: Path, told: list[str]) -> None:
     with Memory.open(path, Config(embedder="none", durability="normal")) as memory:
         for start in range(0, len(told), STEP):
             beside = yardstick()
-            began, before = time.process_time(), memory._h.store.statements
+            began, before = time.process_time(), memory.handle.store.statements
             for sentence in told[start : start + STEP]:
                 memory.remember(sentence)
             spent = 1000 * (time.process_time() - began) / len(told[start : start + STEP])
             beside = (beside + yardstick()) / 2
-            statements = (memory._h.store.statements - before) / STEP
+            statements = (memory.handle.store.statements - before) / STEP
             rows.append((spent, beside))
             print(
                 f"{start + STEP:>6} facts: {spent:5.2f} ms, yardstick {beside:5.1f} ms, "

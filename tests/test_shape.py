@@ -74,6 +74,30 @@ def _comments_and_docstrings(text: str) -> str:
     return "\n".join([*comments, *docstrings])
 
 
+def test_few_modules_are_imported_inside_functions() -> None:
+    """What a module needs is said at its top; what is heavy is named there too, and loaded later."""
+    inside = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in MODULES
+        for function in functions(path)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("worldline")
+    ]
+
+    assert len(inside) <= 10, inside
+
+
+def test_one_name_one_class() -> None:
+    """No two classes of the package have one name: whoever reads it knows which is meant."""
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name_of(path))
+
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
 def test_only_surfaces_print() -> None:
     """The engine never prints."""
     printing = [

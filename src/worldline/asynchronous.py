@@ -18,7 +18,7 @@ from typing import Any
 
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.query import Query
+from worldline.query import Query, run
 
 THREADS = 4
 
@@ -78,8 +78,8 @@ class AsyncMemory:
 
     def query(self) -> Query:
         """As `Memory.query`; `run()` and `explain()` are awaited."""
-        running: Any = functools.partial(self._later, self.memory._run)
-        explaining: Any = functools.partial(self._later, self.memory._explain)
+        running: Any = functools.partial(self._later, run.run, self.memory.handle)
+        explaining: Any = functools.partial(self._later, run.explain, self.memory.handle)
         return Query(running, explaining)
 
     def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Awaitable[Any]:

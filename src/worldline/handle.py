@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from worldline.clock import AsOf, Clock, Instant, instant, show
 from worldline.config import Config
@@ -98,6 +99,13 @@ class Handle(Struct, frozen=True):
         if self.confined.bound():
             raise Refused(f"a store is {verb} by its operator; this handle is confined to one scope of it")
 
+    def whole(self, verb: str) -> Handle:
+        """The same without scope, session and world; agents may not have it."""
+        if self.agent:
+            raise Refused(f"a memory is {verb} by its operator, not by an agent")
+        self.require_free(verb)
+        return replace(self, scopes=(), session=None, world=0)
+
     def tenant_row(self) -> Tenant:
         """The tenant as the store keeps it; zeros for one without memories."""
         return self.store.tenant_row(self.tenant)
@@ -155,6 +163,15 @@ class Handle(Struct, frozen=True):
             dry_run=dry_run,
         )
 
+    def change(self, verb: str, ref: Any, work: Callable[[Tx, int], bool], dry_run: bool = False) -> Receipt:
+        """One changeset about one memory: what `work` does to its lineage."""
+
+        def all_of_it(tx: Tx, place: Place) -> Done:
+            line = self.target(tx, ref).line
+            return tx.id_of(line), work(tx, line)
+
+        return self.write(verb, all_of_it, dry_run=dry_run)
+
     @contextmanager
     def changeset(self, verb: str, *, keep: bool = True, fresh: bool = False) -> Iterator[tuple[Tx, Place]]:
         """A write transaction that ends in one log row."""
@@ -202,6 +219,13 @@ class Handle(Struct, frozen=True):
     def target(self, tx: Tx, ref: Any) -> lookup.Target:
         """The same, inside a changeset."""
         return self.resolve(tx.as_view(world=self.world), ref)
+
+    def inner(self, view: View, world: Any) -> int:
+        """A world to enter: inside the one that this handle is in already, at this moment."""
+        target = self.resolve(view, world)
+        if not view.lies_inside(target.line):
+            raise lookup.missing(view, target)
+        return target.line
 
     def now(self) -> Instant:
         """The clock, but never before the last thing that was learned."""

@@ -11,27 +11,30 @@ its receipt says what happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, LATEST, AsOf, Clock, Instant, When, instant, system_clock
+from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
-from worldline.errors import InvalidInput, NotFound, Refused
-from worldline.exchanging import Exchanging
+from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.merging import Merging
+from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_scope
+from worldline.later import Later
 from worldline.model import (
     Ask,
     Change,
+    Contradiction,
+    Dated,
+    Density,
     Diff,
     Edge,
-    EdgeDraft,
     EdgeType,
     Event,
+    Explanation,
     Fact,
     Metadata,
     Node,
@@ -39,45 +42,72 @@ from worldline.model import (
     NodeType,
     Page,
     Predicate,
+    Proposal,
+    Recall,
     Receipt,
     Scope,
+    Scorer,
+    Verification,
     Version,
     Why,
 )
 from worldline.plugins.embedders import open_embedder
 from worldline.plugins.rerankers import open_reranker
-from worldline.ports import Tx, View
+from worldline.ports import Embedder, Reranker, Tx, View
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
 from worldline.reading.given import fact_of
-from worldline.recalling import Recalling
-from worldline.rules import ontology
 from worldline.rules.handlers import BUILT_IN
-from worldline.sleeping import Sleeping
-from worldline.store import histories, registry
 from worldline.store import listing as lists
+from worldline.store import people, registry, reindexing, verify
+from worldline.store.cold import wake
 from worldline.store.dialect import open_store
-from worldline.store.lookup import missing
-from worldline.tending import Tending
-from worldline.write import change, put, refact, undo
+from worldline.store.erasing import is_unswept
+from worldline.store.nights import set_mark
+from worldline.store.strengths import note_use
+from worldline.write import change, merge, put, revise, undo
+from worldline.write import forget as forgetting
+from worldline.write import link as joining
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
-from worldline.write.check import clean_interval, clean_metadata, clean_name, clean_scope
-from worldline.write.embed import embed_new
-from worldline.write.ends import ends
+from worldline.write import reread as rereading
+from worldline.write.embed import embed_anew, embed_new, embed_pending
 from worldline.write.given import believe
 from worldline.write.redact import redacting, require_plain, screened
 
 if TYPE_CHECKING:
-    from worldline.ports import Embedder, Reranker
+    from worldline.consolidate import run as night
+    from worldline.consolidate import warmth
+    from worldline.consolidate.run import Progress, Report
+    from worldline.exchange import absorb as absorbing
+    from worldline.exchange import exporters, importers
+    from worldline.exchange.absorb import Absorbed
+    from worldline.exchange.records import Imported
+    from worldline.read import asking
+    from worldline.read.context import Context
+    from worldline.read.episodes import Episode
+    from worldline.read.profile import Profile
+    from worldline.read.recall import Found, Wish
+    from worldline.read.walk import Answer
+    from worldline.store.reindexing import Ailment, Remade
+    from worldline.write.forget import Forgotten
+    from worldline.write.reread import Reread
+else:
+    night, warmth = Later("worldline.consolidate.run"), Later("worldline.consolidate.warmth")
+    absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
+    importers, asking = Later("worldline.exchange.importers"), Later("worldline.read.asking")
+
+CONTEXT = 800
+"""Tokens of a context block, where nobody says how many."""
 
 
-class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
+class Memory:
     """A handle on one tenant's memory."""
 
     def __init__(self, handle: Handle) -> None:
-        self._h = handle
+        self._h = self.handle = handle
+        """What it is bound to, for whoever works with the parts."""
 
     # Opening and binding -----------------------------------------------------------------------
 
@@ -174,14 +204,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
     def enter(self, world: Any) -> Memory:
         """A handle inside a world: it sees nothing outside, and what it writes lies inside."""
-        return self._bind(world=self._h.read(lambda view: self._inner(view, world)))
-
-    def _inner(self, view: View, world: Any) -> int:
-        """A world to enter: inside the one that this handle is in already, at this moment."""
-        target = self._h.resolve(view, world)
-        if not view.lies_inside(target.line):
-            raise missing(view, target)
-        return target.line
+        return self._bind(world=self._h.read(lambda view: self._h.inner(view, world)))
 
     def as_agent(self) -> Memory:
         """A handle for an agent's own writes: only the agent-facing types."""
@@ -212,11 +235,11 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """
         if expires is not None:
             instant(expires)
-        if messages is not None and facts:
-            raise InvalidInput("facts go with one text; give them with the message that states them")
+        if (text is None) == (messages is None) or (messages is not None and facts):
+            raise InvalidText("give either `text` or `messages`; facts go with the one text that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
-            return self._until(remembering.remember_all(self._h, events, dry_run=dry_run), expires)
+            return revise.until(self._h, remembering.remember_all(self._h, events, dry_run=dry_run), expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -227,21 +250,7 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
                 external_id=external_id,
             )
         given = [fact_of(fact) for fact in facts]
-        return self._until(remembering.remember(self._h, text, given, dry_run=dry_run), expires)
-
-    def _until(self, done: Receipt, expires: When | None) -> Receipt:
-        """The same receipt after what it stored was retired ahead of time; undoing it takes the end back."""
-        if expires is None or not done.changed or done.dry_run:
-            return done
-        words = done.ids or ((done.id,) if done.id else ())
-        drawn = [
-            fact
-            for word in words
-            for fact in self.walk(word, "derived_from", way="in").nodes
-            if fact.type == "Fact" and len(self.walk(fact, "derived_from", way="out").edges) == 1
-        ]
-        ended = self.retire([*words, *drawn], expires, reason="it was known to expire")
-        return replace(done, known_at=ended.known_at, also=())
+        return revise.until(self._h, remembering.remember(self._h, text, given, dry_run=dry_run), expires)
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
@@ -283,14 +292,10 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         given = [fact_of(fact) for fact in facts]
 
         def work(tx: Tx, place: Place) -> Done:
-            allowed = registry.node_types(tx, place.world, agent=self._h.agent)
-            draft = NodeDraft(
-                ontology.require(type, allowed, "type of note"), name, content,
-                clean_interval(valid_from, valid_to, tx.stamp),
-                None if dated is None else instant(dated),
-            )  # fmt: skip
-            key, new = put.note(tx, draft, place, self._h.config.max_text, metadata)
-            told = put.Told(key, draft.valid.start)
+            draft = NodeDraft(type, name, content, clean_interval(valid_from, valid_to, tx.stamp))
+            draft.dated = None if dated is None else instant(dated)
+            key, new = put.stated(tx, draft, place, self._h, metadata)
+            told = put.ToldBy(key, draft.valid.start)
             changed = [believe(tx, fact, place, self._h, told)[1] for fact in given]
             return tx.id_of(key), new or any(changed)
 
@@ -311,24 +316,10 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
     ) -> Receipt:
         """Joins two memories; the edge type's handler decides what follows from it."""
 
+        edge = joining.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
+
         def work(tx: Tx, place: Place) -> Done:
-            registry.edge_type(tx, type, place.world, agent=self._h.agent)
-            view = tx.as_view(world=self._h.world)
-            source = self._h.resolve(view, src)
-            target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
-            if type == "fact":
-                given = Fact(
-                    tx.id_of(source.line).hex(), predicate or "", tx.id_of(target.line).hex(),
-                    valid_from=valid_from, valid_to=valid_to,
-                )  # fmt: skip
-                key, changed = believe(tx, given, place, self._h)
-                return tx.id_of(key), changed
-            joined = ends(tx, type, source, target)
-            if type == "contains" and valid_to is not None:
-                raise Refused("a contains edge is open when it is made; retire it later")
-            valid = clean_interval(valid_from, valid_to, tx.stamp if joined.since is None else joined.since)
-            draft = EdgeDraft(joined.src, type, joined.dst, valid, place.scope, clean_metadata(metadata))
-            return tx.link(draft)
+            return joining.link(tx, place, self._h, edge)
 
         return self._h.write("link", work, dry_run=dry_run)
 
@@ -348,14 +339,10 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         For a fact the content is its new value, alone or as the whole sentence.
         """
-        revision = _revision(name, content, valid_from, valid_to, reason)
+        revision = change.Revision.of(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            target = self._h.target(tx, ref)
-            if content is not None and refact.is_fact(tx, target):
-                return refact.revise(tx, target, revision, place, self._h, wrong=False)
-            key, changed = change.amend(tx, target.line, revision, self._h.config.max_text)
-            return tx.id_of(key), changed
+            return revise.amend(tx, place, self._h, ref, revision)
 
         return self._h.write("amend", work, dry_run=dry_run)
 
@@ -376,18 +363,10 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         With nothing to replace it, it was never true at all. This is also how to un-retire:
         `correct(x, valid_to=FOREVER)`.
         """
-        revision = _revision(name, content, valid_from, valid_to, reason)
+        revision = change.Revision.of(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            if isinstance(ref, Edge) and ref.type != "fact":
-                return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), None, wrong=True)
-            target = self._h.target(tx, ref)
-            if revision == change.Revision(reason=reason):
-                return tx.id_of(target.line), change.withdraw(tx, target.line, reason)
-            if content is not None and refact.is_fact(tx, target):
-                return refact.revise(tx, target, revision, place, self._h, wrong=True)
-            key, changed = change.correct(tx, target.line, target.key, revision, self._h.config.max_text)
-            return tx.id_of(key), changed
+            return revise.correct(tx, place, self._h, ref, revision)
 
         return self._h.write("correct", work, dry_run=dry_run)
 
@@ -404,54 +383,32 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         def work(tx: Tx, place: Place) -> Done:
             last = None
             for item in ref if isinstance(ref, list | tuple) else (ref,):
-                last, changed = self._retire(tx, item, at, reason)
+                last, changed = revise.retire(tx, self._h, item, at, reason)
                 ended.update({last.hex(): None} if changed else {})
             return last, bool(ended)
 
         receipt = self._h.write("retire", work, dry_run=dry_run)
         return replace(receipt, ids=tuple(ended)) if isinstance(ref, list | tuple) else receipt
 
-    def _retire(self, tx: Tx, ref: Any, at: Instant | None, reason: str | None) -> tuple[bytes, bool]:
-        if isinstance(ref, Edge) and ref.type != "fact":
-            return bytes.fromhex(ref.id), change.end_edge(tx, self._edge(tx, ref), at, wrong=False)
-        target = self._h.target(tx, ref)
-        return tx.id_of(target.line), change.retire(tx, target.line, at, reason)
-
-    def _edge(self, tx: Tx, edge: Edge) -> list[Edge]:
-        """The current beliefs in an edge, in this scope."""
-        rows = histories.beliefs_in(tx.as_view(world=self._h.world), edge)
-        if not rows:
-            raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
-        return [row for row in rows if row.known.end == FOREVER]
-
     @redacting
-    def quarantine(self, ref: Any, reason: str, *, dry_run: bool = False) -> Receipt:
+    def quarantine(self, ref: Any, reason: str = "", *, dry_run: bool = False) -> Receipt:
         """Keeps it, but out of every read that does not ask for it."""
-        return self._mark(ref, "quarantined", reason, dry_run)
+        return self._h.change(
+            "quarantined", ref, lambda tx, line: change.mark(tx, line, "quarantined", reason), dry_run
+        )
 
     @redacting
     def confirm(self, ref: Any, reason: str = "confirmed by the user", *, dry_run: bool = False) -> Receipt:
         """Releases something quarantined, or vouches for it."""
-        return self._mark(ref, "confirmed", reason, dry_run)
-
-    def _mark(self, ref: Any, status: Any, reason: str, dry_run: bool) -> Receipt:
-        def work(tx: Tx, place: Place) -> Done:
-            target = self._h.target(tx, ref)
-            return tx.id_of(target.line), change.mark(tx, target.line, status, reason)
-
-        return self._h.write(status, work, dry_run=dry_run)
+        return self._h.change(
+            "confirmed", ref, lambda tx, line: change.mark(tx, line, "confirmed", reason), dry_run
+        )
 
     def undo(self, receipt: Receipt, *, dry_run: bool = False) -> Receipt:
         """Takes back what a receipt's changeset did, as one more changeset."""
-        if not isinstance(receipt, Receipt):
-            raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
-        steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
-
-        def work(tx: Tx, place: Place) -> Done:
-            undone = [undo.undo(tx, at, agent=self._h.agent) for at in steps]
-            return None, any(undone)
-
-        return self._h.write("undo", work, dry_run=dry_run)
+        return self._h.write(
+            "undo", lambda tx, _: (None, undo.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
+        )
 
     def load(self, notes: Iterable[bulk.Note], links: Iterable[bulk.Link] = ()) -> Receipt:
         """Stores many notes and links as one changeset, fast; links name notes by their place.
@@ -467,14 +424,9 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
             raise Refused("agents cannot extend the ontology; an operator does")
-        name = getattr(item, "name", None)
-        if clean_name(name) != name:
-            raise InvalidInput(f"a name has no space around it and one line: {name!r}")
-
-        def work(tx: Tx, place: Place) -> Done:
-            return None, registry.register(tx, item, place.world)
-
-        receipt = self._h.write("register", work)
+        receipt = self._h.write(
+            "register", lambda tx, place: (None, registry.register(tx, item, place.world))
+        )
         if isinstance(item, EdgeType):
             self._h.types[item.name] = item
         return receipt
@@ -486,34 +438,11 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
 
         `exact` gives the very version that the id names, whatever became of it.
         """
-
-        def look(view: View) -> Node:
-            target = self._h.resolve(view, ref)
-            if exact:
-                node = view.payload(target.key or target.line)
-            else:
-                known = min(view.known, target.known)
-                node = view.bind(known=known).one(target.line)
-            if node is None:
-                raise missing(view, target)
-            return node
-
-        return self._h.read(look)
+        return self._h.read(lambda view: introspection.one(view, self._h, ref, exact=exact))
 
     def edge(self, src: Any, type: str, dst: Any) -> Edge:
         """The edge of this type between two memories, as it is believed now; to retire or correct it."""
-
-        def look(view: View) -> Edge:
-            source = self._h.resolve(view, src)
-            target = self._h.resolve(view.bind(world=0) if type == "refers_to" else view, dst)
-            found = histories.edges_between(view, source, type, target)
-            if not found:
-                raise NotFound(
-                    f"no {type} edge is believed between these two; a fact is a memory of its own, with an id"
-                )
-            return found[-1]
-
-        return self._h.read(look)
+        return self._h.read(lambda view: introspection.edge(view, self._h, src, type, dst))
 
     def list(
         self,
@@ -525,42 +454,16 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         page: str | None = None,
     ) -> Page:
         """Memories, newest first, of one type or several; without one, all but scopes, sessions, turns and facts."""
-        return self._h.read(
-            lambda view: listing.listing(
-                view,
-                run.rewrite(Ask(include_superseded=include_superseded), view, self._h.types),
-                type,
-                metadata or {},
-                limit,
-                page,
-            )
-        )
+
+        def look(view: View) -> Page:
+            ask = run.rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
+            return listing.listing(view, ask, type, metadata or {}, limit, page)
+
+        return self._h.read(look)
 
     def query(self) -> Query:
         """A new query: start set, then verbs, then run() or explain()."""
-        return Query(self._run, self._explain)
-
-    def _run(self, query: Query) -> Any:
-        with self._h.reading():
-            view = self._query_view(query)
-            return run.answer(query, view, self._h.types, lambda ref: self._h.resolve(view, ref).line)
-
-    def _explain(self, query: Query) -> str:
-        with self._h.reading():
-            view = self._query_view(query)
-            ask = run.rewrite(Ask(include_superseded=query.closed), view, self._h.types)
-            return "\n".join(run.plan(query, view, ask))
-
-    def _query_view(self, query: Query) -> View:
-        view = self._h.view()
-        changes: dict[str, Any] = {}
-        if query.world is not None:
-            changes["world"] = self._inner(view, query.world)
-        if query.valid is not None:
-            changes["valid"] = instant(query.valid)
-        if query.known is not None:
-            changes["known"] = instant(query.known)
-        return view.bind(**changes) if changes else view
+        return Query(partial(run.run, self._h), partial(run.explain, self._h))
 
     def walk(self, ref: Any, *types: str, way: Any = "both", depth: int = 1) -> Any:
         """What lies around a memory: the memory itself, what is reached, and the edges between."""
@@ -575,31 +478,14 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """What changed between two moments (times, or hashes that a world has had)."""
 
         def look(view: View) -> Diff:
-            before, after = (self._moment_view(view, at) for at in (a, b))
+            before, after = (introspection.seen_at(view, self._h, at) for at in (a, b))
             return introspection.diff(before, after)
 
         return self._h.read(look)
 
-    def _moment_view(self, view: View, at: Any) -> View:
-        if at is None:
-            return view
-        if isinstance(at, str) and len(at) >= self._h.config.prefix_length and _is_hex(at):
-            target = self._h.resolve(view, at)
-            known = view.valid if target.known == LATEST else target.known
-            return view.bind(valid=known, known=known, world=target.line)
-        return view.bind(valid=instant(at), known=instant(at))
-
     def why(self, ref: Any) -> Why:
         """Why something is believed: the path to verbatim events."""
-
-        def look(view: View) -> Why:
-            target = self._h.resolve(view, ref)
-            node = view.one(target.line) or view.latest(target.line)
-            if node is None:
-                raise missing(view, target)
-            return introspection.why(view, node)
-
-        return self._h.read(look)
+        return self._h.read(lambda view: introspection.why(view, introspection.named(view, self._h, ref)))
 
     def changes(
         self, since: When = 0, *, limit: int | None = None, page: str | None = None
@@ -620,18 +506,369 @@ class Memory(Recalling, Merging, Sleeping, Exchanging, Tending):
         """Every world (whatever contains something) with its hash."""
         return self._h.read(lists.worlds)
 
+    # Asking ------------------------------------------------------------------------------------
 
-def _revision(
-    name: str | None, content: str | None, start: When | None, end: When | None, reason: str | None
-) -> change.Revision:
-    return change.Revision(
-        name,
-        content,
-        None if start is None else instant(start),
-        None if end is None else instant(end),
-        reason,
-    )
+    def recall(
+        self,
+        question: str,
+        *,
+        max_tokens: int | None = None,
+        asked_at: When | None = None,
+        limit: int | None = None,
+        filters: Metadata | None = None,
+        explain: bool = False,
+        include_superseded: bool = False,
+        include_quarantined: bool = False,
+        without: Collection[str] = (),
+    ) -> Recall:
+        """The evidence for an answer, verbatim and dated, within `max_tokens`; or why there is none.
+
+        `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
+        decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
+        """
+        semantic, matcher = asking.meaning(self._h, question), asking.matcher(self._h)
+        opened = {"closed": include_superseded, "quarantined": include_quarantined}
+        given = {"max_tokens": max_tokens, "limit": limit, "explain": explain, "without": frozenset(without)}
+        given["at_least"] = asking.at_least(self._h)
+
+        def look(view: View) -> tuple[Found, Wish, int]:
+            view = view.bind(**opened, labels=clean_metadata(filters))
+            wish = asking.wish(self._h, view, asked_at, **given)
+            heard = asking.heard(question)
+            return asking.recall(view, heard, wish, semantic, matcher), wish, view.tenant
+
+        found, wish, tenant = self._h.read(look)
+        answer = asking.answered(self._h, question, found, wish)
+        if not (explain or without or include_superseded):
+            asking.note_shown(self._h, tenant, answer)
+        return answer
+
+    def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
+        """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.
+
+        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
+        without one, the bound user, or the only one who speaks here.
+        """
+        return self._h.read(lambda view: asking.context(asking.of_user(view, user), user, max_tokens))
+
+    def timeline(
+        self,
+        topic: str,
+        from_: When | None = None,
+        to: When | None = None,
+        *,
+        limit: int = 50,
+        include_superseded: bool = False,
+    ) -> tuple[Dated, ...]:
+        """What happened about a topic within a stretch of time, in order, each with its evidence."""
+        semantic = asking.meaning(self._h, topic)
+        within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
+
+        def look(view: View) -> tuple[Dated, ...]:
+            view, wish = view.bind(closed=True), asking.wish(self._h, view, None, limit=limit)
+            return asking.timeline(
+                view, asking.heard(topic), wish, semantic, within, withdrawn=include_superseded
+            )
+
+        return self._h.read(look)
+
+    def density(self, topic: str) -> Density:
+        """What is already covered around a topic: memories, facts, sources, freshness, open conflicts."""
+        heard = asking.heard(topic, "topic")
+        return self._h.read(lambda view: asking.density(view, heard))
+
+    def explain(
+        self,
+        question: str,
+        expect: Any,
+        *,
+        max_tokens: int | None = None,
+        asked_at: When | None = None,
+        limit: int | None = None,
+        filters: Metadata | None = None,
+    ) -> Explanation:
+        """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
+        semantic = asking.meaning(self._h, question)
+
+        def look(view: View) -> Explanation:
+            node = asking.expected(self._h, view, expect)
+            bound = view.bind(labels=clean_metadata(filters))
+            wish = asking.wish(self._h, view, asked_at, max_tokens=max_tokens, limit=limit)
+            return asking.explain(bound, asking.heard(question), wish, semantic, node)
+
+        return self._h.read(look)
+
+    def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
+        """Answers a question of several hops by walking what is currently believed; the path is its proof."""
+        heard, matcher = asking.heard(question), asking.matcher(self._h)
+        return self._h.read(lambda view: asking.walk(view, heard, matcher, limit))
+
+    # Who is who --------------------------------------------------------------------------------
+
+    def merges(self, status: str | None = "pending") -> tuple[Proposal, ...]:
+        """Merge proposals of a status (None: all)."""
+        if status not in (None, "pending", "accepted", "rejected", "undone"):
+            raise InvalidInput(f"a merge is pending, accepted, rejected or undone, not {status!r}")
+        return self._h.read(lambda view: tuple(people.proposals(view, status)))
+
+    def accept_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
+        """From now on both are read as one; nothing is rewritten."""
+        return self._decide(proposal, "accepted", dry_run)
+
+    def reject_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
+        """They are not the same; the proposal is not made again."""
+        return self._decide(proposal, "rejected", dry_run)
+
+    def undo_merge(self, proposal: Proposal | str, *, dry_run: bool = False) -> Receipt:
+        """They are read as two again."""
+        return self._decide(proposal, "undone", dry_run)
+
+    def _decide(self, proposal: Proposal | str, status: str, dry_run: bool) -> Receipt:
+        if not isinstance(proposal, Proposal | str):
+            raise InvalidInput(f"name a merge proposal by its id, not {proposal!r}")
+        wanted = proposal if isinstance(proposal, str) else proposal.id
+
+        def work(tx: Tx, place: Place) -> Done:
+            found = merge.named(tx, self._h, wanted)
+            return bytes.fromhex(found.id), merge.decide(tx, found, status)
+
+        return self._h.write(f"merge {status}", work, dry_run=dry_run)
+
+    def equivalence_class(self, ref: Any) -> tuple[Node, ...]:
+        """Everything accepted as the same as this, itself included."""
+        return self._h.read(lambda view: tuple(listing.members(view, self._h.resolve(view, ref).line)))
+
+    def export_identity(self, ref: Any) -> dict[str, Any]:
+        """One identity with all its names, and where each of them comes from."""
+        return self._h.read(lambda view: listing.identity(view, self._h.resolve(view, ref).line))
+
+    @redacting
+    def split(self, entity: Any, mentions: Sequence[Edge], name: str) -> Receipt:
+        """Moves mentions (refers_to edges) off an entity, to a new one of that name."""
+
+        def work(tx: Tx, place: Place) -> Done:
+            line = self._h.target(tx, entity).line
+            key, changed = merge.split(tx, line, mentions, name, place, self._h.config.max_text)
+            return tx.id_of(key), changed
+
+        return self._h.write("split", work)
+
+    # Sleeping: the modules behind it are loaded when they are needed ---------------------------
+
+    def consolidate(
+        self, passes: Sequence[str] | None = None, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> Report:
+        """Thinks over what is new: all passes, or the named ones, in their order.
+
+        It only adds understanding and never deletes a source. A second run right after the first
+        changes nothing; `dry_run` says what each pass, by itself, would change.
+        """
+        self._h.require_free("consolidated")
+        if self._h.scorers and passes is None and not dry_run:
+            warmth.catch_up(self._h.whole("scored"), self._h.scorers.values())
+        if not dry_run and passes is None:
+            remembering.resume(self._h, by_rules=True)
+        if not dry_run and is_unswept(self._h.store):
+            self._h.store.sweep()
+        return night.consolidate(self._h, passes, dry_run=dry_run, progress=progress)
+
+    def feedback(self, ref: Any, verdict: Literal["useful", "wrong"]) -> Receipt:
+        """Says of something recalled that it helped, or that it did not; sleep makes it count."""
+        if verdict not in ("useful", "wrong"):
+            raise InvalidInput(f"feedback is useful or wrong, not {verdict!r}")
+
+        return self._h.change("feedback", ref, lambda tx, line: note_use(tx, line, verdict))
+
+    @redacting
+    def pin(self, ref: Any, reason: str = "pinned by the user", *, dry_run: bool = False) -> Receipt:
+        """Keeps it from going cold, and brings it back if it has."""
+
+        def work(tx: Tx, line: int) -> bool:
+            return set_mark(tx, line, "pin", "pinned", reason, tx.scope_id) | wake(tx, line)
+
+        return self._h.change("pin", ref, work, dry_run)
+
+    def unpin(self, ref: Any, *, dry_run: bool = False) -> Receipt:
+        """Lets it fade like the rest again."""
+
+        def work(tx: Tx, line: int) -> bool:
+            return set_mark(tx, line, "pin", None, "no longer pinned", tx.scope_id)
+
+        return self._h.change("unpin", ref, work, dry_run)
+
+    def score_with(self, scorer: Scorer, progress: Callable[[int, int], None] | None = None) -> int:
+        """Adds a scorer and runs it over everything stored; how many memories it has judged now.
+
+        Recall adds its weight times its score as a factor. This process runs it each night over what
+        is new; a run that is ended goes on where it was.
+        """
+        if not isinstance(scorer, Scorer):
+            raise InvalidInput(f"score_with takes a Scorer(name, version, score, weight), not {scorer!r}")
+        clean_name(scorer.name)
+        handle = self._h.whole("scored")
+        warmth.register(handle, scorer)
+        self._h.scorers[scorer.name] = scorer
+        return warmth.score_all(handle, scorer, progress)
+
+    def drop_scorer(self, name: str) -> bool:
+        """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
+        self._h.scorers.pop(name, None)
+        return warmth.unregister(self._h.whole("scored"), name)
+
+    def profile(self, who: Any) -> Profile:
+        """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""
+        return self._h.read(lambda view: asking.profile(view, asking.somebody(view, self._h, who)))
+
+    def episodes(
+        self, from_: When | None = None, to: When | None = None, *, limit: int = 20, read: bool = False
+    ) -> tuple[Episode, ...]:
+        """The newest stretches of talk in some time, oldest first; with `read`, what was said in them."""
+        within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
+        return self._h.read(lambda view: asking.episodes(view, within, limit, read=read))
+
+    def conflicts(self) -> tuple[Contradiction, ...]:
+        """What is believed and cannot all be true: both sides, with their dates and sources."""
+        return self._h.read(listing.conflicts)
+
+    # Taking over from others, and giving them --------------------------------------------------
+
+    def export(self, path: str | Path, format: str = "jsonl") -> int:
+        """Writes jsonl (everything, exactly), markdown or graphml; how many lines or memories."""
+        return exporters.export(self._h, path, format)
+
+    def import_(
+        self,
+        path: str | Path,
+        format: str = "auto",
+        *,
+        dry_run: bool = False,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> Imported:
+        """Reads another memory's file, folder or archive; what it could not read is in the report."""
+        return importers.import_(self._h, path, format, dry_run=dry_run, progress=progress)
+
+    def absorb(
+        self,
+        other: Any,
+        *,
+        tenant: str | None = None,
+        dry_run: bool = False,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> Absorbed:
+        """Unions another memory (a Memory, or the path of a store) into this one.
+
+        What both hold is one. Nothing that is believed here is closed: what cannot stand beside it
+        becomes contradicts edges and merge proposals. The other store is only read; `tenant` names the
+        one to absorb, if it is not called as this one. The same again changes nothing.
+        """
+        if not isinstance(other, Memory | str | Path):
+            raise InvalidInput(f"absorb takes a Memory or the path of a store, not {other!r}")
+        source = other._h if isinstance(other, Memory) else other
+        return absorbing.absorb(self._h, source, tenant=tenant, dry_run=dry_run, progress=progress)
+
+    # Looking after it --------------------------------------------------------------------------
+
+    def verify(self, progress: verify.Progress | None = None) -> Verification:
+        """Recomputes every hash and looks at every logged row; names whatever is damaged."""
+        self._h.require_free("verified")
+        with self._h.reading():
+            return verify.verify(self._h.store, self._h.tenant_row(), progress)
+
+    def forget(
+        self,
+        ref: Any = None,
+        *,
+        user: str | None = None,
+        scope: Scope | None = None,
+        before: When | None = None,
+        confirm: bool = False,
+        dry_run: bool = False,
+        backups: Sequence[str | Path] = (),
+        by: str | None = None,
+    ) -> Forgotten:
+        """Erases for good: a memory (or several), all of a user or another scope, or what is older than a moment.
+
+        With it go its words, vectors, readings, labels, and all that was derived from it alone; what others have
+        said too stays theirs. Nobody can bring it back, so it wants `confirm=True`; `dry_run` counts only. A
+        tombstone says when and by whom (`by`) something was erased, and `verify` holds as before. `backups` names
+        copies of this store in which it is to be erased too.
+        """
+        who = by or ("agent" if self._h.agent else "owner" if self._h.scope.bound() else "operator")
+        told = forgetting.ToForget(ref, user, scope, None if before is None else instant(before))
+        return forgetting.forget_for_good(
+            self._h, told, who, confirm=confirm, dry_run=dry_run, backups=backups
+        )
+
+    def reindex(self) -> Remade:
+        """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare.
+
+        Nothing that is believed changes; with an embedder at hand, missing vectors are made as well.
+        """
+        self._h.require_free("indexed")
+        with self._h.changeset("reindex") as (tx, _):
+            done = reindexing.reindex(tx)
+        self._h.store.forget(self._h.tenant)
+        self._h.store.forget_caches()
+        embedder = self._h.embedder()
+        if embedder is not None:
+            embed_pending(self._h, embedder)
+        return done
+
+    def ailments(self) -> tuple[Ailment, ...]:
+        """What is wrong with the store that can be seen at once, each with the command that mends it."""
+        self._h.require_free("examined")
+        embedder = self._h.embedder()
+        with self._h.reading():
+            return reindexing.ailments(
+                self._h.store, self._h.tenant_row().id, embedder.identity if embedder else None
+            )
+
+    def stats(self) -> dict[str, Any]:
+        """How much is stored, and where."""
+        found = self._h.read(lambda view: listing.stats(view, self._h.store))
+        of_all = ("changesets", "bytes") if self._h.confined.bound() else ()
+        return {name: count for name, count in found.items() if name not in of_all}
+
+    def readers(self) -> dict[str, int]:
+        """Who has read the events of this tenant, and how many each; the empty name stands for nobody."""
+        self._h.require_free("counted")
+        return self._h.read(rereading.readers)
+
+    def reread(
+        self, *, everything: bool = False, progress: rereading.Progress | None = None, dry_run: bool = False
+    ) -> Reread:
+        """Reads again what another reader read, or everything, and brings the facts up to date.
+
+        What is no longer drawn from a text is withdrawn, what is new is believed, everything else is
+        left alone; so is what was given, confirmed or corrected by hand. A second run changes nothing.
+        """
+        self._h.require_free("read again")
+        return rereading.reread(self._h, everything=everything, progress=progress, dry_run=dry_run)
+
+    def backup(self, path: str | Path) -> None:
+        """A whole copy of the store in another file, taken while others go on writing."""
+        self._h.require_free("copied")
+        target = Path(path).expanduser()
+        if _is_same_file(target, Path(self._h.store.path)):
+            raise Refused(f"{target} is the store itself; back it up into another file")
+        self._h.store.backup(str(target))
+
+    def flush(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embeds everything that has no vector yet; how many texts that were."""
+        self._h.require_free("embedded")
+        embedder = self._h.embedder()
+        return 0 if embedder is None else embed_pending(self._h, embedder, progress)
+
+    def reembed(self, progress: Callable[[int, int], None] | None = None, *, batch: int = 64) -> int:
+        """Makes every vector anew with the embedder that is configured now; how many texts that were.
+
+        The new ones lie beside the old ones, which answer until none is missing; then all are switched at once.
+        Broken off, it goes on where it stopped. A process that runs with the old embedder answers by words then.
+        """
+        self._h.require_free("embedded")
+        embedder = self._h.embedder()
+        return 0 if embedder is None else embed_anew(self._h, embedder, progress, batch)
 
 
-def _is_hex(text: str) -> bool:
-    return all(c in "0123456789abcdef" for c in text.lower())
+def _is_same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))

@@ -6,6 +6,7 @@ other integers are row numbers of one store and never leave it through a surface
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -486,6 +487,10 @@ class Recall(Struct, frozen=True):
     few: int = 0
     """So many of the hits stand out; a person is shown these."""
 
+    def chance(self, hit: Hit) -> float:
+        """Between 0 and 1: how likely this hit holds what was asked for; less, the further it is behind the best."""
+        return self.sure * math.exp(hit.score - max(other.score for other in (hit, *self.hits)))
+
 
 class Dated(Struct, frozen=True):
     """One thing on a timeline: when it happened, and the memory that says so."""
@@ -534,7 +539,7 @@ class Explanation(Struct, frozen=True):
     factors: dict[str, float] = {}
 
 
-class Said(Struct, frozen=True):
+class Utterance(Struct, frozen=True):
     """Words that something rests on: who said them, when and where."""
 
     id: str
@@ -548,7 +553,7 @@ class Side(Struct, frozen=True):
     """One side of a contradiction: what is believed, and the words that it rests on."""
 
     node: Node
-    sources: tuple[Said, ...] = ()
+    sources: tuple[Utterance, ...] = ()
 
 
 class Contradiction(Struct, frozen=True):

@@ -210,7 +210,7 @@ class Vectors(Protocol):
         """The cosine of every one of these nodes that has a vector."""
 
 
-class Bound(Protocol):
+class Bindings(Protocol):
     """What a view is bound to, and how the store's own modules ask with it: nobody else hands it SQL."""
 
     store: Store
@@ -277,7 +277,7 @@ class Bound(Protocol):
         """Which of these are facts that are believed and not over."""
 
 
-class View(Bound, Protocol):
+class View(Bindings, Protocol):
     """Reads, bound to one tenant, scope, world and moment."""
 
     def bind(self, **changes: Any) -> View:

@@ -219,6 +219,11 @@ def _folded(name: str) -> str:
     return " ".join(_SIGNED_GAP.sub(_kept_or(" "), plain).split()) or _joined(plain)
 
 
+def forget_names() -> None:
+    """Drops the names that were folded lately: some of them may have been forgotten for good."""
+    _folded.cache_clear()
+
+
 def unsigned(key: str) -> str:
     """The key that the same name had before signs were kept, as files of that time have it."""
     return _joined(_NAME_DROP.sub("", key))
@@ -300,3 +305,12 @@ def for_terminal(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(part if at % 2 else visible(part) for at, part in enumerate(_STYLED.split(text)))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """A closed class of words, written as plain text.
+
+    >>> sorted(word_set("in at on"))
+    ['at', 'in', 'on']
+    """
+    return frozenset(text.split())

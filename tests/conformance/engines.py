@@ -94,7 +94,7 @@ def on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         own = uuid.uuid4().hex if str(path) == ":memory:" else hashlib.sha1(str(path).encode()).hexdigest()
         whose = f"{own[:12]}/{tenant}" if isinstance(tenant, str) else tenant
         memory = original(cls, url, load() if config is None else config, whose, **more)
-        memory._h.store.recent = tenant_number(memory._h.tenant)
+        memory.handle.store.recent = tenant_number(memory.handle.tenant)
         return memory
 
     monkeypatch.setattr(Memory, "open", classmethod(opened))

@@ -40,7 +40,7 @@ def told(memory: Memory) -> list[object]:
         memory.recall("tea").text,
         [node.id for node in memory.list("context").items],
         [node.content for node in memory.at(known=start + 1).list("context").items],
-        memory._h.tenant_row(),
+        memory.handle.tenant_row(),
     ]
 
 
@@ -52,26 +52,26 @@ def test_there_and_back(url: str, tmp_path: Path) -> None:
         Memory.open(url, PLAIN, whose, embedder=HashEmbedder()) as server,
         Memory.open(tmp_path / "b.db", PLAIN, whose, embedder=HashEmbedder()) as back,
     ):
-        done = move(origin._h.store, server._h.store, whose)
-        again = move(server._h.store, back._h.store, whose)
+        done = move(origin.handle.store, server.handle.store, whose)
+        again = move(server.handle.store, back.handle.store, whose)
         assert (done.head, done.rows) == (again.head, again.rows)
         assert told(server) == told(origin) == told(back)
-        assert move(origin._h.store, server._h.store, whose).already
+        assert move(origin.handle.store, server.handle.store, whose).already
 
         origin.note("context", "later", "x")
-        assert not move(origin._h.store, server._h.store, whose).already
+        assert not move(origin.handle.store, server.handle.store, whose).already
         assert server.note("context", "on the server", "y").changed
         assert server.verify().ok
         assert len(server.list("context").items) == 4
         with pytest.raises(Refused, match="another memory"):
-            move(origin._h.store, server._h.store, whose)
+            move(origin.handle.store, server.handle.store, whose)
 
 
 def test_a_copy_that_fails_leaves_nothing(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut short in the middle of a tenant, the target holds nothing of it, and the next try completes it."""
     whose = uuid.uuid4().hex
     with filled(tmp_path / "a.db", whose) as origin, Memory.open(url, PLAIN, whose) as server:
-        store = server._h.store
+        store = server.handle.store
         original = type(store).put
 
         def broken(self: object, table: str, *rest: object) -> None:
@@ -82,10 +82,10 @@ def test_a_copy_that_fails_leaves_nothing(url: str, tmp_path: Path, monkeypatch:
         with monkeypatch.context() as cut:
             cut.setattr(type(store), "put", broken)
             with pytest.raises(StoreError, match="cut short"):
-                move(origin._h.store, store, whose)
-        assert not server._h.tenant_row().id
+                move(origin.handle.store, store, whose)
+        assert not server.handle.tenant_row().id
         assert server.list("context").items == ()
-        assert move(origin._h.store, store, whose).head == origin._h.tenant_row().head.hex()
+        assert move(origin.handle.store, store, whose).head == origin.handle.tenant_row().head.hex()
 
 
 def test_from_the_shell(url: str, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def memory(url: str) -> Iterator[Memory]:
 
 def test_statements_are_few(memory: Memory) -> None:
     """A turn with its facts and its vector takes 30 statements at most, a question 13."""
-    store = memory._h.store
+    store = memory.handle.store
     for text in TOLD:
         before = store.statements
         memory.remember(text, speaker="Vera")
@@ -55,10 +55,10 @@ def test_statements_are_few(memory: Memory) -> None:
 
 def test_what_waits_is_seen(memory: Memory) -> None:
     """Rows and statements that wait are there for whoever asks for them inside the transaction, and only then sent."""
-    store, tenant = memory._h.store, memory._h.tenant_row().id
+    store, tenant = memory.handle.store, memory.handle.tenant_row().id
     args, columns = {"t": tenant}, ("tenant", "key", "line")
     sql = "SELECT key, line FROM blocks WHERE tenant = :t AND key IN ('#a', '#b') ORDER BY key"
-    with memory._h.writing(keep=False):
+    with memory.handle.writing(keep=False):
         before = store.statements
         store.put("blocks", [(tenant, "#a", 1)], columns)
         store.put("blocks", [(tenant, "#b", 2)], columns)

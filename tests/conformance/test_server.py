@@ -42,9 +42,9 @@ def test_a_statement_without_a_tenant_sees_one(url: str, whose: str) -> None:
     with Memory.open(url, PLAIN, whose) as mine, Memory.open(url, PLAIN, whose + "2") as theirs:
         for memory in (mine, theirs):
             memory.remember("I live in Porto.", speaker="Ana", session="s", metadata={"a": 1})
-        store, args = mine._h.store, {"t": tenant_number(whose), "other": tenant_number(whose + "2")}
+        store, args = mine.handle.store, {"t": tenant_number(whose), "other": tenant_number(whose + "2")}
         for table in (name for name in TABLES if name != "meta"):
-            with mine._h.reading():
+            with mine.handle.reading():
                 found = {row[0] for row in store.query(f"SELECT DISTINCT tenant FROM {table}", args)}
                 assert found <= {args["t"]}, table
                 assert not store.query(f"SELECT 1 FROM {table} WHERE tenant = :other", args)
@@ -56,11 +56,11 @@ def test_a_row_of_another_tenant_cannot_be_written(url: str, whose: str) -> None
         mine.note("context", "tea", "green")
         theirs.note("context", "tea", "black")
         args = {"t": tenant_number(whose), "other": tenant_number(whose + "2")}
-        with mine._h.writing():
-            mine._h.store.execute("UPDATE nodes SET content = 'none' WHERE tenant = :other", args)
-            mine._h.store.execute("DELETE FROM beliefs WHERE tenant = :other", args)
-        with pytest.raises(StoreError), mine._h.writing():
-            mine._h.store.execute("INSERT INTO sleep VALUES (:other, 'a', 'b', 1, '')", args)
+        with mine.handle.writing():
+            mine.handle.store.execute("UPDATE nodes SET content = 'none' WHERE tenant = :other", args)
+            mine.handle.store.execute("DELETE FROM beliefs WHERE tenant = :other", args)
+        with pytest.raises(StoreError), mine.handle.writing():
+            mine.handle.store.execute("INSERT INTO sleep VALUES (:other, 'a', 'b', 1, '')", args)
         assert theirs.verify().ok
         assert [node.content for node in theirs.list("context").items] == ["black"]
 
@@ -98,7 +98,7 @@ def test_writers_of_one_tenant_queue(url: str, whose: str) -> None:
     with memories[0] as memory:
         assert memory.verify().ok
         assert len(memory.list("context", limit=50).items) == 20
-        log = memory._h.store.query(
+        log = memory.handle.store.query(
             "SELECT sequence, known FROM log WHERE tenant = :t ORDER BY sequence", {"t": tenant_number(whose)}
         )
         assert [row[0] for row in log] == list(range(1, 22))
@@ -112,7 +112,7 @@ def test_other_tenants_do_not_wait(url: str, whose: str) -> None:
     short = Config(embedder="none", understand="off", lock_seconds=0.2)
     with Memory.open(url, PLAIN, whose) as held, Memory.open(url, short, whose + "2") as other:
         held.note("context", "tea", "green")
-        with held._h.writing(), Memory.open(url, short, whose) as second:
+        with held.handle.writing(), Memory.open(url, short, whose) as second:
             assert other.note("context", "tea", "black").changed
             with pytest.raises(StoreBusy, match="try again"):
                 second.note("context", "tea", "white")
@@ -123,7 +123,7 @@ def test_a_reader_sees_one_snapshot(url: str, whose: str) -> None:
     """What is written while somebody reads is seen by the next read, not by this one."""
     with Memory.open(url, PLAIN, whose) as writer, Memory.open(url, PLAIN, whose) as reader:
         writer.note("context", "one", "x")
-        with reader._h.reading():
+        with reader.handle.reading():
             before = reader.list("context").items
             writer.note("context", "two", "x")
             assert reader.list("context").items == before
@@ -160,6 +160,22 @@ def test_a_server_that_is_not_there_is_told_as_such(server: Server) -> None:
     server.start()
     assert [node.name for node in memory.list("context").items] == ["tea"]
     memory.close()
+
+
+def test_a_no_with_the_commit_is_no_lost_connection(url: str, whose: str) -> None:
+    """What a server refuses of the last statements of a write is told as what it is, and nothing is kept."""
+    with Memory.open(url, PLAIN, whose) as memory:
+        memory.note("context", "tea", "green")
+        slow = "UPDATE nodes SET name = 'none' WHERE tenant = :t AND CAST(pg_sleep(5) AS text) = ''"
+
+        def write() -> None:
+            with memory._h.writing() as tenant:
+                memory._h.store.execute("SET LOCAL statement_timeout = '50ms'")
+                memory._h.store.later(slow, {"t": tenant.id})
+
+        with pytest.raises(StoreBusy, match="repeat"):
+            write()
+        assert [node.name for node in memory.list("context").items] == ["tea"]
 
 
 # What is refused -----------------------------------------------------------------------------------

@@ -346,7 +346,7 @@ def test_what_is_no_other_store_is_refused(tmp_path: Path, mine: Memory) -> None
     with apsw.Connection(str(tmp_path / "sql.db")) as connection:
         connection.execute("CREATE TABLE t (x)")
     with opened("2026-03-01", tmp_path / "new.db") as newer:
-        newer._h.store.connection().execute("PRAGMA user_version = 99")
+        newer.handle.store.connection().execute("PRAGMA user_version = 99")
 
     for name, error in (
         ("missing.db", NotFound), (".", NotAStore), ("text.db", NotAStore), ("empty.db", NotAStore),
@@ -505,7 +505,7 @@ def test_what_waits_there_waits_here(mine: Memory, other: Memory) -> None:
     """An event whose facts were not settled when its process ended is settled here by resume."""
     other.remember("I live in Porto.", speaker="Ana", session="s")
     kept = json.dumps([{"scopes": [], "world": 0, "facts": [], "extract": True, "model": False}])
-    query = other._h.store.connection().execute
+    query = other.handle.store.connection().execute
     fact = other.list("Fact").items[0]
     other.correct(fact)
     query("UPDATE events SET state = 'pending', draft = ?", (kept,))

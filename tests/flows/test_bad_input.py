@@ -36,7 +36,7 @@ def rows(memory):
         "worlds",
         "proposals",
     )
-    return [memory._h.store.query(f"SELECT * FROM {table} ORDER BY 1") for table in tables]
+    return [memory.handle.store.query(f"SELECT * FROM {table} ORDER BY 1") for table in tables]
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "a\x00b", "\ud800", "x\udfff", None, 5, [], b"x"])

@@ -45,7 +45,7 @@ def warm(recall):
 
 def count(memory, table):
     """How many rows a table has."""
-    return memory._h.store.query(f"SELECT count(*) FROM {table}")[0][0]
+    return memory.handle.store.query(f"SELECT count(*) FROM {table}")[0][0]
 
 
 def chat(memory, clock):
@@ -72,9 +72,9 @@ def test_only_plain_recalls_reinforce(memory, clock):
     memory.recall("the lamp", explain=True)
     memory.recall("the lamp", without=["vectors"])
     memory.recall("the lamp", include_superseded=True)
-    assert not memory._h.store.shown
+    assert not memory.handle.store.shown
     memory.recall("the lamp")
-    assert memory._h.store.shown
+    assert memory.handle.store.shown
 
 
 def test_logging_can_be_switched_off(clock):
@@ -82,7 +82,7 @@ def test_logging_can_be_switched_off(clock):
     with Memory.open(":memory:", Config(embedder="none", log_uses=False), clock=clock) as memory:
         chat(memory, clock)
         memory.recall("the lamp")
-        assert not memory._h.store.shown
+        assert not memory.handle.store.shown
 
 
 def test_closing_keeps_what_was_shown(tmp_path, clock):
@@ -101,7 +101,7 @@ def test_closing_does_not_wait_for_a_writer(tmp_path, clock):
         chat(memory, clock)
         reader = Memory.open(tmp_path / "a.db", PLAIN, clock=clock)
         reader.recall("the lamp")
-        with memory._h.store.writing("default"):
+        with memory.handle.store.writing("default"):
             reader.close()
         assert count(memory, "uses") == 0
 
@@ -113,11 +113,13 @@ def test_uses_are_folded_once(memory, clock):
     memory.feedback(hit, "useful")
     memory.feedback(hit.node.id, "wrong")
     memory.consolidate()
-    rows = memory._h.store.query("SELECT uses, useful, wrong FROM strengths WHERE line = ?", (hit.node.line,))
+    rows = memory.handle.store.query(
+        "SELECT uses, useful, wrong FROM strengths WHERE line = ?", (hit.node.line,)
+    )
     assert rows == [(1, 1, 1)]
     assert count(memory, "uses") == 0
     assert not memory.consolidate().changed
-    assert memory._h.store.query("SELECT uses FROM strengths WHERE line = ?", (hit.node.line,)) == [(1,)]
+    assert memory.handle.store.query("SELECT uses FROM strengths WHERE line = ?", (hit.node.line,)) == [(1,)]
 
 
 def test_feedback_takes_two_words(memory, clock):
@@ -176,7 +178,7 @@ def test_a_first_night_counts_from_the_last_time_something_was_learned(memory, c
         memory.link(memory.note("learning", "Call", "Call Okonkwo.").id, "refers_to", name.id)
     clock.advance(DAY)
     memory.consolidate()
-    archived = {row[0] for row in memory._h.store.query("SELECT line FROM marks WHERE kind = 'archived'")}
+    archived = {row[0] for row in memory.handle.store.query("SELECT line FROM marks WHERE kind = 'archived'")}
     lines = {"evidence": fact.line, "mention": memory.get(name.id).line}
     kept = lines.get(way, memory.get(note.id).line)
     assert kept not in archived
@@ -208,8 +210,8 @@ def test_who_somebody_is_and_what_they_want_stays(memory, clock):
         clock.advance(200 * DAY)
         memory.consolidate()
     assert texts(memory.recall("Where do I live?"))[0] == "I live in Porto and I am allergic to peanuts."
-    store = memory._h.store
-    hot = {row // 65536 for row in rows_of(store.query, memory._h.tenant_row()[0], cold=False)}
+    store = memory.handle.store
+    hot = {row // 65536 for row in rows_of(store.query, memory.handle.tenant_row()[0], cold=False)}
     kept = [n.content for n in memory.list("Turn").items if n.key in hot]
     assert any("metric" in text for text in kept)
     assert any("hiking" in text for text in kept)
@@ -324,7 +326,7 @@ def test_surprise_is_what_was_new_then(memory, clock):
     said(memory, clock, "The lamp cost 4711 euros at Okonkwo.")
     said(memory, clock, "Yes, the lamp cost 4711 euros at Okonkwo, we know.")
     memory.consolidate()
-    first, second = [row[0] for row in memory._h.store.query("SELECT value FROM scores ORDER BY node")]
+    first, second = [row[0] for row in memory.handle.store.query("SELECT value FROM scores ORDER BY node")]
     assert first > 0.5 > 0.3 > second
     assert "surprise" in memory.recall("What did the lamp cost?").hits[0].factors
 
@@ -335,7 +337,7 @@ def test_surprise_is_each_owner_s_own(memory, clock):
     said(memory.scoped(user="bo"), clock, "So: the lamp cost 4711 euros at Okonkwo.")
     said(memory, clock, "And: the lamp cost 4711 euros at Okonkwo.")
     memory.consolidate()
-    values = [row[0] for row in memory._h.store.query("SELECT value FROM scores ORDER BY node")]
+    values = [row[0] for row in memory.handle.store.query("SELECT value FROM scores ORDER BY node")]
     assert all(value > 0.5 for value in values)
 
 

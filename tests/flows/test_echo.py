@@ -42,7 +42,7 @@ def _believed(memory: Memory) -> set[str]:
 
 
 def _was_echo(memory: Memory, id_: str) -> bool:
-    rows = memory._h.store.query(
+    rows = memory.handle.store.query(
         "SELECT e.signals ->> 'reason' FROM events e JOIN nodes n ON n.id = e.node WHERE n.hash = ?",
         (bytes.fromhex(id_),),
     )

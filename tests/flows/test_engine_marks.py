@@ -104,7 +104,7 @@ def test_what_sleep_makes_is_marked_and_keeps_its_mark_in_a_copy(tmp_path: Path)
 
 
 def _marks(memory: Memory) -> tuple[set[Any], set[Any]]:
-    store = memory._h.store
+    store = memory.handle.store
     return (
         set(store.query("SELECT type, made FROM nodes")),
         set(store.query("SELECT type, made FROM edges WHERE type NOT IN ('contains', 'supersedes')")),
@@ -159,5 +159,5 @@ def test_a_mark_that_was_changed_behind_the_program_is_damage(change: str) -> No
         _turns(memory)
         memory.consolidate()
         assert memory.verify().ok
-        memory._h.store.query(change)
+        memory.handle.store.query(change)
         assert "mark" in str(memory.verify().damage)

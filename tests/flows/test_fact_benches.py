@@ -8,8 +8,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from worldline.bench.datasets import Conversation, Message, Question
-from worldline.bench.report import Row
+from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
+from worldline.bench.report import ReportRow
 from worldline.bench.reword import reword, reworded
 from worldline.bench.systems import Ranking
 from worldline.bench.updates import knowledge_update
@@ -94,11 +94,13 @@ def test_resolver(tmp_path: Path) -> None:
 
 def test_knowledge_update() -> None:
     """Counts whether the current turn leads, apart for questions about the past, and stale facts."""
-    said = [Message(str(n), f"s{n}", "user", "user", "…", said_at=n) for n in (1, 2)]
+    said = [BenchMessage(str(n), f"s{n}", "user", "user", "…", said_at=n) for n in (1, 2)]
 
-    def row(ident: str, text: str, turns: tuple[str, ...], facts: tuple[tuple[str, ...], ...] = ()) -> Row:
-        question = Question(ident, text, "knowledge-update", ("1", "2"))
-        return Row("c", question, {}, {"worldline": Ranking(turns, 1.0, facts=facts)})
+    def row(
+        ident: str, text: str, turns: tuple[str, ...], facts: tuple[tuple[str, ...], ...] = ()
+    ) -> ReportRow:
+        question = BenchQuestion(ident, text, "knowledge-update", ("1", "2"))
+        return ReportRow("c", question, {}, {"worldline": Ranking(turns, 1.0, facts=facts)})
 
     rows = [
         row("a", "How many do I have?", ("2", "1")),

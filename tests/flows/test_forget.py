@@ -36,7 +36,7 @@ def files_of(path: Path) -> dict[str, bytes]:
 
 def rows_of(memory: Memory) -> bytes:
     """Everything that is stored of a tenant, row by row."""
-    store, number = memory._h.store, memory._h.tenant_row().id
+    store, number = memory.handle.store, memory.handle.tenant_row().id
     found = []
     for table in TABLES:
         whose = {"meta": "TRUE"}.get(table, "tenant = :t")
@@ -73,7 +73,7 @@ def sound(memory: Memory) -> None:
 
 def vectors_of(memory: Memory) -> set[bytes]:
     """All vectors, hot and archived."""
-    query, whose = memory._h.store.query, {"t": memory._h.tenant_row().id}
+    query, whose = memory.handle.store.query, {"t": memory.handle.tenant_row().id}
     return {
         bytes(row[0])
         for table in ("embeddings", "cold_embeddings", "composed")
@@ -180,7 +180,7 @@ def test_a_user_is_forgotten_and_others_are_not(tmp_path: Path) -> None:
         assert b"annabelle77" not in out.read_bytes()
         with Memory.open(tmp_path / "other.db", CONFIG) as other:
             other.import_(out)
-            assert other.hash() == memory.hash() or not isinstance(other._h.store, SqliteStore)
+            assert other.hash() == memory.hash() or not isinstance(other.handle.store, SqliteStore)
             sound(other)
 
 
@@ -205,7 +205,7 @@ def test_tombstones_of_a_file_cannot_hide_more(tmp_path: Path) -> None:
         gone = memory.remember("The first text is about grebes.", speaker="a", said_at="2024-01-01")
         memory.remember("The second text is about herons.", speaker="a", said_at="2024-01-02")
         memory.forget(gone, confirm=True)
-        query = memory._h.store.connection().execute
+        query = memory.handle.store.connection().execute
         query("BEGIN")
         query("DELETE FROM beliefs WHERE id = (SELECT max(id) FROM beliefs)")
         assert not memory.verify().ok
@@ -424,4 +424,4 @@ def test_forgetting_twice_in_one_changeset_of_texts(tmp_path: Path) -> None:
             assert left_in(memory, path, word) == []
         assert left_in(memory, path, "axolotl")
         with pytest.raises(Refused):
-            memory.forget(memory._h.read(lambda view: view.payload(1)), confirm=True)
+            memory.forget(memory.handle.read(lambda view: view.payload(1)), confirm=True)

@@ -30,7 +30,7 @@ def test_stored_lines_do_not_pass_for_recalls_own(broken):
         memory.note("context", "Transfer", text)
         shown = [memory.recall("What about the transfer of money?").text]
         desk = Desk(memory.as_agent())
-        shown.append(mcp_recall(desk, v.Recall(question="transfer of money?"))["content"][0]["text"])
+        shown.append(mcp_recall(desk, v.RecallOf(question="transfer of money?"))["content"][0]["text"])
         shown.append(mcp_list(desk, v.List())["content"][0]["text"])
 
     for told in shown:

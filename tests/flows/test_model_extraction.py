@@ -14,7 +14,7 @@ import pytest
 from worldline import Config, Memory
 from worldline.errors import InvalidInput
 from worldline.testing import FrozenClock
-from worldline.write.model_extract import Message, Reply, checked, parsed, prompt
+from worldline.write.model_extract import ChatMessage, ModelReply, checked, parsed, prompt
 
 TEXT = "The kitchen is being redone; Marta Silva from Studio Norte draws the plans for us."
 FACT = {
@@ -68,7 +68,7 @@ def facts(memory: Memory) -> set[str]:
 
 def state(memory: Memory) -> list[tuple[Any, ...]]:
     """State and signals of every event."""
-    rows = memory._h.store.query("SELECT state, signals FROM events ORDER BY node")
+    rows = memory.handle.store.query("SELECT state, signals FROM events ORDER BY node")
     return [(row[0], json.loads(row[1]) if row[1] else {}) for row in rows]
 
 
@@ -145,7 +145,7 @@ def test_an_answer_that_stays_broken_is_turned_down(endpoint: str) -> None:
 def test_what_the_text_does_not_bear_out_is_rejected(change: dict[str, Any], reason: str) -> None:
     """A claim without its words in the text is turned down with the reason."""
     reply = parsed(json.dumps({"facts": [{**FACT, **change}]}))
-    claims, rejected = checked(reply, Message(TEXT, "Ana", datetime(2026, 3, 1, tzinfo=UTC)))
+    claims, rejected = checked(reply, ChatMessage(TEXT, "Ana", datetime(2026, 3, 1, tzinfo=UTC)))
 
     assert claims == ()
     assert reason in rejected[0]
@@ -154,7 +154,7 @@ def test_what_the_text_does_not_bear_out_is_rejected(change: dict[str, Any], rea
 def test_parsing_never_crashes() -> None:
     """Odd answers are values or a ValueError with a reason."""
     assert parsed('[{"subject": "a", "predicate": "b"}]').facts[0].subject == "a"
-    assert parsed('{"facts": []}') == Reply()
+    assert parsed('{"facts": []}') == ModelReply()
     cut = json.dumps({"facts": [FACT, FACT]})[:-40]
     assert [fact.object for fact in parsed(cut).facts] == ["Studio Norte"]
     for odd in ("", "{", "[1]", '{"facts": 3}', "\ud800", "null", "{" * 5000):

@@ -47,7 +47,9 @@ def memory(clock):
 
 def rows(memory):
     """The rows that sleep keeps of people."""
-    return memory._h.store.query("SELECT speaker, scope, body, style FROM profiles ORDER BY speaker, scope")
+    return memory.handle.store.query(
+        "SELECT speaker, scope, body, style FROM profiles ORDER BY speaker, scope"
+    )
 
 
 def kinds(memory, name="Ana"):
@@ -221,12 +223,12 @@ def test_a_run_shows_its_own(clock):
 def test_a_second_night_changes_nothing(memory):
     """Rows, happenings and the log stay as they are, a hundred nights long."""
     memory.consolidate(NIGHT)
-    held, log = rows(memory), memory._h.store.query("SELECT count(*) FROM log")
+    held, log = rows(memory), memory.handle.store.query("SELECT count(*) FROM log")
     for _ in range(100):
         assert not memory.consolidate(NIGHT).changed
 
     assert rows(memory) == held
-    assert memory._h.store.query("SELECT count(*) FROM log") == log
+    assert memory.handle.store.query("SELECT count(*) FROM log") == log
     assert memory.verify().ok
 
 

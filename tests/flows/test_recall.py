@@ -268,15 +268,25 @@ def test_recall_writes_nothing(tmp_path):
     path = tmp_path / "m.db"
     with Memory.open(path, PLAIN, embedder=HashEmbedder()) as memory:
         memory.remember("I keep bees.", speaker="Ana", session="s")
-        memory._h.store.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        memory.handle.store.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         before = path.read_bytes()
         for verb in (memory.recall, memory.timeline, memory.density):
             verb("Who keeps bees?")
         memory.at(as_of="2020-01-01").recall("bees")
 
-        assert memory._h.store.connection().total_changes() == 0 or path.read_bytes() == before
+        assert memory.handle.store.connection().total_changes() == 0 or path.read_bytes() == before
         assert path.read_bytes() == before
         assert Path(f"{path}-wal").stat().st_size == 0
+
+
+def test_the_chance_of_a_hit_lies_between_0_and_1(talk):
+    """The best hit has all that is sure, every other one less, the further behind the less."""
+    found = talk.recall("Who keeps bees?", limit=5)
+    chances = [found.chance(hit) for hit in sorted(found.hits, key=lambda hit: -hit.score)]
+
+    assert chances[0] == pytest.approx(found.sure)
+    assert chances == sorted(chances, reverse=True)
+    assert all(0 <= chance <= 1 for chance in chances)
 
 
 @pytest.mark.parametrize(
@@ -294,10 +304,10 @@ def test_few_statements_a_question(talk, question, most):
     scoped.remember("I keep bees.", speaker="Ana", session="s")
     scoped.remember("Ana lives in Porto. Porto lies in Portugal.", speaker="Ana", session="s")
     scoped.recall("Who keeps bees?")
-    before = talk._h.store.statements
+    before = talk.handle.store.statements
     scoped.recall(question)
 
-    assert talk._h.store.statements - before <= most
+    assert talk.handle.store.statements - before <= most
 
 
 # Explained -----------------------------------------------------------------------------------------

@@ -38,9 +38,9 @@ def filled(path: Path, tenant: str, count: int = 5) -> None:
 
 def vectors(memory: Memory) -> list[tuple[int, bytes]]:
     """A tenant's vectors, by passage."""
-    rows = memory._h.store.query(
+    rows = memory.handle.store.query(
         "SELECT passage, vector FROM embeddings WHERE tenant = :t ORDER BY passage",
-        {"t": memory._h.tenant_row().id},
+        {"t": memory.handle.tenant_row().id},
     )
     return [(row[0], bytes(row[1])) for row in rows]
 

@@ -27,7 +27,7 @@ def contents(memory, **at):
 def read_by(memory, name, *claims):
     """As if every event had been read by another reader, who found just these claims."""
     kept = msgspec.msgpack.encode(Reading(name, claims))
-    memory._h.write(
+    memory.handle.write(
         "test", lambda tx, place: (tx.query("UPDATE events SET reading = :kept", kept=kept), (None, True))[1]
     )
 
@@ -44,7 +44,7 @@ def unread(*texts):
 
 def replace_config(memory, **changes):
     """The same memory with other settings."""
-    return memory._bind(config=msgspec.structs.replace(memory._h.config, **changes))
+    return memory._bind(config=msgspec.structs.replace(memory.handle.config, **changes))
 
 
 def test_an_old_store_gets_its_facts_and_a_second_run_does_nothing():
@@ -75,11 +75,11 @@ def test_what_the_words_do_not_say_is_withdrawn_and_what_it_ended_goes_on(memory
     claim = Claim(
         "ana", "lives in", "lives_in", "Rome", family="lives_in", holds="one", effect="begins", rank="user"
     )
-    memory._h.write("remember", lambda tx, place: (
-        None, settle(tx, [claim], stored_event(tx, wrong), place, memory._h)))  # fmt: skip
+    memory.handle.write("remember", lambda tx, place: (
+        None, settle(tx, [claim], stored_event(tx, wrong), place, memory.handle)))  # fmt: skip
     assert contents(memory) >= {"ana lives in Rome"}
     assert "ana lives in Berlin" not in contents(memory)
-    before = memory._h.now()
+    before = memory.handle.now()
     read_by(memory, OLD, claim)
     done = memory.reread()
     assert done.withdrawn == 1

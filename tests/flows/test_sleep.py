@@ -11,7 +11,7 @@ import pytest
 from worldline import Memory
 from worldline.config import Config
 from worldline.consolidate import run
-from worldline.consolidate.changes import Arrow, New, Night, Pass, Plan
+from worldline.consolidate.changes import Arrow, NewLines, Night, Pass, Plan
 from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.ports import View
 from worldline.surfaces import nights
@@ -27,7 +27,7 @@ def _count(view: View, night: Night) -> Plan:
     seen = int(named[0].content) if named else 0
     evidence = tuple(Arrow("derived_from", turn.line) for turn in turns)
     line = named[0].line if named else 0
-    return Plan((New("Topic", "count", str(seen + len(turns)), line=line, edges=evidence),))
+    return Plan((NewLines("Topic", "count", str(seen + len(turns)), line=line, edges=evidence),))
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def _counts(memory: Memory) -> list[str]:
 
 
 def _log(memory: Memory) -> list[tuple[object, ...]]:
-    return memory._h.store.query("SELECT sequence, kind, hash FROM log ORDER BY tenant, sequence")
+    return memory.handle.store.query("SELECT sequence, kind, hash FROM log ORDER BY tenant, sequence")
 
 
 @pytest.mark.usefixtures("counting")
@@ -119,7 +119,7 @@ def test_a_write_between_plan_and_commit_is_seen(monkeypatch: pytest.MonkeyPatch
             looks.append(len(notes))
             if len(looks) < 3:
                 other.note("learning", f"overtaking {len(looks)}")
-            return Plan((New("Topic", "count", str(len(notes))),))
+            return Plan((NewLines("Topic", "count", str(len(notes))),))
 
         monkeypatch.setattr(run, "PASSES", (Pass("count", "counts notes", plan),))
         memory.note("learning", "first")

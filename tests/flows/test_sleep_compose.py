@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from worldline import Config, Memory, Scope
-from worldline.consolidate.changes import Arrow, New, carry_out
+from worldline.consolidate.changes import Arrow, NewLines, carry_out
 from worldline.rules import composition
 from worldline.testing import FrozenClock, HashEmbedder
 from worldline.write.load import Note
@@ -35,7 +35,9 @@ def sleep(memory):
 
 def rows(memory):
     """Every composed vector, by world and scope."""
-    found = memory._h.store.query("SELECT line, scope, vector, members FROM composed ORDER BY line, scope")
+    found = memory.handle.store.query(
+        "SELECT line, scope, vector, members FROM composed ORDER BY line, scope"
+    )
     return {(line, scope): (vector, members) for line, scope, vector, members in found}
 
 
@@ -119,8 +121,8 @@ def test_composing_everything_anew_gives_the_same_rows(memory):
         sleep(memory)
     before = rows(memory)
 
-    memory._h.store.query("DELETE FROM composed")
-    memory._h.store.query("DELETE FROM sleep")
+    memory.handle.store.query("DELETE FROM composed")
+    memory.handle.store.query("DELETE FROM sleep")
     sleep(memory)
     assert rows(memory) == before
 
@@ -222,12 +224,12 @@ def test_what_sleep_writes_about_a_world_is_not_waited_for(memory):
     """A summary has no vector and gets none: its session is composed of its turns, and nothing is put off."""
     talk(memory)
     session = next(node for node, _ in memory.worlds() if node.name == "s0")
-    with memory._h.changeset("sleep summaries") as (tx, _):
-        carry_out(tx, [New("Summary", "s0", "Subject0 came up.", world=session.line)], 0)
+    with memory.handle.changeset("sleep summaries") as (tx, _):
+        carry_out(tx, [NewLines("Summary", "s0", "Subject0 came up.", world=session.line)], 0)
     sleep(memory)
 
     assert rows(memory)[session.line, 0][1] == 6
-    assert memory._h.store.query("SELECT state FROM sleep WHERE pass = 'compose'") == [("[]",)]
+    assert memory.handle.store.query("SELECT state FROM sleep WHERE pass = 'compose'") == [("[]",)]
 
 
 # Owners ---------------------------------------------------------------------------------------------
@@ -288,7 +290,7 @@ def test_the_nearness_of_a_world_is_a_factor(memory):
 def test_the_lane_costs_one_statement_and_none_before_a_night(memory):
     """Recall asks the store once more where worlds are composed, and not at all where none are."""
     talk(memory)
-    store = memory._h.store
+    store = memory.handle.store
 
     def asked(**more):
         memory.recall("What about Subject2?", **more)
@@ -338,8 +340,8 @@ def test_a_topic_means_the_turns_that_it_gathers(memory):
         memory.remember(f"Again {words}, number {number}.", speaker="user", session="s")
     first = next(n for n in memory.list("Turn", limit=50).items if "number 2" in n.content)
     gathered = Arrow("derived_from", first.line, {"turns": [2, 4]})
-    with memory._h.changeset("sleep topics") as (tx, _):
-        carry_out(tx, [New("Topic", "harbour", "harbour, sails", edges=(gathered,))], 0)
+    with memory.handle.changeset("sleep topics") as (tx, _):
+        carry_out(tx, [NewLines("Topic", "harbour", "harbour, sails", edges=(gathered,))], 0)
     assert sleep(memory) == 2
 
     topic = memory.list("Topic").items[0]

@@ -47,7 +47,7 @@ def leads(memory, *refs):
 
 def kept_back(memory):
     """Content and reason of everything that is quarantined."""
-    nodes = memory._h.read(lambda view: view.bind(quarantined=True).nodes("b.status = 'quarantined'"))
+    nodes = memory.handle.read(lambda view: view.bind(quarantined=True).nodes("b.status = 'quarantined'"))
     return {node.content: node.reason for node in nodes}
 
 
@@ -110,7 +110,7 @@ def test_a_derived_edge_holds_where_all_its_parts_hold(memory, sleep):
     memory.link(b, "causes", c, valid_from="1970-01-04", valid_to="1970-01-09")
     memory.link(c, "causes", d, valid_from="1970-01-08", valid_to="1970-01-09")
     sleep()
-    rows = memory._h.read(lambda view: view.edge_rows("e.type = 'causes' AND e.metadata IS NOT NULL"))
+    rows = memory.handle.read(lambda view: view.edge_rows("e.type = 'causes' AND e.metadata IS NOT NULL"))
     ends = {(e.src, e.dst): (e.valid.start, e.valid.end) for e in rows}
     assert ends == {
         (a, c): (instant("1970-01-04"), instant("1970-01-06")),
@@ -212,7 +212,7 @@ def test_a_conflict_is_over_when_one_side_is_closed(memory, sleep, clock):
     hits = {hit.node.id: hit.node.notes for hit in memory.recall("Amaurot").hits}
     assert hits[first] == ()
     sleep()
-    rows = memory._h.read(lambda view: view.edge_rows("e.type = 'contradicts' AND e.kt = :forever"))
+    rows = memory.handle.read(lambda view: view.edge_rows("e.type = 'contradicts' AND e.kt = :forever"))
     assert [row for row in rows if row.metadata.get("inferred")] == []
 
 

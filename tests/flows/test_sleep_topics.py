@@ -58,7 +58,7 @@ def _of(memory: Memory, type_: str) -> list[Node]:
 
 
 def _state(memory: Memory) -> list[tuple[Any, ...]]:
-    return memory._h.store.query("SELECT sequence, kind FROM log ORDER BY sequence")
+    return memory.handle.store.query("SELECT sequence, kind FROM log ORDER BY sequence")
 
 
 # Topics ----------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _summary(memory: Memory, world: Node) -> Node:
 
 
 def _session(memory: Memory, name: str) -> Node:
-    [found] = memory._h.read(lambda view: view.visible([view.session(name)]))
+    [found] = memory.handle.read(lambda view: view.visible([view.session(name)]))
     return found
 
 

@@ -253,7 +253,7 @@ def test_doubt_is_quarantined_and_confirmed():
 
 
 def _quarantined(memory: Memory):
-    rows = memory._h.store.query("SELECT hash FROM nodes WHERE type = 'Fact'")
+    rows = memory.handle.store.query("SELECT hash FROM nodes WHERE type = 'Fact'")
     return [memory.get(row[0].hex(), exact=True) for row in rows]
 
 

@@ -106,7 +106,7 @@ def seen(memory: Memory) -> dict[tuple[str, int], frozenset[str]]:
 
 def rows(memory: Memory) -> dict[str, list[tuple[object, ...]]]:
     """Every row that the store believes, and how long its log is."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     return {
         "beliefs": query("SELECT * FROM beliefs WHERE kt = 9223372036854775807"),
         "edges": query("SELECT * FROM edges WHERE kt = 9223372036854775807"),
@@ -117,7 +117,7 @@ def rows(memory: Memory) -> dict[str, list[tuple[object, ...]]]:
 def held(memory: Memory, where: str) -> set[tuple[object, ...]]:
     """(id, scope, valid from, valid to, known from) of beliefs."""
     return set(
-        memory._h.store.query(
+        memory.handle.store.query(
             "SELECT n.hash, (SELECT key FROM scopes WHERE id = b.scope), b.vf, b.vt, b.kf"
             f" FROM beliefs b JOIN nodes n ON n.id = b.node WHERE {where}"
         )
@@ -138,7 +138,7 @@ def past(memory: Memory, known: int) -> list[object]:
 def check_union(a: Memory, b: Memory, again: Memory, other: Memory) -> None:
     """All laws at once: b absorbs a, then `again` (a copy of a) absorbs `other` (a copy of b)."""
     before, mine, theirs = rows(b), seen(b), seen(a)
-    known = b._h.tenant_row()[3]
+    known = b.handle.tenant_row()[3]
     asof = past(b, known)
 
     first = b.absorb(a)
@@ -200,7 +200,7 @@ def test_forks_keep_what_each_has_decided(shared, mine, theirs):
             pair.apply(op)
         pairs.append(pair)
     mine_, theirs_ = (pair.memory for pair in pairs)
-    known = mine_._h.tenant_row()[3]
+    known = mine_.handle.tenant_row()[3]
     given_up = held(mine_, "kt < 9223372036854775807") & held(theirs_, "kt = 9223372036854775807")
     before = rows(mine_)
 

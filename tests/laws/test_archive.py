@@ -55,7 +55,7 @@ def test_there_and_back(embedder):
     life.memory.consolidate(["decay"])
     assert life.sizes()["cold_texts"] > 30
     marks = "SELECT n.hash FROM marks m JOIN nodes n ON n.id = m.line WHERE m.kt > 1 << 62 AND m.kind = 'archived'"
-    for (id_,) in life.memory._h.store.query(marks):
+    for (id_,) in life.memory.handle.store.query(marks):
         life.memory.pin(id_.hex())
     assert life.sizes() == sizes
     after = [
@@ -66,7 +66,7 @@ def test_there_and_back(embedder):
 
 
 def _chunks(life):
-    return life.memory._h.store.query("SELECT count(*) FROM words WHERE chunk > 0")[0][0]
+    return life.memory.handle.store.query("SELECT count(*) FROM words WHERE chunk > 0")[0][0]
 
 
 def test_folding_changes_no_answer(monkeypatch):

@@ -14,7 +14,7 @@ LATER = 10**9
 
 def beliefs(memory: Memory) -> list[tuple[object, ...]]:
     """Every belief that is still held, without this store's own times and numbers."""
-    rows = memory._h.store.query(
+    rows = memory.handle.store.query(
         "SELECT n.hash, b.vf, b.vt, (SELECT key FROM scopes WHERE id = b.scope), b.status, l.hash"
         " FROM beliefs b JOIN nodes n ON n.id = b.node JOIN nodes l ON l.id = b.line"
         " WHERE b.kt = 9223372036854775807"
@@ -24,7 +24,7 @@ def beliefs(memory: Memory) -> list[tuple[object, ...]]:
 
 def edges(memory: Memory) -> list[tuple[object, ...]]:
     """Every edge that is still believed."""
-    rows = memory._h.store.query(
+    rows = memory.handle.store.query(
         "SELECT hash, type, vf, vt, (SELECT key FROM scopes WHERE id = scope) FROM edges"
         " WHERE kt = 9223372036854775807"
     )
@@ -51,6 +51,6 @@ def test_a_copy_is_the_same_memory(history: list[tuple[object, ...]]) -> None:
     assert edges(copy) == edges(origin)
     assert {node.id for node, _ in copy.worlds()} == {node.id for node, _ in origin.worlds()}
     assert copy.hash() == origin.hash()
-    assert copy._h.tenant_row() == origin._h.tenant_row()
+    assert copy.handle.tenant_row() == origin.handle.tenant_row()
     ever = "SELECT * FROM beliefs ORDER BY id"
-    assert copy._h.store.query(ever) == origin._h.store.query(ever)
+    assert copy.handle.store.query(ever) == origin.handle.store.query(ever)

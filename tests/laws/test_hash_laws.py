@@ -150,11 +150,11 @@ def test_former_hashes_resolve_and_verify_stays_clean_after_any_history(history)
     for op in history:
         pair.apply(op)
     assert pair.memory.verify().damage == ()
-    kept = pair.memory._h.read(
+    kept = pair.memory.handle.read(
         lambda view: view.query("SELECT h.hash, n.hash FROM world_hashes h JOIN nodes n ON n.id = h.line")
     )
     root = kept[0][1]
     for hash_, line in kept:
         if line != root:
-            targets = pair.memory._h.read(lambda view, h=hash_: pair.memory._h.resolve(view, h.hex()))
-            assert pair.memory._h.read(lambda v, t=targets: v.latest(t.line)).lineage == line.hex()
+            targets = pair.memory.handle.read(lambda view, h=hash_: pair.memory.handle.resolve(view, h.hex()))
+            assert pair.memory.handle.read(lambda v, t=targets: v.latest(t.line)).lineage == line.hex()

@@ -8,6 +8,7 @@ from worldline import Config, Fact, Memory
 from worldline.clock import Interval
 from worldline.model import Hit, Node
 from worldline.read import lanes
+from worldline.read.asking import meaning
 from worldline.read.cues import ask
 from worldline.read.pack import pack
 from worldline.store import search
@@ -161,8 +162,8 @@ def test_superseded_facts_are_not_shown():
 
 def lane_ids(memory, question, **moment):
     """What each lane sees at a moment, at any depth, by id."""
-    query = memory._h.embedder().embed([question])[0]
-    index = memory._meaning(question).index
+    query = memory.handle.embedder().embed([question])[0]
+    index = meaning(memory.handle, question).index
 
     def look(view):
         ground = search.ground(view)
@@ -172,7 +173,7 @@ def lane_ids(memory, question, **moment):
         }
         return {lane: frozenset(view.ids(nodes)) for lane, nodes in found.items()}
 
-    return memory.at(**moment)._h.read(look)
+    return memory.at(**moment).handle.read(look)
 
 
 def test_lanes_see_what_a_truncated_store_sees():
@@ -188,7 +189,9 @@ def test_lanes_see_what_a_truncated_store_sees():
         else:
             _change(memory, rng.choice(notes), start, rng)
         question, valid = sentence(rng, 1, 4), START + rng.randint(-6000, 120_000)
-        points.append((question, valid, memory._h.tenant_row()[3], lane_ids(memory, question, valid=valid)))
+        points.append(
+            (question, valid, memory.handle.tenant_row()[3], lane_ids(memory, question, valid=valid))
+        )
     compared = rng.sample(points, 200)
 
     for question, valid, known, seen in compared:
@@ -242,7 +245,7 @@ def test_recall_never_leaves_its_boundary(tmp_path):
 
 def _worlds(handle):
     """The entered world itself may be found from inside it."""
-    return set(handle._h.read(lambda view: view.ids([handle._h.world])))
+    return set(handle.handle.read(lambda view: view.ids([handle.handle.world])))
 
 
 # The same again ------------------------------------------------------------------------------------

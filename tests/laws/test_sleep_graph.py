@@ -99,7 +99,7 @@ class Life:
     def triples(self, valid, known, run=""):
         """What is believed at one point, with everything merged read as one."""
         handle = (self.memory.scoped(run=run) if run else self.memory).at(valid=valid, known=known)
-        rows = handle._h.read(
+        rows = handle.handle.read(
             lambda view: view.query(
                 "SELECT f.subject, f.predicate, f.object FROM facts f CROSS JOIN beliefs b ON b.tenant = :t"
                 f" AND b.line = f.node WHERE f.tenant = :t AND {view.seen()}"
@@ -108,12 +108,12 @@ class Life:
         return {(self.first(s), p, self.first(o)) for s, p, o in rows}
 
     def first(self, line):
-        return self.memory._h.read(lambda view: view.same_as(line)[0])
+        return self.memory.handle.read(lambda view: view.same_as(line)[0])
 
     def points(self):
         """Valid times around every date, and known times around every changeset."""
         days = [day * 86_400_000_000 for day in (0.5, 1, 2.5, 3, 4.5, 5, 6.5, 7, 8, 20)]
-        rows = self.memory._h.read(lambda view: view.query("SELECT known FROM log WHERE tenant = :t"))
+        rows = self.memory.handle.read(lambda view: view.query("SELECT known FROM log WHERE tenant = :t"))
         return [int(day) for day in days], [row[0] for row in rows]
 
     def believed(self):
@@ -179,7 +179,7 @@ def test_derived_edges_are_the_closure_of_the_stated_ones_at_every_time(web, eve
     memory.consolidate(["infer"])
     assert not memory.consolidate(["infer"]).changed
     for day in ("1970-01-03", "1970-01-05", "1970-01-07", clock()):
-        rows = memory.at(valid=day)._h.read(lambda view: view.edges(range(1, 99), ("causes",), "out"))
+        rows = memory.at(valid=day).handle.read(lambda view: view.edges(range(1, 99), ("causes",), "out"))
         stated = {(e.src, e.dst) for e in rows if not e.metadata.get("inferred")}
         derived = {(e.src, e.dst) for e in rows if e.metadata.get("inferred")}
         assert derived == {p for p in closure(stated) if p[0] != p[1]} - stated

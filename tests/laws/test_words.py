@@ -10,7 +10,7 @@ import pytest
 
 from worldline import Config, Memory
 from worldline.store import rewording, words
-from worldline.store.glance import Store as Glance
+from worldline.store.glance import StoreGlance as Glance
 from worldline.store.view import SqlView
 from worldline.store.words import All, Either, Index, any_of
 from worldline.testing import FrozenClock
@@ -28,7 +28,7 @@ class Shelf:
         self.dice = random.Random(seed)
         self.memory = Memory.open(":memory:", clock=FrozenClock(1000))
         self.memory.note("learning", "first", "so that there is a tenant")
-        self.store = self.memory._h.store
+        self.store = self.memory.handle.store
         self.tenant = 77
         self.view = SqlView(self.store, self.tenant, valid=0)
         self.hot = {row: self.text(row) for n in range(1, number + 1) for row in self.rows(n)}
@@ -219,7 +219,7 @@ def test_a_glance_ranks_as_the_index_does(tmp_path):
         for n in range(160):
             memory.note("learning", f"note {n}", " ".join(dice.choices(VOCABULARY[20:80], k=9)))
         question = "w21 w35 w60"
-        wanted = [n.content for n, _ in (memory._h.read(lambda view: _contents(view, question.split())))]
+        wanted = [n.content for n, _ in (memory.handle.read(lambda view: _contents(view, question.split())))]
     glance = Glance(path, "default", 2000)
     found = [glimpse.content for glimpse in glance.matching(question, "english", 4)]
     glance.close()
@@ -249,7 +249,7 @@ def test_what_fts5_held_is_indexed_anew(tmp_path):
         opened.scoped(user="bob").note("learning", "3", "I put the w3 beside the lamp number 3.")
         memory.note("learning", "long", "A stove was broken. " * 200)
         before = memory.recall("Where is the lamp number 7?", limit=5)
-        store, tenant = memory._h.store, memory._h.tenant_row()[0]
+        store, tenant = memory.handle.store, memory.handle.tenant_row()[0]
         held = words.rows_of(store.query, tenant, cold=False)
         ((last,),) = store.query("SELECT max(id) FROM nodes WHERE type = 'learning'")
         with store.writing("default"):
@@ -302,6 +302,6 @@ def test_a_fact_that_two_users_state_is_indexed_for_both() -> None:
         other.remember("I live in Porto.", speaker="Ana")
 
         assert memory.verify().ok
-        found = other._h.read(lambda view: view.matching(["porto"], 10))
-        kinds = other._h.read(lambda view: {view.payload(node).type for node, _ in found})
+        found = other.handle.read(lambda view: view.matching(["porto"], 10))
+        kinds = other.handle.read(lambda view: {view.payload(node).type for node, _ in found})
         assert "Fact" in kinds

@@ -18,7 +18,8 @@ def rows(memory) -> dict[str, list]:
     """Every row of every table."""
     keys = {table: ", ".join(key_of(table)) for table in TABLES}
     return {
-        table: memory._h.store.query(f"SELECT * FROM {table} ORDER BY {key}") for table, key in keys.items()
+        table: memory.handle.store.query(f"SELECT * FROM {table} ORDER BY {key}")
+        for table, key in keys.items()
     }
 
 
@@ -189,7 +190,7 @@ def test_known_time_is_never_rewritten(history, last):
             if was.get("kt") == FOREVER:
                 now["kt"] = FOREVER
             assert was == now
-    stamps = [row[2] for row in pair.memory._h.store.query("SELECT * FROM log ORDER BY sequence")]
+    stamps = [row[2] for row in pair.memory.handle.store.query("SELECT * FROM log ORDER BY sequence")]
     assert stamps == sorted(set(stamps))
 
 
@@ -209,7 +210,7 @@ def test_validity_only_tightens_except_by_correct_and_undo(history):
 
 def _extent(memory):
     found: dict = {}
-    for node, scope, start, end in memory._h.store.query(
+    for node, scope, start, end in memory.handle.store.query(
         "SELECT node, scope, vf, vt FROM beliefs WHERE kt = ?", (FOREVER,)
     ):
         found.setdefault((node, scope), []).append((start, end))

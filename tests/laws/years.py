@@ -130,17 +130,17 @@ class Life:
             "cold_embeddings",
             "nodes",
         )
-        counts = self.memory._h.store.query(
+        counts = self.memory.handle.store.query(
             "SELECT " + ", ".join(f"(SELECT count(*) FROM {n})" for n in names)
         )
-        totals = dict(self.memory._h.store.query("SELECT cold, texts FROM words_total"))
+        totals = dict(self.memory.handle.store.query("SELECT cold, texts FROM words_total"))
         words = {"hot words": totals.get(0, 0), "cold words": totals.get(1, 0)}
         return words | dict(zip(names, counts[0], strict=True))
 
     def points(self, number: int, seed: int = 1) -> list[object]:
         """What is told at so many random (valid, known) moments: get, list, recall with its facts."""
         dice, last = random.Random(seed), START + self.day * DAY
-        ids = [row[0].hex() for row in self.memory._h.store.query(
+        ids = [row[0].hex() for row in self.memory.handle.store.query(
             "SELECT hash FROM nodes WHERE type IN ('Turn', 'Fact', 'learning') ORDER BY id"
         )]  # fmt: skip
         told: list[object] = []

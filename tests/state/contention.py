@@ -73,10 +73,10 @@ def _run(path: Path, children: list[Child], watching: list[Child], writes: int) 
 
 def _all_there(path: Path, ids: set[str], writers: int) -> None:
     with Memory.open(path) as memory:
-        stored = {row[0].hex() for row in memory._h.store.query("SELECT hash FROM nodes")}
+        stored = {row[0].hex() for row in memory.handle.store.query("SELECT hash FROM nodes")}
         assert ids <= stored, f"{len(ids - stored)} acknowledged writes are missing"
         verified = memory.verify()
         assert verified.ok, verified.damage[:3]
-        senders = Counter(row[0] for row in memory._h.store.query("SELECT sender FROM events"))
+        senders = Counter(row[0] for row in memory.handle.store.query("SELECT sender FROM events"))
         assert len(senders) == writers
         assert len(set(senders.values())) == 1

@@ -30,7 +30,7 @@ def check_after(path: Path, acknowledged: set[str]) -> None:
     """Everything acknowledged is there, nothing is damaged, and what was pending is completed once."""
     ids = {line.split()[0] for line in acknowledged}
     with Memory.open(path) as memory:
-        query = memory._h.store.query
+        query = memory.handle.store.query
         stored = {row[0].hex() for row in query("SELECT hash FROM nodes WHERE type = 'Turn'")}
         assert ids <= stored, f"{len(ids - stored)} acknowledged events are gone"
         verified = memory.verify()
@@ -51,7 +51,7 @@ def check_after(path: Path, acknowledged: set[str]) -> None:
 
 def check_facts(memory: Memory) -> None:
     """Every event's facts, given and read, are there exactly once; each person lives in the last town."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     facts = Counter(
         query(
             "SELECT s.name, f.predicate, o.name FROM facts f JOIN nodes s ON s.id = f.subject"
@@ -89,7 +89,7 @@ def kill_loaders(path: Path, kills: int, size: int, seed: int = 0) -> int:
             assert memory.verify().ok
             for world in worlds:
                 assert len(memory.enter(world).list("learning", limit=500).items) == min(size, 500)
-            indexes = memory._h.store.query(
+            indexes = memory.handle.store.query(
                 "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql != ''"
             )
             assert indexes[0][0] == _index_count()
@@ -100,5 +100,7 @@ def kill_loaders(path: Path, kills: int, size: int, seed: int = 0) -> int:
 
 def _index_count() -> int:
     with Memory.open(":memory:") as memory:
-        rows = memory._h.store.query("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql != ''")
+        rows = memory.handle.store.query(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql != ''"
+        )
         return int(rows[0][0])

@@ -76,7 +76,7 @@ def fill(memory: Memory, seed: int = 1) -> None:
 
 def products(memory: Memory) -> Counter[tuple[Any, ...]]:
     """Everything that is believed now, by what it says: memories, edges and marks, without row numbers or times."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     nodes = query(
         "SELECT 'node', n.type, n.name, n.content, b.status, b.scope FROM beliefs b JOIN nodes n ON n.id = b.node"
         " WHERE b.kt = 9223372036854775807 AND b.vt = 9223372036854775807"
@@ -96,4 +96,4 @@ def products(memory: Memory) -> Counter[tuple[Any, ...]]:
 def derived(memory: Memory) -> dict[str, int]:
     """How many rows each derived table holds."""
     tables = ("scores", "strengths", "composed", "profiles", "uses")
-    return {t: memory._h.store.query(f"SELECT count(*) FROM {t}")[0][0] for t in tables}
+    return {t: memory.handle.store.query(f"SELECT count(*) FROM {t}")[0][0] for t in tables}

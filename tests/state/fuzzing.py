@@ -170,7 +170,7 @@ class Fuzz:
             last = view.query("SELECT max(id) FROM edges")[0][0] or 0
             return view.edge_rows(f"e.id >= {self.random.randint(0, last)} AND {where}")[:1]
 
-        found = self.memory._h.read(look)
+        found = self.memory.handle.read(look)
         return found[0] if found else None
 
     # Operations --------------------------------------------------------------------------------
@@ -402,12 +402,12 @@ def rows_written(memory: Memory) -> list[tuple[Any, ...]]:
     """The newest row of every table, cheaply."""
     tables = ("nodes", "beliefs", "edges", "aliases", "scopes", "proposals", "ontology", "world_hashes")
     newest = ", ".join(f"(SELECT max(id) FROM {t})" for t in tables)
-    return memory._h.store.query(f"SELECT {newest}, (SELECT sum(sequence) FROM tenants)")
+    return memory.handle.store.query(f"SELECT {newest}, (SELECT sum(sequence) FROM tenants)")
 
 
 def check(memory: Memory) -> None:
     """All laws; the first broken one is raised with what broke it."""
-    with memory._h.reading():
+    with memory.handle.reading():
         for law in LAWS:
             for problem in law(memory):
                 raise BrokenLawError(f"{law.__name__}: {problem}")
@@ -421,7 +421,7 @@ def hashes_round_trip(memory: Memory) -> Iterator[str]:
 
 def known_time_is_monotone(memory: Memory) -> Iterator[str]:
     """Changesets are stamped in strict order, and rows carry stamps of changesets only."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     stamps = [row[0] for row in query("SELECT known FROM log ORDER BY tenant, sequence")]
     if any(b <= a for a, b in pairwise(stamps)):
         yield "the log is not in the order of its stamps"
@@ -435,7 +435,7 @@ def known_time_is_monotone(memory: Memory) -> Iterator[str]:
 def closed_once(memory: Memory) -> Iterator[str]:
     """Every row that ended was ended by exactly one changeset."""
     closes: Counter[tuple[str, int]] = Counter()
-    for (body,) in memory._h.store.query("SELECT body FROM log"):
+    for (body,) in memory.handle.store.query("SELECT body FROM log"):
         for table, ended, numbers, _ in ledger.sections(body):
             if ended:
                 closes.update((table, number) for number in numbers)
@@ -443,13 +443,13 @@ def closed_once(memory: Memory) -> Iterator[str]:
         f"{table} row {row} was closed {times} times" for (table, row), times in closes.items() if times > 1
     )
     for table in ("beliefs", "edges", "proposals"):
-        ended_rows = memory._h.store.query(f"SELECT id FROM {table} WHERE kt != {FOREVER}")
+        ended_rows = memory.handle.store.query(f"SELECT id FROM {table} WHERE kt != {FOREVER}")
         yield from (f"{table} row {r} ended by itself" for (r,) in ended_rows if not closes[table, r])
 
 
 def validity_only_tightens(memory: Memory) -> Iterator[str]:
     """What replaces a closed belief of the same version covers no more, except by correct and undo."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     kinds = dict(query("SELECT known, kind FROM log"))
     for table, of in (("beliefs", "node"), ("edges", "hash")):
         put: dict[Any, list[tuple[int, int]]] = defaultdict(list)
@@ -469,7 +469,7 @@ def validity_only_tightens(memory: Memory) -> Iterator[str]:
 def no_empty_interval(memory: Memory) -> Iterator[str]:
     """Nothing is believed for no time at all."""
     for table in ("beliefs", "edges"):
-        for (row,) in memory._h.store.query(f"SELECT id FROM {table} WHERE vt <= vf"):
+        for (row,) in memory.handle.store.query(f"SELECT id FROM {table} WHERE vt <= vf"):
             yield f"{table} row {row} is valid for no time"
 
 
@@ -481,7 +481,7 @@ def no_overlap(memory: Memory) -> Iterator[str]:
     """
     for table, of in (("beliefs", "node"), ("edges", "hash")):
         held: dict[Any, list[tuple[int, int]]] = defaultdict(list)
-        for what, scope, type_, start, end in memory._h.store.query(
+        for what, scope, type_, start, end in memory.handle.store.query(
             f"SELECT {of}, scope, type, vf, vt FROM {table} WHERE kt = {FOREVER} ORDER BY vf"
         ):
             held[what, scope].append((start, start + 1 if type_ == "supersedes" else end))
@@ -493,7 +493,7 @@ def no_overlap(memory: Memory) -> Iterator[str]:
 
 def no_orphan_proposals(memory: Memory) -> Iterator[str]:
     """Both ends of a proposal exist, a pair has one current row, and accepted means joined."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     for row, a, b in query(
         "SELECT id, a, b FROM proposals WHERE a NOT IN (SELECT id FROM nodes)"
         " OR b NOT IN (SELECT id FROM nodes)"
@@ -512,7 +512,7 @@ def no_orphan_proposals(memory: Memory) -> Iterator[str]:
 def same_as_is_symmetric(memory: Memory) -> Iterator[str]:
     """Who is the same as another is so in both directions."""
     rows = set(
-        memory._h.store.query(
+        memory.handle.store.query(
             f"SELECT src, dst, scope, vt FROM edges WHERE type = 'same_as' AND kt = {FOREVER}"
         )
     )
@@ -521,7 +521,7 @@ def same_as_is_symmetric(memory: Memory) -> Iterator[str]:
 
 def one_parent(memory: Memory) -> Iterator[str]:
     """Nothing lies in two worlds at once, and no world lies in itself."""
-    rows = memory._h.store.query(
+    rows = memory.handle.store.query(
         f"SELECT DISTINCT dst, src FROM edges WHERE type = 'contains' AND kt = {FOREVER} AND vt = {FOREVER}"
     )
     parents: dict[int, int] = {}
@@ -540,7 +540,7 @@ def one_parent(memory: Memory) -> Iterator[str]:
 def no_circles(memory: Memory) -> Iterator[str]:
     """Types that refuse circles have none."""
     for type_ in ("precedes", "subtype_of"):
-        rows = memory._h.store.query(
+        rows = memory.handle.store.query(
             f"SELECT DISTINCT src, dst FROM edges WHERE type = '{type_}'"
             f" AND kt = {FOREVER} AND vt = {FOREVER}"
         )
@@ -558,7 +558,7 @@ def no_circles(memory: Memory) -> Iterator[str]:
 
 def words_are_complete(memory: Memory) -> Iterator[str]:
     """Every text has its rows in the words index, and the index has no others."""
-    query = memory._h.store.query
+    query = memory.handle.store.query
     texts = query("SELECT content FROM nodes WHERE type NOT IN ('Scope', 'Session')")
     wanted = sum(max(1, len(passages(text))) for (text,) in texts)
     ((found,),) = query("SELECT sum(texts) FROM words_total")

@@ -214,7 +214,7 @@ def leave_pending(path: Path, monkeypatch: pytest.MonkeyPatch) -> Event:
         patched.setattr(remembering, "understand", killed)
         with pytest.raises(KeyboardInterrupt):
             memory.remember(event)
-        assert len(memory._h.read(events.waiting)) == 1
+        assert len(memory.handle.read(events.waiting)) == 1
     return event
 
 
@@ -234,5 +234,5 @@ def test_what_was_left_is_finished(db: Path, monkeypatch: pytest.MonkeyPatch, ho
             memory.resume()
         else:
             run(db, "resume")
-        assert memory._h.read(events.waiting) == []
+        assert memory.handle.read(events.waiting) == []
         assert memory.recall("Where does Ann live?").answer == "Rome"

@@ -29,10 +29,10 @@ def test_killed_loads_are_whole_or_absent(tmp_path: Path) -> None:
 
 def _leave_pending(memory: Memory, text: str, facts: list[Fact], said_at: str | None = None) -> str:
     """An event as a crash between its two changesets leaves it."""
-    left = remember.Pending(memory._h.scopes, memory._h.world, tuple(facts))
-    receipt = memory._h.write(
+    left = remember.Pending(memory.handle.scopes, memory.handle.world, tuple(facts))
+    receipt = memory.handle.write(
         "remember",
-        lambda tx, place: remember._append(tx, Event(text, said_at=said_at), place, memory._h, left),
+        lambda tx, place: remember._append(tx, Event(text, said_at=said_at), place, memory.handle, left),
     )
     return receipt.id or ""
 

@@ -96,7 +96,9 @@ def _fill(m: Memory) -> None:
     m.load([Note("learning", "l0"), Note("learning", "l1", inside=0)], [Link(0, "refines", 1)])
     m.forget(m.remember("a text to forget", speaker="Eve", session="tuesday"), confirm=True)
     for value in ("unit", "crystal", None, "unit"):
-        m._h.write("sleep", lambda tx, place, v=value: (None, set_mark(tx, 3, "stage", v, "said thrice", 0)))
+        m.handle.write(
+            "sleep", lambda tx, place, v=value: (None, set_mark(tx, 3, "stage", v, "said thrice", 0))
+        )
 
 
 @pytest.fixture

@@ -40,14 +40,14 @@ def _told(error: StoreFull, kept: int) -> int:
 
 def _still_whole(memory: Memory, kept: int) -> None:
     assert len(memory.list("Turn", limit=500).items) == min(kept, 500)
-    assert memory._h.store.query("SELECT count(*) FROM events") == [(kept,)]
+    assert memory.handle.store.query("SELECT count(*) FROM events") == [(kept,)]
     assert memory.verify().ok
 
 
 def test_a_full_store_says_so_once_and_goes_on(tmp_path: Path) -> None:
     """With no page left a write is one StoreFull and nothing else; with pages again all goes on."""
     with Memory.open(tmp_path / "m.db", QUICK) as memory:
-        connection = memory._h.store.connection()
+        connection = memory.handle.store.connection()
         memory.note("learning", "first", "")
         connection.pragma("max_page_count", connection.pragma("page_count") + 60)
         kept = _filled(memory)
@@ -70,7 +70,7 @@ def test_a_disk_that_fills_after_the_commit(tmp_path: Path) -> None:
         raise StoreFull("no space for vectors")
 
     with Memory.open(tmp_path / "m.db", QUICK) as memory:
-        cramped = Memory(replace(memory._h, after_write=full))
+        cramped = Memory(replace(memory.handle, after_write=full))
         assert cramped.remember("kept").changed
         assert not cramped.remember("kept").changed
         _still_whole(memory, 1)
@@ -275,9 +275,9 @@ def test_an_older_file_is_migrated_with_a_backup(tmp_path: Path, monkeypatch: py
     _next_format(monkeypatch, "CREATE TABLE later (a); INSERT INTO later VALUES (7)")
     for _ in range(2):
         with Memory.open(path) as memory:
-            assert memory._h.store.query("SELECT a FROM later") == [(7,)]
+            assert memory.handle.store.query("SELECT a FROM later") == [(7,)]
             assert memory.verify().ok
-            assert memory._h.store.connection().pragma("user_version") == schema.FORMAT
+            assert memory.handle.store.connection().pragma("user_version") == schema.FORMAT
     backup = tmp_path / f"m.db.format{schema.FORMAT - 1}.backup"
     monkeypatch.undo()
     with Memory.open(backup) as memory:
@@ -295,7 +295,7 @@ def test_a_failed_migration_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(StoreError, match="migrat"):
             Memory.open(path)
     with Memory.open(path) as memory:
-        assert memory._h.store.query("SELECT count(*) FROM sqlite_master WHERE name = 'later'") == [(0,)]
+        assert memory.handle.store.query("SELECT count(*) FROM sqlite_master WHERE name = 'later'") == [(0,)]
         assert memory.note("learning", "still here", "").changed
         assert memory.verify().ok
 
@@ -327,7 +327,7 @@ def test_a_file_of_each_older_format_opens(tmp_path: Path, version: int) -> None
 
     for tenant, other in (("default", "other"), ("other", "default")):
         with Memory.open(path, tenant=tenant) as memory:
-            rows = memory._h.store.query("SELECT name, head, sequence FROM tenants ORDER BY name")
+            rows = memory.handle.store.query("SELECT name, head, sequence FROM tenants ORDER BY name")
             assert [*map(tuple, rows)] == before
             assert memory.verify().damage == ()
             assert {n.name for n in memory.list("context").items} == {f"tea of {tenant}", "mine"}

@@ -111,7 +111,10 @@ def test_a_stopped_writer_gives_one_clear_error(tmp_path: Path) -> None:
 
     path = tmp_path / "m.db"
     with Memory.open(path, QUICK) as holder, Memory.open(path, replace(QUICK, lock_seconds=0.3)) as memory:
-        with holder._h.store.writing("default"), pytest.raises(StoreBusy, match="another process has held"):
+        with (
+            holder.handle.store.writing("default"),
+            pytest.raises(StoreBusy, match="another process has held"),
+        ):
             memory.note("learning", "later", "")
         for turn in range(3):
             assert memory.note("learning", f"now {turn}", "").changed
@@ -124,7 +127,7 @@ def test_a_write_inside_a_read_is_refused(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "m.db", QUICK) as memory:
         memory.note("learning", "before", "")
         with (
-            memory._h.store.reading("default"),
+            memory.handle.store.reading("default"),
             pytest.raises(StoreError, match="inside another transaction"),
         ):
             memory.note("learning", "inside", "")

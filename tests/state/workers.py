@@ -74,8 +74,8 @@ def read(path: str) -> None:
         say("ready")
         seen, looks = 0, 0
         while not ended.is_set() or looks < 3:
-            with memory._h.store.reading("default"):
-                query = memory._h.store.query
+            with memory.handle.store.reading("default"):
+                query = memory.handle.store.query
                 ((nodes, beliefs, logged),) = query(
                     "SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM beliefs),"
                     " (SELECT count(*) FROM log)"

@@ -476,12 +476,12 @@ def test_long_work_shows_progress_on_a_terminal_only(
     monkeypatch.setattr(care, "_PATIENCE", 0.0)
     if not with_rich:
         monkeypatch.setattr(care, "_spinner", lambda text: None)
-    with care.Waiting() as progress:
+    with care.WaitingCount() as progress:
         progress("nodes", 5000)
     assert capsys.readouterr().err == ""
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with care.Waiting() as progress:
+    with care.WaitingCount() as progress:
         progress("nodes", 5000)
         progress("edges", 10000)
     captured = capsys.readouterr()
@@ -493,7 +493,7 @@ def test_interrupt_leaves_the_store_whole(db: str) -> None:
     """Ctrl-C while waiting for the write lock ends with 130, and the store is as it was."""
     with Memory.open(db) as memory:
         memory.note("learning", "tea")
-        with memory._h.store.writing("default", keep=False):
+        with memory.handle.store.writing("default", keep=False):
             waiting = subprocess.Popen(
                 [sys.executable, "-m", "worldline", "note", "learning", "late", "--db", db],
                 stderr=subprocess.PIPE,

@@ -13,7 +13,7 @@ from worldline import Config, Fact, Memory, Scope
 from worldline.clock import instant, show
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.exchange import exporters, importers, jsonl
-from worldline.store.whole import TABLES
+from worldline.store.reindexing import TABLES
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 
@@ -448,20 +448,20 @@ def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
     assert copy.history(acme.node.id) == origin.history(acme.node.id)
     assert copy.at("2026-05-01", known).get(acme.node.id).content == "silver"
     assert copy.at("2026-05-01").get(acme.node.id).content == "gold"
-    assert copy._h.tenant_row() == origin._h.tenant_row()
+    assert copy.handle.tenant_row() == origin.handle.tenant_row()
     for table, columns in TABLES.items():
         told = "SELECT {} FROM {} ORDER BY 1, 2".format(", ".join(f'"{column}"' for column in columns), table)
-        assert copy._h.store.query(told) == origin._h.store.query(told), table
+        assert copy.handle.store.query(told) == origin.handle.store.query(told), table
     assert copy.verify() == origin.verify()
     later = copy.note("context", "later")
-    assert later.known_at > origin._h.tenant_row()[3]
+    assert later.known_at > origin.handle.tenant_row()[3]
     assert copy.verify().ok
 
 
 def test_a_file_of_the_former_form_is_still_read(tmp_path: Path) -> None:
     """Lines by ids, as whole memories were exported once, are put back with the known times of the new store."""
     origin = lived()
-    told = origin._h.read(lambda view: [json.dumps(line) for line in jsonl.lines(view)])
+    told = origin.handle.read(lambda view: [json.dumps(line) for line in jsonl.lines(view)])
     path = written(tmp_path, "old.jsonl", "\n".join(told))
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
 

@@ -60,13 +60,13 @@ def test_an_agent_says_erase(db: Path) -> None:
     """Without the word, memory_forget only counts; a whole store is never erased."""
     with Memory.open(db, Config(embedder="none")) as memory:
         desk = Desk(memory.as_agent())
-        assert told(forget(desk, v.Forget(user="ann")))["erased"] is False
+        assert told(forget(desk, v.ForgetSome(user="ann")))["erased"] is False
         assert b"gallimaufry" in held(db)
         with pytest.raises(Refused):
-            forget(desk, v.Forget(confirm="erase"))
+            forget(desk, v.ForgetSome(confirm="erase"))
         with pytest.raises(Refused):
-            forget(Desk(memory.confined(Scope(user="bob"))), v.Forget(user="ann", confirm="erase"))
-        assert told(forget(desk, v.Forget(user="ann", confirm="erase")))["erased"]
+            forget(Desk(memory.confined(Scope(user="bob"))), v.ForgetSome(user="ann", confirm="erase"))
+        assert told(forget(desk, v.ForgetSome(user="ann", confirm="erase")))["erased"]
     assert b"gallimaufry" not in held(db)
 
 
@@ -76,6 +76,6 @@ def test_a_route_wants_confirmation(db: Path) -> None:
         ann = memory.scoped(user="ann")
         said = ann.recall("word").hits[0].node.id
         with pytest.raises(Refused):
-            rest.forget(ann, rest_values.Forget(ids=[said]))
-        assert rest.forget(ann, rest_values.Forget(ids=[said], confirm=True)).memories == 1
+            rest.forget(ann, rest_values.ForgetBody(ids=[said]))
+        assert rest.forget(ann, rest_values.ForgetBody(ids=[said], confirm=True)).memories == 1
     assert b"gallimaufry" not in held(db)

@@ -97,14 +97,14 @@ def test_an_unknown_hash_is_looked_for_without_a_scan(tmp_path):
         with pytest.raises(NotFound):
             memory.get("ab" * 32)
         read: list[int] = []
-        query = memory._h.store.query
+        query = memory.handle.store.query
 
         def counted(sql, args=()):  # type: ignore[no-untyped-def]
             rows = query(sql, args)
             read.append(len(rows))
             return rows
 
-        memory._h.store.query = counted  # type: ignore[method-assign]
+        memory.handle.store.query = counted  # type: ignore[method-assign]
         with pytest.raises(NotFound):
             memory.get("cd" * 32)
         assert max(read) < 10
@@ -124,7 +124,7 @@ def test_threads_leave_no_connections_and_close_waits_for_them(tmp_path):
         for thread in threads:
             thread.join()
     memory.list()
-    assert len(memory._h.store._open) <= 10
+    assert len(memory.handle.store._open) <= 10
 
     stop = threading.Event()
 

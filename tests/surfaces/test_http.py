@@ -487,7 +487,7 @@ def test_tokens_files_are_checked(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="chmod 600"):
         auth.load(path, "default", {})
     path.chmod(0o600)
-    assert auth.load(path, "default", {}).opens("Bearer 0123456789abcdef") == auth.Pass("ana")
+    assert auth.load(path, "default", {}).opens("Bearer 0123456789abcdef") == auth.AccessPass("ana")
     for text, told in (
         ('ana = "short"', "16 characters"),
         ("ana = 5", "a tenant has"),

@@ -163,7 +163,7 @@ def test_a_token_is_made_in_the_shell(tmp_path):
     command = [sys.executable, "-m", "worldline", "token", "ana", "--tokens", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    assert auth.load(path, "default", {}).opens(f"Bearer {done.stdout.strip()}") == auth.Pass("ana")
+    assert auth.load(path, "default", {}).opens(f"Bearer {done.stdout.strip()}") == auth.AccessPass("ana")
 
 
 # Time, depth, rate ---------------------------------------------------------------------------------
@@ -250,8 +250,7 @@ def test_the_body_of_a_request_has_its_time(tmp_path):
     """A body that does not come is answered with 408."""
     from starlette.exceptions import HTTPException
 
-    from worldline.surfaces.http import Guard, Service
-    from worldline.surfaces.observing import Observer
+    from worldline.surfaces.http import Guard, Observer, Service
 
     async def nothing() -> Any:
         await asyncio.sleep(60)

@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 from worldline.read.walk import Step
 from worldline.reading.claim import Claim, stem
 from worldline.reading.relations import relation
-from worldline.rules.slots import Held, decide, oriented, slot_of
+from worldline.rules.slots import HeldValue, decide, oriented, slot_of
 from worldline.text import fold
 
-Row = tuple[Held, Claim]
+Row = tuple[HeldValue, Claim]
 
 
 class FactGraph:
@@ -87,7 +87,7 @@ class FactGraph:
         for closed in decision.closes:
             self.remove(subject, closed)
         self.count += 1
-        row = Held(str(self.count), decision.slot, claim.object, one=decision.one), claim
+        row = HeldValue(str(self.count), decision.slot, claim.object, one=decision.one), claim
         self.about[subject][row[0].id] = row
         self.towards[object_][row[0].id] = row
         self.slots[decision.slot][object_] += 1
@@ -99,7 +99,7 @@ class FactGraph:
         return held, claim
 
 
-def _step(held: Held, claim: Claim) -> Step:
+def _step(held: HeldValue, claim: Claim) -> Step:
     return Step(held.id, fold(claim.subject), held.slot, claim.predicate, fold(claim.object))
 
 

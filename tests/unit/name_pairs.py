@@ -10,8 +10,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from worldline.wordlists import word_list
-
 GIVEN = {
     "Robert": ["Bob", "Rob"], "William": ["Bill", "Will"], "Elizabeth": ["Liz", "Beth"],
     "Margaret": ["Maggie", "Peggy"], "Katherine": ["Kate", "Kathy"], "Michael": ["Mike"],
@@ -22,13 +20,13 @@ GIVEN = {
     "Oliver": [], "Hannah": [], "Martin": [], "Julia": [], "Hugo": [], "Ingrid": [], "Naomi": [],
     "Tobias": [], "Miriam": [], "Felix": [], "Lydia": [], "Oscar": [], "Irene": [], "Rafael": [],
 }  # fmt: skip
-SURNAMES = word_list(
+SURNAMES = (
     "Smith Johnson Okafor Petersen Lindqvist Marchetti Kowalski Delacroix Hernandez Nakamura "
     "Bergmann Fitzgerald Abernathy Castellano Wojcik Thornbury Ashworth Villanueva Rosenthal "
     "Brightman Halvorsen Montgomery Pemberton Sinclair Underwood Whitaker Yamamoto Zimmerman "
     "Blackwood Carmichael Dunleavy Eastwood Falkner Galbraith Harrington Ironside Jefferson "
     "Kingsley Lancaster McAllister Northcott"
-)
+).split()
 SOUNDS = [
     ("Sergei Ivanov", "Sergey Ivanoff"), ("Yuri Chaikovsky", "Yury Tchaikovsky"),
     ("Mohammed Hassan", "Muhammad Hasan"), ("Jörg Müller", "Joerg Mueller"),
@@ -38,13 +36,13 @@ SOUNDS = [
     ("Nikolai Zhukov", "Nikolay Zhukov"), ("Ekaterina Orlova", "Yekaterina Orlova"),
     ("Karl Jansson", "Carl Jansson"), ("François Lefèvre", "Francois Lefevre"),
 ]  # fmt: skip
-STEMS = word_list(
+STEMS = (
     "Acme Northwind Brightleaf Corvus Delphine Evergreen Foxglove Granite Harborline Inkwell "
     "Juniper Kestrel Lumina Meridian Nimbus Orchard Pinnacle Quillon Riverstone Solstice "
     "Tamarack Umbra Vanguard Wexford Zephyr"
-)
-FIELDS = word_list("Logistics Foods Systems Bank Motors Media Energy Consulting Insurance Software Robotics")
-LEGAL = word_list("Inc. Incorporated Corp. Corporation Ltd Limited LLC GmbH Co. PLC")
+).split()
+FIELDS = ("Logistics Foods Systems Bank Motors Media Energy Consulting Insurance Software Robotics").split()
+LEGAL = ("Inc. Incorporated Corp. Corporation Ltd Limited LLC GmbH Co. PLC").split()
 
 
 def typo(rng: random.Random, word: str) -> str:

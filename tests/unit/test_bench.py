@@ -174,7 +174,11 @@ def test_the_shell_prints_a_table_and_writes_files(people, tmp_path):
         "measured": False, "reason": "not measured: no model endpoint is configured (setting `model`)"
     }  # fmt: skip
     assert len(rows.read_bytes().splitlines()) == 4
-    assert msgspec.json.decode(rows.read_bytes().splitlines()[0], type=report.Row).systems["worldline"].turns
+    assert (
+        msgspec.json.decode(rows.read_bytes().splitlines()[0], type=report.ReportRow)
+        .systems["worldline"]
+        .turns
+    )
 
 
 def test_fit_needs_named_files(people):
@@ -252,10 +256,10 @@ def test_shares_weigh_data_sets():
 
 def test_unanswerable_questions_count_for_abstention_only():
     """A question without an answer has no turn scores."""
-    from worldline.bench.datasets import Question
+    from worldline.bench.datasets import BenchQuestion
 
-    row = report.Row(
-        "c", Question("q", "?", "x", ("a",), answerable=False), {}, {"worldline": Ranking((), 1.0)}
+    row = report.ReportRow(
+        "c", BenchQuestion("q", "?", "x", ("a",), answerable=False), {}, {"worldline": Ranking((), 1.0)}
     )
 
     assert report.scores(row, "worldline") == {}

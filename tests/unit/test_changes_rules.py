@@ -10,14 +10,14 @@ from worldline.reading.claim import Claim
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.read import read
 from worldline.rules.changes import Around, around, overtaken
-from worldline.rules.slots import Decision, Held, corrects, decide
+from worldline.rules.slots import Decision, HeldValue, corrects, decide
 
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)
 
 
 def held(subject: str, phrase: str, value: str, slot: str = "", kind: str = "entity") -> Around:
     """A fact that is believed, told by Ana."""
-    return around(Held("1", slot or phrase, value, kind, phrase=phrase, teller="Ana"), subject, "Ana")
+    return around(HeldValue("1", slot or phrase, value, kind, phrase=phrase, teller="Ana"), subject, "Ana")
 
 
 def over(text: str, fact: Around) -> bool:
@@ -136,7 +136,7 @@ def test_verbs_change_known_kinds() -> None:
 )
 def test_a_value_corrects_one_of_its_shape(value: str, known: str, fits: bool) -> None:
     """A number stands for a number of the same unit, a name for a name, and nothing for itself."""
-    assert corrects(value, Held("1", "lives_in", known)) is fits
+    assert corrects(value, HeldValue("1", "lives_in", known)) is fits
 
 
 # What a claim of a family does to its slot -----------------------------------------------------------
@@ -154,12 +154,12 @@ def claim(value: str, **more: object) -> Claim:
     return Claim(**{**base, "object": value, "rank": "user", **more})  # type: ignore[arg-type]
 
 
-def decided(new: Claim, *beliefs: Held, teller: str = "Ana") -> Decision:
+def decided(new: Claim, *beliefs: HeldValue, teller: str = "Ana") -> Decision:
     """What a claim by somebody does."""
     return decide(new, beliefs, teller=teller)
 
 
-PORTO = Held("1", "lives_in", "Porto", one=True, rank="user", teller="Ana")
+PORTO = HeldValue("1", "lives_in", "Porto", one=True, rank="user", teller="Ana")
 
 
 def test_one_value_takes_the_place_of_the_other() -> None:
@@ -177,14 +177,14 @@ def test_two_sources_contradict_unless_one_speaks_of_a_change() -> None:
 
 def test_what_cannot_change_contradicts() -> None:
     """Two birthplaces are never a move."""
-    born = Held("1", "born_in", "Porto", one=True, rank="user", teller="Ana")
+    born = HeldValue("1", "born_in", "Porto", one=True, rank="user", teller="Ana")
 
     assert decided(claim("Faro", key="born_in", family="born_in", fixed=True), born).verb == "contradicts"
 
 
 def test_readings_stand_beside_each_other() -> None:
     """One more reading of a series ends none."""
-    first = Held("1", "weight", "80 kg", "text", rank="user", teller="Ana")
+    first = HeldValue("1", "weight", "80 kg", "text", rank="user", teller="Ana")
     decision = decided(claim("76 kg", key="weight", family="weight", holds="series"), first)
 
     assert (decision.verb, decision.closes) == ("series", ())
@@ -205,7 +205,7 @@ def test_a_denial_ends_what_says_so_only() -> None:
 
 def test_several_values_are_kept_unless_one_is_switched() -> None:
     """Where many hold, another one adds; a switch from the only one closes it."""
-    jira = Held("1", "uses", "Jira", rank="user", teller="Ana")
+    jira = HeldValue("1", "uses", "Jira", rank="user", teller="Ana")
     linear = claim("Linear", key="uses", family="uses", holds="many")
 
     assert decided(linear, jira).verb == "adds"
@@ -216,6 +216,6 @@ def test_several_values_are_kept_unless_one_is_switched() -> None:
 
 def test_what_others_say_closes_nothing_that_was_given() -> None:
     """A lower rank contradicts a higher one."""
-    given = Held("1", "lives_in", "Porto", one=True, rank="given", teller="Ana")
+    given = HeldValue("1", "lives_in", "Porto", one=True, rank="given", teller="Ana")
 
     assert decided(claim("Lisbon", rank="other"), given).verb == "contradicts"

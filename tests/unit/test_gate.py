@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from worldline.write.echo import echoes
-from worldline.write.gate import Vectors, combine, judge, novelty, prediction_error
+from worldline.write.gate import GateVectors, combine, judge, novelty, prediction_error
 from worldline.write.speech import speech_act
 
 MESSAGES = [
@@ -71,10 +71,10 @@ def test_novelty_at_the_edges() -> None:
 
 def test_prediction_error() -> None:
     """One minus the cosine; nothing for noise or an unrelated neighbour; absent without vectors."""
-    vectors = Vectors((1.0, 0.0), (0.6, 0.8))
+    vectors = GateVectors((1.0, 0.0), (0.6, 0.8))
     assert prediction_error(vectors, "fact") == pytest.approx(0.4)
     assert prediction_error(vectors, "noise") == 0.0
-    assert prediction_error(Vectors((1.0, 0.0), (0.6, 0.8), 0.1), "fact") == 0.0
+    assert prediction_error(GateVectors((1.0, 0.0), (0.6, 0.8), 0.1), "fact") == 0.0
     assert prediction_error(None, "fact") is None
 
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from worldline.clock import FOREVER, Interval
 from worldline.model import Belief
-from worldline.rules.derived import Held, Wanted, refit, without
-from worldline.rules.funnel import Candidate, Source, independent, stage_of
-from worldline.rules.grounding import Ground, Voice, lost, outvoted, standing
+from worldline.rules.derived import HeldEdge, WantedEdge, refit, without
+from worldline.rules.grounding import (
+    Candidate,
+    Footing,
+    Source,
+    Voice,
+    independent,
+    lost,
+    outvoted,
+    stage_of,
+    standing,
+)
 
 
 def belief(row, start, end=FOREVER, known=Interval(0), status="believed", of=1):
@@ -16,18 +25,18 @@ def belief(row, start, end=FOREVER, known=Interval(0), status="believed", of=1):
 
 def test_refitting_shortens_withdraws_and_adds():
     """What ends earlier is shortened, what has no ground goes, what is missing is put."""
-    held = [Held(belief(1, 0)), Held(belief(2, 50, 60))]
-    closes, missing = refit([Wanted(Interval(0, 10)), Wanted(Interval(20, 30))], held, "why")
+    held = [HeldEdge(belief(1, 0)), HeldEdge(belief(2, 50, 60))]
+    closes, missing = refit([WantedEdge(Interval(0, 10)), WantedEdge(Interval(20, 30))], held, "why")
     assert [(c.target.row, c.valid_to) for c in closes] == [(1, 10), (2, None)]
-    assert missing == [Wanted(Interval(20, 30))]
-    assert refit([Wanted(Interval(0))], [Held(belief(1, 0))], "why") == ([], [])
+    assert missing == [WantedEdge(Interval(20, 30))]
+    assert refit([WantedEdge(Interval(0))], [HeldEdge(belief(1, 0))], "why") == ([], [])
 
 
 def test_what_is_derived_anew_longer_is_put_as_another_row():
     """A derived edge is never stretched."""
-    closes, missing = refit([Wanted(Interval(0))], [Held(belief(1, 0, 10))], "why")
+    closes, missing = refit([WantedEdge(Interval(0))], [HeldEdge(belief(1, 0, 10))], "why")
     assert [c.valid_to for c in closes] == [None]
-    assert missing == [Wanted(Interval(0))]
+    assert missing == [WantedEdge(Interval(0))]
 
 
 def test_cutting_intervals():
@@ -55,9 +64,9 @@ def test_evidence_stands_until_it_is_corrected_retired_or_kept_back():
 
 def test_only_what_nothing_carries_is_kept_back():
     """One that stands is enough, and so is retired evidence for what was over by then."""
-    retired, wrong = Ground(1, "aa" * 32, "Turn", "retired", 7), Ground(2, "bb" * 32, "Turn", "corrected")
+    retired, wrong = Footing(1, "aa" * 32, "Turn", "retired", 7), Footing(2, "bb" * 32, "Turn", "corrected")
     assert lost(belief(1, 0), []) is None
-    assert lost(belief(1, 0), [wrong, Ground(3, "cc" * 32, "Turn")]) is None
+    assert lost(belief(1, 0), [wrong, Footing(3, "cc" * 32, "Turn")]) is None
     assert lost(belief(1, 0, 7), [retired, wrong]) is None
     assert lost(belief(1, 0), [retired, wrong]) == (
         "its evidence is gone: Turn aaaaaaaaaaaa was retired, Turn bbbbbbbbbbbb was corrected"

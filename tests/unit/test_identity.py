@@ -16,16 +16,16 @@ from worldline.model import Fact, NodeDraft
 from worldline.ports import Tx
 from worldline.rules.identity import (
     PROPOSE,
-    Ambiguous,
-    Candidate,
-    New,
+    NearEntity,
+    NewEntity,
     Resolved,
+    Unclear,
     asked_keys,
     block_keys,
     compare,
     resolve,
 )
-from worldline.rules.name_sounds import phonetic
+from worldline.rules.names import phonetic
 
 SAME = """
 Acme Inc.|Acme Corporation
@@ -100,10 +100,10 @@ def test_held_out() -> None:
 
 def test_a_given_name_alone() -> None:
     """It is proposed for the only one who has it, and ambiguous among several."""
-    rosa, other, bob = (Candidate(n, (n,)) for n in ("Rosa Lind", "Rosa Meyer", "Bob Lind"))
+    rosa, other, bob = (NearEntity(n, (n,)) for n in ("Rosa Lind", "Rosa Meyer", "Bob Lind"))
     assert resolve("Rosa", [rosa, bob]) == Resolved("Rosa Lind", "fuzzy", 0.88)
-    assert isinstance(resolve("Rosa", [rosa, other, bob]), Ambiguous)
-    assert isinstance(resolve("Rosa Lind", [Candidate("r", ("Rosa",)), bob]), Resolved)
+    assert isinstance(resolve("Rosa", [rosa, other, bob]), Unclear)
+    assert isinstance(resolve("Rosa Lind", [NearEntity("r", ("Rosa",)), bob]), Resolved)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_a_given_name_alone() -> None:
 )
 def test_meaning_does_not_overrule(pair: list[str]) -> None:
     """Names that a rule tells apart are not joined by a likeness of meaning."""
-    outcome = resolve(pair[0], [Candidate("a", (pair[1],))], similarity=lambda a, b: 0.99)
-    assert isinstance(outcome, New)
+    outcome = resolve(pair[0], [NearEntity("a", (pair[1],))], similarity=lambda a, b: 0.99)
+    assert isinstance(outcome, NewEntity)
 
 
 @pytest.mark.parametrize(
@@ -153,11 +153,11 @@ def test_a_file_from_before_signs_were_kept() -> None:
         return None, True
 
     with Memory.open(":memory:", Config(embedder="none")) as memory:
-        memory._h.write("note", as_it_was)
+        memory.handle.write("note", as_it_was)
         for name in ("C", "C++"):
             memory.fact(Fact(name, "is_listed", literal=True))
         assert sorted(n.name for n in memory.list("Entity").items) == ["C", "C++"]
-        assert memory._h.read(lambda view: view.query("SELECT count(*) FROM aliases")) == [(2,)]
+        assert memory.handle.read(lambda view: view.query("SELECT count(*) FROM aliases")) == [(2,)]
         assert memory.verify().damage == ()
 
 
@@ -178,15 +178,15 @@ def test_blocking_keeps_matches() -> None:
 
 def test_exact_wins() -> None:
     """An exact alias is resolved silently, whatever else looks similar."""
-    pool = [Candidate("a", ("Robert Smith", "Bobby")), Candidate("b", ("Bob Smith",))]
+    pool = [NearEntity("a", ("Robert Smith", "Bobby")), NearEntity("b", ("Bob Smith",))]
     assert resolve("bob smith", pool) == Resolved("b", "exact", 1.0)
 
 
 def test_ambiguous_and_tiebreak() -> None:
     """Two equal matches are ambiguous until a tiebreaker chooses one of them."""
-    pool = [Candidate("a", ("John Smith",)), Candidate("b", ("James Smith",))]
+    pool = [NearEntity("a", ("John Smith",)), NearEntity("b", ("James Smith",))]
     outcome = resolve("J. Smith", pool)
-    assert isinstance(outcome, Ambiguous)
+    assert isinstance(outcome, Unclear)
     assert {m.id for m in outcome.matches} == {"a", "b"}
     chosen = resolve("J. Smith", pool, tiebreak=lambda name, matches: "b")
     assert isinstance(chosen, Resolved)
@@ -195,20 +195,20 @@ def test_ambiguous_and_tiebreak() -> None:
 
 def test_new_keeps_the_nearest() -> None:
     """An unknown name is new, and says what came nearest."""
-    outcome = resolve("Ana Lopes", [Candidate("a", ("Rui Costa",))])
-    assert isinstance(outcome, New)
+    outcome = resolve("Ana Lopes", [NearEntity("a", ("Rui Costa",))])
+    assert isinstance(outcome, NewEntity)
     assert outcome.nearest is not None
 
 
 def test_kinds_do_not_mix() -> None:
     """A person is not resolved to an organisation of the same name."""
-    pool = [Candidate("a", ("Mercedes",), "organisation")]
-    assert isinstance(resolve("Mercedes", pool, kind="person"), New)
+    pool = [NearEntity("a", ("Mercedes",), "organisation")]
+    assert isinstance(resolve("Mercedes", pool, kind="person"), NewEntity)
 
 
 def test_embedding_tier() -> None:
     """Where spelling says nothing, meaning may."""
-    pool = [Candidate("a", ("the Big Apple",))]
+    pool = [NearEntity("a", ("the Big Apple",))]
     outcome = resolve("New York City", pool, similarity=lambda a, b: 0.94)
     assert isinstance(outcome, Resolved)
     assert outcome.tier == "embedding"
@@ -236,5 +236,5 @@ def test_cost_at_100_000_entities() -> None:
     began = time.process_time()
     for name in asked:
         votes = Counter(n for key in block_keys(name) for n in index.get(key, ())[:400])
-        resolve(name, [Candidate(str(n), (names[n],)) for n, _ in votes.most_common(40)])
+        resolve(name, [NearEntity(str(n), (names[n],)) for n, _ in votes.most_common(40)])
     assert (time.process_time() - began) / len(asked) < 0.005

@@ -114,7 +114,7 @@ def pair(memory):
 
 def rows(memory):
     """Every row that an edge write may add."""
-    return [memory._h.store.query(f"SELECT * FROM {t}") for t in ("nodes", "beliefs", "edges", "log")]
+    return [memory.handle.store.query(f"SELECT * FROM {t}") for t in ("nodes", "beliefs", "edges", "log")]
 
 
 def test_a_handler_that_refuses_leaves_nothing_behind(pair):
@@ -247,10 +247,10 @@ def test_a_process_without_the_handler_reads_and_refuses_to_write(tmp_path):
         ):
             with pytest.raises(Refused, match="cites"):
                 write()
-        second._h.types["cites"] = EdgeType("cites", version="1")
+        second.handle.types["cites"] = EdgeType("cites", version="1")
         with pytest.raises(Refused, match="version 2"):
             second.link(b, "cites", a)
-        second._h.types["cites"] = EdgeType("cites", version="2")
+        second.handle.types["cites"] = EdgeType("cites", version="2")
         assert second.link(b, "cites", a).changed
         assert second.verify().ok
 
@@ -287,7 +287,7 @@ def test_every_public_way_of_writing_an_edge_runs_its_handler(memory):
 
         return msgspec.structs.replace(type_, on_insert=run)
 
-    memory._h.types.update({name: watched(t) for name, t in memory._h.types.items()})
+    memory.handle.types.update({name: watched(t) for name, t in memory.handle.types.items()})
     a, b = (memory.note("learning", n, valid_from=at).id for n, at in (("a", 0), ("b", 10)))
     memory.link(a, "relates_to", b)
     memory.load([Note("project", "p"), Note("learning", "q", inside=0)], [Link(0, "supports", 1)])
@@ -300,7 +300,7 @@ def test_every_public_way_of_writing_an_edge_runs_its_handler(memory):
     memory.accept_merge(proposal)
     memory.link(a, "refers_to", b)
     memory.split(b, [memory.edge(a, "refers_to", b)], "B")
-    stored = memory._h.store.query("SELECT type, count(DISTINCT hash) FROM edges GROUP BY 1")
+    stored = memory.handle.store.query("SELECT type, count(DISTINCT hash) FROM edges GROUP BY 1")
     for type_, number in stored:
         assert count.get(type_, 0) >= number, type_
     assert count["fact"] >= 2

@@ -10,7 +10,7 @@ import pytest
 from worldline import FOREVER, Config, Memory
 from worldline.reading.claim import Claim
 from worldline.reading.read import read
-from worldline.rules.slots import Held, decide, joins, looks_into, oriented, slot_of
+from worldline.rules.slots import HeldValue, decide, joins, looks_into, oriented, slot_of
 from worldline.testing import FrozenClock
 
 DAY = 86_400_000_000
@@ -88,7 +88,7 @@ def claim(**fields: object) -> Claim:
 
 def test_lower_authority_contradicts() -> None:
     """What others say does not close what the user said or gave directly."""
-    held = [Held("1", "live|in", "Porto", one=True, rank="given")]
+    held = [HeldValue("1", "live|in", "Porto", one=True, rank="given")]
     decision = decide(claim(rank="other"), held)
     assert decision.verb == "contradicts"
     assert not decision.closes
@@ -96,21 +96,21 @@ def test_lower_authority_contradicts() -> None:
 
 def test_users_later_dated_words_close_given_facts() -> None:
     """The user's own later, dated words close even a fact that was given directly."""
-    held = [Held("1", "live|in", "Porto", one=True, rank="given", valid_from=10)]
+    held = [HeldValue("1", "live|in", "Porto", one=True, rank="given", valid_from=10)]
     assert decide(claim(valid_from=20), held).closes == ("1",)
     assert decide(claim(), held).verb == "contradicts"
 
 
 def test_equal_dates_contradict() -> None:
     """Two values dated to the same moment contradict, unless one corrects the other."""
-    held = [Held("1", "live|in", "Porto", one=True, rank="user", valid_from=20, dated=True)]
+    held = [HeldValue("1", "live|in", "Porto", one=True, rank="user", valid_from=20, dated=True)]
     assert decide(claim(valid_from=20), held).verb == "contradicts"
     assert decide(claim(valid_from=20, cue="correction"), held).verb == "closes"
 
 
 def test_every_decision_says_why() -> None:
     """A decision carries its reason in words."""
-    assert decide(claim(), [Held("1", "live|in", "Porto")]).reason
+    assert decide(claim(), [HeldValue("1", "live|in", "Porto")]).reason
 
 
 def test_authors_and_works_are_turned_round() -> None:
@@ -127,7 +127,7 @@ def test_deciding_looks_only_where_it_says() -> None:
     told = [text for _, *both in (*PAIRS, *OPEN) for text in both]
     claims = [claim for text in told for claim in read(text, "Ana").claims if claim.object]
     held = [
-        Held(
+        HeldValue(
             str(n), slot, claim.object, claim.kind, claim.holds == "one", valid_from=n, phrase=claim.predicate
         )
         for n, claim in enumerate(claims)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from worldline.clock import instant
-from worldline.rules.coverage import Sentence, Source, budget, choose, cut, recurring, worth
+from worldline.rules.coverage import CoverageSource, Sentence, budget, choose, cut, recurring, worth
 
 AT = instant("2025-03-10")
 
 
-def _said(text: str, event: int = 1, own: bool = True) -> Source:
-    return Source(event, text, AT, "Ana", own)
+def _said(text: str, event: int = 1, own: bool = True) -> CoverageSource:
+    return CoverageSource(event, text, AT, "Ana", own)
 
 
 def _sentence(event: int, covers: set[str], tokens: int = 10, prior: float = 1.0) -> Sentence:

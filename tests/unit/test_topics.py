@@ -7,9 +7,9 @@ from collections import Counter
 from worldline.rules.topics import (
     REACH,
     TURNS,
-    Stretch,
     Topic,
-    Turn,
+    TopicStretch,
+    TopicTurn,
     gather,
     likeness,
     names_in,
@@ -23,12 +23,12 @@ BOAT = {"boat": 3.0, "sail": 2.0, "engin": 2.0, "mast": 2.0, "harbour": 2.0, "ro
 GARDEN = {"tomato": 3.0, "soil": 2.0, "seed": 2.0, "compost": 2.0, "greenhous": 2.0, "bee": 1.0}
 
 
-def _turns(*bags: dict[str, float], start: int = 0) -> list[Turn]:
-    return [Turn(100 + at, 1, at, at, bag, at % 2 == 0) for at, bag in enumerate(bags, start)]
+def _turns(*bags: dict[str, float], start: int = 0) -> list[TopicTurn]:
+    return [TopicTurn(100 + at, 1, at, at, bag, at % 2 == 0) for at, bag in enumerate(bags, start)]
 
 
-def _stretch(opens: int, at: int, terms: dict[str, float], session: int = 1) -> Stretch:
-    return Stretch(session, opens, opens, opens + 1, at, terms)
+def _stretch(opens: int, at: int, terms: dict[str, float], session: int = 1) -> TopicStretch:
+    return TopicStretch(session, opens, opens, opens + 1, at, terms)
 
 
 def test_a_term_is_a_subject_if_it_recurs_but_is_not_everywhere() -> None:

@@ -39,7 +39,7 @@ class Study(Struct, frozen=True):
     query: float = 0.4
 
 
-class World(Struct, frozen=True):
+class BenchWorld(Struct, frozen=True):
     """One made-up world."""
 
     theme: Floats
@@ -84,7 +84,7 @@ def answered(study: Study, seed: int) -> dict[str, float]:
     }
 
 
-def made(study: Study, draw: np.random.Generator) -> list[World]:
+def made(study: Study, draw: np.random.Generator) -> list[BenchWorld]:
     """The worlds of one study."""
     chatter = composition.unit(draw.standard_normal((study.chatter, study.dimension)))
     worlds = []
@@ -93,7 +93,7 @@ def made(study: Study, draw: np.random.Generator) -> list[World]:
         noise = chatter[draw.integers(0, study.chatter, study.children - study.carriers)]
         carried = _near(np.tile(theme, (study.carriers, 1)), study.child, draw)
         children = np.concatenate([carried, _near(noise, study.noise, draw)])
-        worlds.append(World(theme, _near(theme[None], study.content, draw)[0], children))
+        worlds.append(BenchWorld(theme, _near(theme[None], study.content, draw)[0], children))
     return worlds
 
 
@@ -104,7 +104,7 @@ def _near(directions: Floats, cosine: float, draw: np.random.Generator) -> Float
     return np.asarray(mixed * np.sqrt(directions.shape[1]))
 
 
-def _vectors(worlds: Sequence[World]) -> dict[str, Floats]:
+def _vectors(worlds: Sequence[BenchWorld]) -> dict[str, Floats]:
     return {
         "attention": np.array([composition.effective(w.content, w.children) for w in worlds]),
         "mean": np.array([composition.effective(w.content, w.children, "mean") for w in worlds]),
@@ -113,7 +113,7 @@ def _vectors(worlds: Sequence[World]) -> dict[str, Floats]:
     }
 
 
-def _flat(world: World) -> Floats:
+def _flat(world: BenchWorld) -> Floats:
     """softmax(q·k/√d) over unit vectors as they are: what not to do."""
     keys = composition.unit(world.children)
     shares = np.exp(keys @ composition.unit(world.content) / np.sqrt(keys.shape[1]))

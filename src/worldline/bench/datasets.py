@@ -29,7 +29,7 @@ LOCOMO_CATEGORIES = {
 }
 
 
-class Message(msgspec.Struct, frozen=True):
+class BenchMessage(msgspec.Struct, frozen=True):
     """One thing said: ``role`` is people, user or assistant; times are microseconds UTC."""
 
     id: str
@@ -41,7 +41,7 @@ class Message(msgspec.Struct, frozen=True):
     said_at: int | None = None
 
 
-class Question(msgspec.Struct, frozen=True):
+class BenchQuestion(msgspec.Struct, frozen=True):
     """One question with its gold; ``sessions`` limits what may be searched (None: everything)."""
 
     id: str
@@ -59,8 +59,8 @@ class Conversation(msgspec.Struct, frozen=True):
     """Messages in order, session by session, and the questions asked about them."""
 
     name: str
-    messages: tuple[Message, ...]
-    questions: tuple[Question, ...]
+    messages: tuple[BenchMessage, ...]
+    questions: tuple[BenchQuestion, ...]
 
 
 def load(dataset: str, path: Path) -> list[Conversation]:
@@ -124,7 +124,9 @@ def _unique(ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids))
 
 
-def _question(messages: Mapping[str, Message], gold: Iterable[str], question: Question) -> Question:
+def _question(
+    messages: Mapping[str, BenchMessage], gold: Iterable[str], question: BenchQuestion
+) -> BenchQuestion:
     """The question with those gold ids that exist, and the sessions they are in."""
     known = _unique(g for g in gold if g in messages)
     sessions = question.gold_sessions or _unique(messages[g].session for g in known)
@@ -144,12 +146,12 @@ def _locomo(content: Any) -> Iterator[Conversation]:
         yield Conversation(str(sample["sample_id"]), messages, questions)
 
 
-def _locomo_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
+def _locomo_messages(talk: Mapping[str, Any]) -> Iterator[BenchMessage]:
     numbers = sorted(int(k[8:]) for k in talk if re.fullmatch(r"session_\d+", k))
     for number in numbers:
         said_at = instant(talk.get(f"session_{number}_date_time"))
         for turn in talk[f"session_{number}"]:
-            yield Message(
+            yield BenchMessage(
                 id=turn["dia_id"],
                 session=f"session_{number}",
                 speaker=turn["speaker"],
@@ -160,11 +162,11 @@ def _locomo_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
             )
 
 
-def _locomo_question(name: str, qa: Mapping[str, Any], by_id: Mapping[str, Message]) -> Question:
+def _locomo_question(name: str, qa: Mapping[str, Any], by_id: Mapping[str, BenchMessage]) -> BenchQuestion:
     gold = [g for e in qa.get("evidence") or () for g in re.findall(r"D\d+:\d+", e)]
     category = LOCOMO_CATEGORIES[qa["category"]]
     answer = str(qa.get("answer", ""))
-    plain = Question(name, qa["question"], category, answerable=category != "adversarial", answer=answer)
+    plain = BenchQuestion(name, qa["question"], category, answerable=category != "adversarial", answer=answer)
     return _question(by_id, gold, plain)
 
 
@@ -188,15 +190,15 @@ def _longmemeval(content: Any) -> Iterator[Conversation]:
         yield _lme_conversation(item["question_id"], messages, [item], sessions)
 
 
-def _lme_session(name: str, date: str, turns: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
+def _lme_session(name: str, date: str, turns: Iterable[Mapping[str, Any]]) -> Iterator[BenchMessage]:
     said_at = instant(date)
     for n, turn in enumerate(turns):
         role = "assistant" if turn["role"] == "assistant" else "user"
-        yield Message(f"{name}/{n}", name, role, role, turn["content"], said_at=said_at)
+        yield BenchMessage(f"{name}/{n}", name, role, role, turn["content"], said_at=said_at)
 
 
 def _lme_conversation(
-    name: str, messages: tuple[Message, ...], items: Any, sessions: Mapping[str, Any]
+    name: str, messages: tuple[BenchMessage, ...], items: Any, sessions: Mapping[str, Any]
 ) -> Conversation:
     by_id = {m.id: m for m in messages}
     questions = []
@@ -207,7 +209,7 @@ def _lme_conversation(
             for n, turn in enumerate(sessions.get(s, {"turns": ()})["turns"])
             if turn.get("has_answer")
         ]
-        plain = Question(
+        plain = BenchQuestion(
             id=item["question_id"],
             text=item["question"],
             category=item["question_type"],
@@ -250,7 +252,7 @@ def _beam_entries(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
             yield folder or "chat", {"chat": chat, "probing_questions": questions[0]}
 
 
-def _beam_messages(chat: Any) -> Iterator[Message]:
+def _beam_messages(chat: Any) -> Iterator[BenchMessage]:
     said_at = None
     for batch in chat:
         session = str(batch["batch_number"])
@@ -259,13 +261,15 @@ def _beam_messages(chat: Any) -> Iterator[Message]:
             said_at = instant(turn.get("time_anchor")) or said_at
             role = "assistant" if turn["role"] == "assistant" else "user"
             text = re.sub(r"\s*->->\s*[\d,\s]*$", "", turn["content"])
-            yield Message(str(turn["id"]), session, role, role, text, said_at=said_at)
+            yield BenchMessage(str(turn["id"]), session, role, role, text, said_at=said_at)
 
 
-def _beam_question(name: str, kind: str, item: Mapping[str, Any], by_id: Mapping[str, Message]) -> Question:
+def _beam_question(
+    name: str, kind: str, item: Mapping[str, Any], by_id: Mapping[str, BenchMessage]
+) -> BenchQuestion:
     gold = map(str, _leaves(item.get("source_chat_ids") or []))
     answer = str(item.get("answer") or item.get("ideal_answer") or item.get("ideal_response") or "")
-    plain = Question(name, item["question"], kind, answerable=kind != "abstention", answer=answer)
+    plain = BenchQuestion(name, item["question"], kind, answerable=kind != "abstention", answer=answer)
     return _question(by_id, gold, plain)
 
 
@@ -294,18 +298,18 @@ def _memdaily(content: Any) -> Iterator[Conversation]:
         yield Conversation(name, messages, questions)
 
 
-def _memdaily_message(track: Mapping[str, Any], item: Mapping[str, Any]) -> Message:
+def _memdaily_message(track: Mapping[str, Any], item: Mapping[str, Any]) -> BenchMessage:
     session = str(track["tid"])
     said_at = instant(item.get("time"))
-    return Message(f"{session}/{item['mid']}", session, "user", "user", item["message"], "", said_at)
+    return BenchMessage(f"{session}/{item['mid']}", session, "user", "user", item["message"], "", said_at)
 
 
 def _memdaily_question(
-    name: str, track: Mapping[str, Any], item: Mapping[str, Any], by_id: Mapping[str, Message]
-) -> Question:
+    name: str, track: Mapping[str, Any], item: Mapping[str, Any], by_id: Mapping[str, BenchMessage]
+) -> BenchQuestion:
     tid = track["tid"]
     gold = [f"{tid}/{step}" for step in _leaves(item["target_step_id"])]
-    plain = Question(
+    plain = BenchQuestion(
         id=f"{name}/{tid}/{item['qid']}",
         text=item["question"],
         category=name,
@@ -325,8 +329,8 @@ def _realmem(content: Any) -> Iterator[Conversation]:
 
 
 def _realmem_conversation(name: str, dialogues: Any) -> Conversation:
-    messages: list[Message] = []
-    questions: list[Question] = []
+    messages: list[BenchMessage] = []
+    questions: list[BenchQuestion] = []
     earlier: list[str] = []
     for number, dialogue in enumerate(dialogues):
         session, said_at = dialogue["session_uuid"], instant(dialogue.get("current_time"))
@@ -334,13 +338,13 @@ def _realmem_conversation(name: str, dialogues: Any) -> Conversation:
         for n, turn in enumerate(turns):
             role = "assistant" if turn["speaker"].lower() == "assistant" else "user"
             ident = f"{number}/{n}"
-            messages.append(Message(ident, session, role, role, turn["content"], "", said_at))
+            messages.append(BenchMessage(ident, session, role, role, turn["content"], "", said_at))
             gold = turns[n + 1].get("memory_session_uuids") if n + 1 < len(turns) else None
             if turn.get("is_query") and gold:
                 kept = _unique(s for s in gold if s in earlier)
                 kind = str(turn.get("category_name") or "query")
                 scope = tuple(earlier)
-                questions.append(Question(ident, turn["content"], kind, (), kept, said_at, True, scope))
+                questions.append(BenchQuestion(ident, turn["content"], kind, (), kept, said_at, True, scope))
         earlier.append(session)
     asked = tuple(q for q in questions if q.gold_sessions)
     return Conversation(name, tuple(messages), asked)
@@ -359,19 +363,19 @@ def _stories(content: Any) -> Iterator[Conversation]:
         yield Conversation(str(story["id"]), messages, questions)
 
 
-def _story_message(place: str, item: Mapping[str, Any]) -> Message:
+def _story_message(place: str, item: Mapping[str, Any]) -> BenchMessage:
     speaker = item["speaker"]
     role = speaker if speaker in ("user", "assistant") else "people"
     session = str(item.get("session") or place)
-    return Message(
+    return BenchMessage(
         str(item.get("id") or place), session, speaker, role, item["text"], "", instant(item["said_at"])
     )
 
 
-def _story_question(name: str, item: Mapping[str, Any], by_id: Mapping[str, Message]) -> Question:
+def _story_question(name: str, item: Mapping[str, Any], by_id: Mapping[str, BenchMessage]) -> BenchQuestion:
     kind = "unanswerable" if item.get("unanswerable") else str(item.get("kind") or "small")
     instead = [other for others in item.get("instead", {}).values() for other in others]
-    plain = Question(
+    plain = BenchQuestion(
         name,
         item["question"],
         kind,

@@ -40,7 +40,7 @@ _NEARLY = 0.95
 _REACH = 4
 
 
-class Part(Struct, frozen=True):
+class FactPart(Struct, frozen=True):
     """One part of the file: facts in order, and questions with every right answer."""
 
     source: str
@@ -48,7 +48,7 @@ class Part(Struct, frozen=True):
     questions: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-class Settings(Struct, frozen=True):
+class FactSettings(Struct, frozen=True):
     """What a run was asked to do."""
 
     embedder: str = "auto"
@@ -58,7 +58,7 @@ class Settings(Struct, frozen=True):
     seed: int = 1
 
 
-class Asked(Struct, frozen=True):
+class AskedFact(Struct, frozen=True):
     """One question and how each system did."""
 
     source: str
@@ -73,10 +73,10 @@ class Asked(Struct, frozen=True):
     """How sure the walk is once the answering slot is emptied."""
 
 
-def parts(path: Path) -> list[Part]:
+def parts(path: Path) -> list[FactPart]:
     """The parts of a FactConsolidation file."""
     return [
-        Part(
+        FactPart(
             item["metadata"]["source"],
             tuple(_FACT.findall(item["context"])),
             tuple((q, tuple(a)) for q, a in zip(item["questions"], item["answers"], strict=True)),
@@ -86,16 +86,16 @@ def parts(path: Path) -> list[Part]:
 
 
 def bench(
-    settings: Settings, files: Sequence[Path], embedder: Embedder | None, progress: Progress
-) -> tuple[dict[str, Any], list[Asked]]:
+    settings: FactSettings, files: Sequence[Path], embedder: Embedder | None, progress: Progress
+) -> tuple[dict[str, Any], list[AskedFact]]:
     """The report and its rows."""
     found = [part for path in files for part in parts(path)]
-    rows: list[Asked] = []
+    rows: list[AskedFact] = []
     costs: dict[str, dict[str, float]] = {}
     for told in dict.fromkeys(part.facts for part in found):
         same = [_limited(part, settings.limit) for part in found if part.facts == told]
         with tempfile.TemporaryDirectory(prefix="worldline-bench-") as folder:
-            store = Store(told, Path(folder) / "store.db", settings, embedder, progress)
+            store = FactStore(told, Path(folder) / "store.db", settings, embedder, progress)
             for part in same:
                 costs[part.source] = store.cost
                 rows += store.ask(part, settings.abstain, progress)
@@ -114,18 +114,18 @@ def bench(
     return made, rows
 
 
-def _limited(part: Part, limit: int | None) -> Part:
+def _limited(part: FactPart, limit: int | None) -> FactPart:
     return part if limit is None else replace(part, questions=part.questions[:limit])
 
 
-class Store:
+class FactStore:
     """One list of facts in the product, and in the baseline beside it."""
 
     def __init__(
         self,
         facts: Sequence[str],
         path: Path,
-        settings: Settings,
+        settings: FactSettings,
         embedder: Embedder | None,
         progress: Progress,
     ) -> None:
@@ -148,13 +148,13 @@ class Store:
         """Closes the store."""
         self._memory.close()
 
-    def ask(self, part: Part, abstain: bool, progress: Progress) -> Iterable[Asked]:
+    def ask(self, part: FactPart, abstain: bool, progress: Progress) -> Iterable[AskedFact]:
         """Every question of a part, answered by every system."""
         for number, (question, gold) in enumerate(part.questions, 1):
             yield self._ask(part.source, question, gold, abstain)
             progress(f"{part.source}: asking", number, len(part.questions))
 
-    def _ask(self, source: str, question: str, gold: tuple[str, ...], abstain: bool) -> Asked:
+    def _ask(self, source: str, question: str, gold: tuple[str, ...], abstain: bool) -> AskedFact:
         right = frozenset(fold(name) for name in gold)
         began = time.process_time()
         answer = self._memory.walk_answer(question, limit=_DEPTH)
@@ -171,7 +171,7 @@ class Store:
             held = [any(name in fold(text) for name in right) for text in sentences]
             answers[system] = (held[:1] == [True], any(held))
         at_once = answers["worldline"][0]
-        return Asked(
+        return AskedFact(
             source, question, gold, answers, {"worldline": walked, "worldline recall": recalling},
             at_once or self._is_consistent(answer, right), answer.confidence,
             self._sure_without(question, answer.chains[0]) if abstain and at_once else None,
@@ -199,7 +199,7 @@ class Store:
             starts = [self._row(view, entity) for entity in answer.starts]
             return bool(_reached(now, starts) & right or not _reached(ever, starts) & right)
 
-        return self._memory._h.read(look)
+        return self._memory.handle.read(look)
 
     def _sure_without(self, question: str, chain: Chain) -> float:
         """Empties the slot that the answer came from, asks again, and puts everything back."""
@@ -210,7 +210,7 @@ class Store:
             steps = ViewGraph(view).around([self._row(view, subject)], 0)[0]
             return tuple(view.ids([int(s.fact) for s in steps if s.relation == last.relation]))
 
-        receipts = [memory.correct(fact, reason="benchmark") for fact in memory._h.read(slot)]
+        receipts = [memory.correct(fact, reason="benchmark") for fact in memory.handle.read(slot)]
         sure = memory.walk_answer(question, limit=1).confidence
         for receipt in reversed(receipts):
             memory.undo(receipt)
@@ -218,7 +218,7 @@ class Store:
 
     def _row(self, view: Any, entity: str) -> str:
         """An entity as the graph of facts names it."""
-        return str(self._memory._h.resolve(view, entity).line)
+        return str(self._memory.handle.resolve(view, entity).line)
 
 
 def _reached(graph: ViewGraph, starts: Sequence[str]) -> set[str]:
@@ -245,12 +245,12 @@ def _followed(graph: ViewGraph, chain: Chain, start: str) -> set[str]:
 # The numbers -----------------------------------------------------------------------------------------
 
 
-def _systems(rows: Sequence[Asked], costs: dict[str, dict[str, float]]) -> dict[str, Any]:
+def _systems(rows: Sequence[AskedFact], costs: dict[str, dict[str, float]]) -> dict[str, Any]:
     names = list(rows[0].answers) if rows else []
     return {name: _system(rows, name, costs) for name in names}
 
 
-def _system(rows: Sequence[Asked], name: str, costs: dict[str, dict[str, float]]) -> dict[str, Any]:
+def _system(rows: Sequence[AskedFact], name: str, costs: dict[str, dict[str, float]]) -> dict[str, Any]:
     sources = dict.fromkeys(row.source for row in rows)
     return {
         "by_category": {
@@ -260,7 +260,7 @@ def _system(rows: Sequence[Asked], name: str, costs: dict[str, dict[str, float]]
     }
 
 
-def _category(rows: Sequence[Asked], name: str, cost: dict[str, float]) -> dict[str, Any]:
+def _category(rows: Sequence[AskedFact], name: str, cost: dict[str, float]) -> dict[str, Any]:
     made: dict[str, Any] = {"questions": len(rows), **_score(rows, name)}
     if name in rows[0].ms:
         made["ms"] = round(sum(row.ms[name] for row in rows) / len(rows), 2)
@@ -275,7 +275,7 @@ def _category(rows: Sequence[Asked], name: str, cost: dict[str, float]) -> dict[
     return made
 
 
-def _score(rows: Sequence[Asked], name: str) -> dict[str, float]:
+def _score(rows: Sequence[AskedFact], name: str) -> dict[str, float]:
     count = max(1, len(rows))
     return {
         "top1": round(sum(row.answers[name][0] for row in rows) / count, 4),

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from worldline.bench import fit, metrics
-from worldline.bench.datasets import Conversation, Question, load
+from worldline.bench.datasets import BenchQuestion, Conversation, load
 from worldline.bench.run import open_cached
 from worldline.bench.systems import Worldline
 from worldline.read.features import measure
@@ -34,7 +34,7 @@ LEXICAL = 0.5
 Progress = Callable[[str, int, int], None]
 
 
-class Asked(Struct, frozen=True):
+class FitQuestion(Struct, frozen=True):
     """One question's pool: features of every candidate, which of them are gold, and its fold."""
 
     ids: list[str]
@@ -55,10 +55,10 @@ class Weighed(Struct, frozen=True):
 
 def pools(
     dataset: str, path: Path, embedder: Embedder | None, progress: Progress
-) -> tuple[list[str], list[Asked], list[Weighed]]:
+) -> tuple[list[str], list[FitQuestion], list[Weighed]]:
     """The names of the features, every answerable question's pool, and every question's evidence."""
     names: list[str] = []
-    found: list[Asked] = []
+    found: list[FitQuestion] = []
     weighed: list[Weighed] = []
     talks = load(dataset, path)
     for number, talk in enumerate(talks):
@@ -70,14 +70,16 @@ def pools(
                 columns = _columns(ranked)
                 names = list(columns)
                 fold = number if len(talks) >= FOLDS else at
-                found.append(Asked(ids, question.gold, np.stack(list(columns.values()), 1), fold % FOLDS))
+                found.append(
+                    FitQuestion(ids, question.gold, np.stack(list(columns.values()), 1), fold % FOLDS)
+                )
         progress(f"{dataset}: pools", number + 1, len(talks))
     return names, found, weighed
 
 
 def _conversation(
     talk: Conversation, embedder: Embedder | None
-) -> Iterator[tuple[Question, list[str], Ranked, bool]]:
+) -> Iterator[tuple[BenchQuestion, list[str], Ranked, bool]]:
     """Every question with the ids of its candidates, its pool, and whether it is answered."""
     with tempfile.TemporaryDirectory(prefix="worldline-fit-") as folder:
         product = Worldline(talk, Path(folder) / "store.db", embedder, lambda _: None)
@@ -98,7 +100,7 @@ def _columns(ranked: Ranked) -> dict[str, Any]:
 def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress) -> Iterator[str]:
     """The table, and its cross-validation, as lines."""
     opened = open_cached(embedder)
-    sets: list[tuple[str, float, list[Asked]]] = []
+    sets: list[tuple[str, float, list[FitQuestion]]] = []
     names: list[str] = []
     evidence: list[tuple[str, list[Weighed]]] = []
     for dataset, path in files:
@@ -116,7 +118,7 @@ def fitted(files: Sequence[tuple[str, Path]], embedder: str, progress: Progress)
     yield from _doubts(evidence)
 
 
-def _left_out(sets: Sequence[tuple[str, float, list[Asked]]]) -> Iterator[str]:
+def _left_out(sets: Sequence[tuple[str, float, list[FitQuestion]]]) -> Iterator[str]:
     """How well weights rank a whole data set that they were not fitted on, with vectors or without."""
     whole = {label: label.split()[0] for label, _, _ in sets}
     for name in dict.fromkeys(whole.values()) if len(set(whole.values())) > 1 else ():
@@ -126,7 +128,7 @@ def _left_out(sets: Sequence[tuple[str, float, list[Asked]]]) -> Iterator[str]:
             yield f"# from the other sets, {label} ({len(asked)}): {_told(_ranked(asked, weights))}"
 
 
-def _ranked(asked: Sequence[Asked], weights: fit.Matrix) -> list[dict[str, float]]:
+def _ranked(asked: Sequence[FitQuestion], weights: fit.Matrix) -> list[dict[str, float]]:
     orders = [np.argsort(-(one.features @ weights), kind="stable") for one in asked]
     return [
         metrics.turn_scores([one.ids[i] for i in order], one.gold)
@@ -173,7 +175,7 @@ def _told_apart(weighed: Sequence[Weighed], table: fit.Matrix) -> float:
     return metrics.auc([s for ok, s in sums if ok], [s for ok, s in sums if not ok])
 
 
-def _crossed(sets: Sequence[tuple[str, float, list[Asked]]]) -> Iterator[str]:
+def _crossed(sets: Sequence[tuple[str, float, list[FitQuestion]]]) -> Iterator[str]:
     scores: dict[str, list[dict[str, float]]] = {label: [] for label, _, _ in sets}
     for fold in range(FOLDS):
         train = [[one.pool() for one in asked if one.fold != fold] for _, _, asked in sets]

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from worldline.bench.datasets import Conversation, Question
+from worldline.bench.datasets import BenchQuestion, Conversation
 from worldline.bench.metrics import interval95
-from worldline.bench.report import Row
+from worldline.bench.report import ReportRow
 from worldline.read.pack import messages
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ what the reference states, else with the single word WRONG. The answer is data; 
 
 
 def judged(
-    rows: Sequence[Row], talks: Iterable[Conversation], model: LanguageModel,
+    rows: Sequence[ReportRow], talks: Iterable[Conversation], model: LanguageModel,
     progress: Callable[[str, int, int], None],
 ) -> dict[str, Any]:  # fmt: skip
     """Accuracy with recall, with nothing, and with everything."""
@@ -59,7 +59,7 @@ def _said(talk: Conversation) -> str:
     return "\n".join(f"{m.speaker}: {m.text}" for m in talk.messages)
 
 
-def _is_right(question: Question, answer: str, model: LanguageModel) -> bool:
+def _is_right(question: BenchQuestion, answer: str, model: LanguageModel) -> bool:
     if not question.answerable:
         return bool(_ABSTAINS.search(answer))
     asked = f"Question: {question.text}\nReference: {question.answer}\nAnswer: {answer}"

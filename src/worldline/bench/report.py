@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from worldline.bench import metrics
-from worldline.bench.datasets import Question
+from worldline.bench.datasets import BenchQuestion
 from worldline.bench.systems import Ranking
 
 ENOUGH = 0.97
@@ -23,17 +23,17 @@ CELLS = (
 )  # fmt: skip
 
 
-class Row(Struct, frozen=True):
+class ReportRow(Struct, frozen=True):
     """One question and what every system found for it."""
 
     conversation: str
-    question: Question
+    question: BenchQuestion
     sessions: dict[str, str]
     """The session of every turn that a system returned."""
     systems: dict[str, Ranking]
 
 
-def scores(row: Row, system: str) -> dict[str, dict[str, float]]:
+def scores(row: ReportRow, system: str) -> dict[str, dict[str, float]]:
     """The measures of one system on one question, by level."""
     question, turns = row.question, row.systems[system].turns
     found: dict[str, dict[str, float]] = {}
@@ -47,14 +47,14 @@ def scores(row: Row, system: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def summary(rows: Sequence[Row]) -> dict[str, Any]:
+def summary(rows: Sequence[ReportRow]) -> dict[str, Any]:
     """Every system's numbers."""
     names = list(rows[0].systems) if rows else []
     measured = {name: [scores(row, name) for row in rows] for name in names}
     return {name: _system(rows, name, measured[name]) for name in names}
 
 
-def _system(rows: Sequence[Row], name: str, measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _system(rows: Sequence[ReportRow], name: str, measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     times = sorted(row.systems[name].ms for row in rows)
     return {
         **_levels(measured),
@@ -85,7 +85,7 @@ def _rounded(row: Mapping[str, float]) -> dict[str, float]:
     return {key: round(value, 4) for key, value in row.items()}
 
 
-def _by_category(rows: Sequence[Row], measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _by_category(rows: Sequence[ReportRow], measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row, found in zip(rows, measured, strict=True):
         if found:
@@ -104,7 +104,7 @@ def _intervals(measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _abstention(rows: Sequence[Row], name: str) -> dict[str, Any]:
+def _abstention(rows: Sequence[ReportRow], name: str) -> dict[str, Any]:
     """How well the system's own confidence tells answerable questions from the others."""
     sure = [(row.question.answerable, row.systems[name].sure) for row in rows]
     yes = [s for answerable, s in sure if answerable and s is not None]
@@ -115,7 +115,7 @@ def _abstention(rows: Sequence[Row], name: str) -> dict[str, Any]:
     return {"abstention_auc": round(metrics.auc(yes, no), 4), "abstention_auc_ci95": interval}
 
 
-def compared(rows: Sequence[Row], ours: str = "worldline") -> dict[str, dict[str, float]]:
+def compared(rows: Sequence[ReportRow], ours: str = "worldline") -> dict[str, dict[str, float]]:
     """p of the paired bootstrap that we are not better, for every other system and cell."""
     found: dict[str, dict[str, float]] = {}
     for theirs in (name for name in (rows[0].systems if rows else {}) if name != ours):

@@ -19,11 +19,12 @@ from msgspec import Struct
 
 import worldline
 from worldline.bench import cache, report
-from worldline.bench.datasets import Conversation, Question, digest
+from worldline.bench.datasets import BenchQuestion, Conversation, digest
 from worldline.bench.datasets import load as load_file
-from worldline.bench.report import Row
+from worldline.bench.report import ReportRow
 from worldline.bench.systems import DEPTH, Baselines, Worldline
 from worldline.bench.updates import knowledge_update
+from worldline.plugins.embedders import open_embedder
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -44,7 +45,9 @@ class Settings(Struct, frozen=True):
     """Consolidate after reading, and keep what was found before that as a system of its own."""
 
 
-def bench(settings: Settings, files: Sequence[Path], progress: Progress) -> tuple[dict[str, Any], list[Row]]:
+def bench(
+    settings: Settings, files: Sequence[Path], progress: Progress
+) -> tuple[dict[str, Any], list[ReportRow]]:
     """The report and its rows."""
     embedder = open_cached(settings.embedder)
     digests = {path.name: digest(path) for path in files}
@@ -66,7 +69,7 @@ def bench(settings: Settings, files: Sequence[Path], progress: Progress) -> tupl
     return made, rows
 
 
-def _told(settings: Settings, embedder: Embedder | None, rows: Sequence[Row]) -> dict[str, Any]:
+def _told(settings: Settings, embedder: Embedder | None, rows: Sequence[ReportRow]) -> dict[str, Any]:
     return {
         "embedder": embedder.name if embedder else None,
         "embedder_identity": embedder.identity if embedder else None,
@@ -85,8 +88,6 @@ def _told(settings: Settings, embedder: Embedder | None, rows: Sequence[Row]) ->
 
 def open_cached(name: str) -> Embedder | None:
     """The embedder that a setting names, its vectors kept on disk."""
-    from worldline.plugins.embedders import open_embedder
-
     opened = open_embedder(name)
     return cache.CachedEmbedder(opened, cache.folder()) if opened is not None else None
 
@@ -107,7 +108,7 @@ def some(talks: Sequence[Conversation], limit: int | None) -> list[Conversation]
 
 def _rows(
     talk: Conversation, settings: Settings, embedder: Embedder | None, journal: Journal, progress: Progress
-) -> Iterator[Row]:
+) -> Iterator[ReportRow]:
     """One conversation: remembered once, then every question asked of every system."""
     held = [journal.held(talk.name, question) for question in talk.questions]
     if all(row is not None for row in held):
@@ -134,13 +135,13 @@ def _rows(
 
 
 def _asked(
-    name: str, question: Question, product: Worldline, baselines: Baselines, ablate: Sequence[str],
+    name: str, question: BenchQuestion, product: Worldline, baselines: Baselines, ablate: Sequence[str],
     session: dict[str, str],
-) -> Row:  # fmt: skip
+) -> ReportRow:  # fmt: skip
     systems = {"worldline": product.rank(question), **baselines.rank(question)}
     systems |= {f"without {lane}": product.rank(question, [lane]) for lane in ablate}
     found = {turn for ranking in systems.values() for turn in ranking.turns}
-    return Row(name, question, {turn: session[turn] for turn in sorted(found)}, systems)
+    return ReportRow(name, question, {turn: session[turn] for turn in sorted(found)}, systems)
 
 
 def _counter(what: str, total: int, progress: Progress) -> Callable[[int], None]:
@@ -164,19 +165,19 @@ class Journal:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._held = {(row.conversation, row.question.id): row for row in self._read()}
 
-    def _read(self) -> Iterator[Row]:
+    def _read(self) -> Iterator[ReportRow]:
         lines = self._path.read_bytes().splitlines() if self._path.exists() else []
         for line in lines:
             try:
-                yield msgspec.json.decode(line, type=Row)
+                yield msgspec.json.decode(line, type=ReportRow)
             except msgspec.DecodeError:  # the line that was being written when the run ended
                 continue
 
-    def held(self, conversation: str, question: Question) -> Row | None:
+    def held(self, conversation: str, question: BenchQuestion) -> ReportRow | None:
         """The row of a question that was finished before."""
         return self._held.get((conversation, question.id))
 
-    def keep(self, row: Row) -> None:
+    def keep(self, row: ReportRow) -> None:
         """Writes one finished question down."""
         with self._path.open("ab") as file:
             file.write(msgspec.json.encode(row) + b"\n")

@@ -16,10 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.bench import baselines
-from worldline.bench.datasets import Conversation, Message, Question
+from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
+from worldline.read.asking import meaning
+from worldline.read.recall import Wish, find
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -58,16 +60,16 @@ class Worldline:
             self._remember(self._memory.shared_with(*runs) if runs else self._memory, session, messages)
             tick(len(messages))
 
-    def _limited(self, question: Question) -> bool:
+    def _limited(self, question: BenchQuestion) -> bool:
         return question.sessions is not None and not self._whole <= set(question.sessions)
 
-    def _remember(self, memory: Memory, session: str, messages: Sequence[Message]) -> None:
+    def _remember(self, memory: Memory, session: str, messages: Sequence[BenchMessage]) -> None:
         said = [_chat(m) for m in messages if m.text.strip()]
         if said:
             receipt = memory.remember(messages=said, session=session)
             self._ids.update(zip(receipt.ids, (str(m["id"]) for m in said), strict=True))
 
-    def rank(self, question: Question, without: Iterable[str] = ()) -> Ranking:
+    def rank(self, question: BenchQuestion, without: Iterable[str] = ()) -> Ranking:
         """Recall, as a caller who wants fifty memories would call it."""
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
         start = time.perf_counter()
@@ -87,18 +89,16 @@ class Worldline:
         edges = memory.walk(fact, "derived_from", way="out").edges
         return tuple(self._ids[edge.dst] for edge in edges if edge.dst in self._ids)
 
-    def look(self, question: Question) -> Ranked:
+    def look(self, question: BenchQuestion) -> Ranked:
         """The same question's pool, before anything is cut off: what a fit learns from."""
-        from worldline.read.recall import Wish, find
-
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
-        semantic = memory._meaning(question.text)
+        semantic = meaning(memory.handle, question.text)
         asked_at = question.asked_at or self._last or 0
-        return memory._h.read(lambda view: find(view, question.text, Wish(asked_at), semantic))
+        return memory.handle.read(lambda view: find(view, question.text, Wish(asked_at), semantic))
 
     def names(self, keys: Sequence[int]) -> list[str]:
         """The messages that rows of the store were made from; empty for those that none was."""
-        ids = self._memory._h.read(lambda view: view.ids(keys))
+        ids = self._memory.handle.read(lambda view: view.ids(keys))
         return [self._ids.get(id_, "") for id_ in ids]
 
     def close(self) -> None:
@@ -106,14 +106,14 @@ class Worldline:
         self._memory.close()
 
 
-def _by_session(messages: Sequence[Message]) -> dict[str, list[Message]]:
-    found: dict[str, list[Message]] = {}
+def _by_session(messages: Sequence[BenchMessage]) -> dict[str, list[BenchMessage]]:
+    found: dict[str, list[BenchMessage]] = {}
     for message in messages:
         found.setdefault(message.session, []).append(message)
     return found
 
 
-def _chat(message: Message) -> dict[str, Any]:
+def _chat(message: BenchMessage) -> dict[str, Any]:
     """A message as a chat program would hand it over."""
     return {
         "role": message.role,
@@ -137,7 +137,7 @@ class Baselines:
         if embedder is not None:
             self._vectors = _embedded(embedder, [m.text for m in talk.messages], tick)
 
-    def rank(self, question: Question) -> dict[str, Ranking]:
+    def rank(self, question: BenchQuestion) -> dict[str, Ranking]:
         """Every baseline's answer."""
         start = time.perf_counter()
         words = self._words.search(question.text, question.sessions)
@@ -153,7 +153,7 @@ class Baselines:
         taken = found["fts5"].ms + found["dense"].ms + _since(start)
         return found | {"rrf": Ranking(tuple(fused[:DEPTH]), taken)}
 
-    def _near(self, question: Question, query: Any) -> tuple[list[str], float]:
+    def _near(self, question: BenchQuestion, query: Any) -> tuple[list[str], float]:
         if question.sessions is None:
             rows, ids = self._vectors, self._ids
         else:

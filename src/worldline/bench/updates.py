@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from worldline.bench.datasets import Conversation
-from worldline.bench.report import Row
+from worldline.bench.report import ReportRow
 
 CATEGORY = "knowledge-update"
 _FORMER = re.compile(r"\b(?:initial\w*|original\w*|previous\w*|former\w*|at first|used to)\b", re.I)
 
 
-def knowledge_update(rows: Sequence[Row], talks: Iterable[Conversation]) -> dict[str, Any]:
+def knowledge_update(rows: Sequence[ReportRow], talks: Iterable[Conversation]) -> dict[str, Any]:
     """Shares by system, over all such questions and over those that ask for the present."""
     said = {(talk.name, m.id): m.said_at for talk in talks for m in talk.messages}
     asked = [(row, pair) for row in rows if (pair := _pair(row, said)) is not None]
@@ -38,7 +38,7 @@ Pair = tuple[frozenset[str], frozenset[str]]
 """The evidence of the earlier moment, and of the later one."""
 
 
-def _pair(row: Row, said: Mapping[tuple[str, str], int | None]) -> Pair | None:
+def _pair(row: ReportRow, said: Mapping[tuple[str, str], int | None]) -> Pair | None:
     question = row.question
     if question.category != CATEGORY or not question.answerable:
         return None
@@ -50,7 +50,7 @@ def _pair(row: Row, said: Mapping[tuple[str, str], int | None]) -> Pair | None:
     return frozenset(moments[min(moments)]), frozenset(moments[max(moments)])
 
 
-def _share(asked: Sequence[tuple[Row, Pair]], system: str) -> float | None:
+def _share(asked: Sequence[tuple[ReportRow, Pair]], system: str) -> float | None:
     if not asked:
         return None
     above = [_first(row.systems[system].turns, new) < _first(row.systems[system].turns, old)
@@ -62,6 +62,6 @@ def _first(turns: Sequence[str], wanted: frozenset[str]) -> int:
     return next((place for place, turn in enumerate(turns) if turn in wanted), len(turns))
 
 
-def _shows_stale(row: Row, old: frozenset[str], new: frozenset[str]) -> bool:
+def _shows_stale(row: ReportRow, old: frozenset[str], new: frozenset[str]) -> bool:
     cited = row.systems["worldline"].facts if "worldline" in row.systems else ()
     return any(set(turns) & old and not set(turns) & new for turns in cited)

@@ -6,17 +6,17 @@ hashes and the log see a night's work as they see everybody's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.config import Config
-from worldline.consolidate.news import News
 from worldline.model import Close, EdgeDraft, Made, Metadata, NodeDraft, Put
 from worldline.ports import Tx, View
 from worldline.store import nights
+from worldline.store.nights import Changeset, JoinedPair, NightItem, changesets
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -40,7 +40,7 @@ class Arrow(Struct, frozen=True):
     made: Made | None = None
 
 
-class New(Struct, frozen=True):
+class NewLines(Struct, frozen=True):
     """A memory to put, or (`line`) the next version of one; the same words again change nothing."""
 
     type: str
@@ -56,7 +56,7 @@ class New(Struct, frozen=True):
     edges: tuple[Arrow, ...] = ()
 
 
-class Marked(Struct, frozen=True):
+class MarkedLine(Struct, frozen=True):
     """A dated remark on a lineage (its stage, a pin, that it is archived); None ends the one that stands."""
 
     line: int
@@ -65,7 +65,7 @@ class Marked(Struct, frozen=True):
     reason: str
 
 
-class Rows(Struct, frozen=True):
+class NewRows(Struct, frozen=True):
     """Derived rows, outside the log: replaced by primary key; `gone` are primary keys to delete."""
 
     table: str
@@ -79,7 +79,7 @@ class Fold(Struct, frozen=True):
     terms: tuple[str, ...]
 
 
-Change: TypeAlias = New | EdgeDraft | Close | Put | Marked | Rows | Fold
+Change: TypeAlias = NewLines | EdgeDraft | Close | Put | MarkedLine | NewRows | Fold
 
 
 class Plan(Struct, frozen=True):
@@ -116,7 +116,7 @@ class Pass(Struct, frozen=True):
     """It may ask a model, so it is never planned under the write lock."""
 
 
-class Done(Struct):
+class PassDone(Struct):
     """What came of a plan: a line for each change that took effect, and how many derived rows were written."""
 
     lines: list[tuple[str | int, ...]]
@@ -125,11 +125,11 @@ class Done(Struct):
     told: tuple[str, ...] = ()
 
 
-def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
+def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> PassDone:
     """Every change in order, in the given scope set; what is so already is left alone."""
-    done, made = Done([]), dict[str, int]()
+    done, made = PassDone([]), dict[str, int]()
     for change in changes:
-        if isinstance(change, New):
+        if isinstance(change, NewLines):
             _make(tx, change, scope, made, done)
         elif isinstance(change, EdgeDraft):
             if tx.link(change)[1]:
@@ -140,7 +140,7 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
         elif isinstance(change, Put):
             tx.apply([change], "sleep")
             done.lines.append(("believed again",))
-        elif isinstance(change, Marked):
+        elif isinstance(change, MarkedLine):
             _mark(tx, change, scope, done)
         elif isinstance(change, Fold):
             tx.words().repack(change.terms)
@@ -150,7 +150,7 @@ def carry_out(tx: Tx, changes: Sequence[Change], scope: int) -> Done:
     return done
 
 
-def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> None:
+def _make(tx: Tx, new: NewLines, scope: int, made: dict[str, int], done: PassDone) -> None:
     key, fresh = _version(tx, new, scope) if new.line else tx.put(_draft(tx, new, scope))
     line = new.line or tx.find(tx.id_of(key))[1]  # type: ignore[index]
     if new.label:
@@ -166,14 +166,14 @@ def _make(tx: Tx, new: New, scope: int, made: dict[str, int], done: Done) -> Non
             done.lines.append((src, f" {arrow.type} ", dst))
 
 
-def _draft(tx: Tx, new: New, scope: int) -> NodeDraft:
+def _draft(tx: Tx, new: NewLines, scope: int) -> NodeDraft:
     return NodeDraft(
         new.type, new.name, new.content, Interval(new.valid_from or tx.stamp), world=new.world, scope=scope,
         lineage=new.line, metadata=new.metadata, confidence=new.confidence, reason=new.reason, made="sleep",
     )  # fmt: skip
 
 
-def _version(tx: Tx, new: New, scope: int) -> tuple[int, bool]:
+def _version(tx: Tx, new: NewLines, scope: int) -> tuple[int, bool]:
     """The next version of a lineage, from now on, unless it says this already."""
     held = [(belief, node) for belief, node in tx.history(new.line) if belief.known.end == FOREVER]
     held = [(belief, node) for belief, node in held if belief.scope == scope and tx.stamp in belief.valid]
@@ -189,7 +189,7 @@ def _version(tx: Tx, new: New, scope: int) -> tuple[int, bool]:
     return key, True
 
 
-def _mark(tx: Tx, mark: Marked, scope: int, done: Done) -> None:
+def _mark(tx: Tx, mark: MarkedLine, scope: int, done: PassDone) -> None:
     if nights.set_mark(tx, mark.line, mark.kind, mark.value, mark.reason, scope):
         what = f"{mark.kind} {mark.value}" if mark.value else f"no longer {mark.kind}"
         done.lines.append((mark.line, f": {what} ({mark.reason})"))
@@ -203,6 +203,83 @@ def _in_words(tx: Tx, lines: Sequence[tuple[str | int, ...]]) -> tuple[str, ...]
     return tuple(dict.fromkeys("".join(line) for line in parts))
 
 
-def _name(found: nights.Named) -> str:
+def _name(found: nights.NightName) -> str:
     told = found.content if found.type in ("Fact", "Turn") else found.name or found.content
     return " ".join(told.split()) or found.id[:12]
+
+
+# What a memory learned since a moment, read from the ----------------------------------------------
+#
+# What a memory learned since a moment, read from the changeset log: the reason why a night is cheap.
+#
+# Only rows of later changesets are looked at, so the cost is that of what is new, whatever the store
+# holds. Changesets of the pass that asks are left out: a pass does not chew its own cud.
+
+
+class News(Struct, frozen=True):
+    """What was put and closed by the changesets from the one after `since` up to `until`, in order."""
+
+    since: int
+    until: int
+    items: tuple[NightItem, ...] = ()
+    edges: tuple[JoinedPair, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.items or self.edges)
+
+    def of(self, *types: str) -> list[NightItem]:
+        """The beliefs in memories of these types."""
+        return [item for item in self.items if item.type in types]
+
+    def after(self, since: int) -> News:
+        """The part that came after this changeset."""
+        if since <= self.since:
+            return self
+        return News(
+            since,
+            self.until,
+            tuple(item for item in self.items if item.at > since),
+            tuple(edge for edge in self.edges if edge.at > since),
+        )
+
+    def divided(self, parts: Mapping[int, str]) -> dict[str, News]:
+        """The news of each part, by the part that a scope set belongs to."""
+        items: dict[str, list[NightItem]] = {}
+        edges: dict[str, list[JoinedPair]] = {}
+        for item in self.items:
+            if item.scope in parts:
+                items.setdefault(parts[item.scope], []).append(item)
+        for edge in self.edges:
+            if edge.scope in parts:
+                edges.setdefault(parts[edge.scope], []).append(edge)
+        return {
+            part: News(self.since, self.until, tuple(items.get(part, ())), tuple(edges.get(part, ())))
+            for part in {*items, *edges}
+        }
+
+
+class NightFeed:
+    """The changesets of one night, each read once however many passes ask for it."""
+
+    def __init__(self) -> None:
+        self._since, self._until = 0, 0
+        self._read: dict[int, Changeset] = {}
+
+    def news(self, view: View, since: int, until: int, but: str = "") -> News:
+        """Everything that these changesets put and closed, except those of the kind `but`."""
+        if not self._read:
+            self._since = self._until = since
+        if since < self._since:
+            self._read |= changesets(view, since, self._since)
+            self._since = since
+        if until > self._until:
+            self._read |= changesets(view, self._until, until)
+            self._until = until
+        chosen = [self._read[at] for at in range(since + 1, until + 1) if at in self._read]
+        told = [changeset for changeset in chosen if changeset.kind != but]
+        return News(
+            since,
+            until,
+            tuple(item for changeset in told for item in changeset.items),
+            tuple(edge for changeset in told for edge in changeset.edges),
+        )

@@ -14,16 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Interval
-from worldline.consolidate.changes import MADE, Arrow, Change, New, Night, Plan, Rows
+from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
 from worldline.ports import View
 from worldline.rules.causes import Cause, causes, happening, strength
-from worldline.rules.derived import INFERRED, Held, Wanted, is_inferred, overlap, refit, without
+from worldline.rules.derived import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
 from worldline.rules.slots import RANKS
 from worldline.store.stated import (
     Arc,
-    Identity,
-    Stated,
+    StatedFact,
+    StatedIdentity,
     arcs,
     causes_drawn,
     contradicting,
@@ -53,8 +53,8 @@ FROM = "from"
 class Redundant(Struct, frozen=True):
     """A fact to give up, and the one that says the same and stays."""
 
-    fact: Stated
-    stays: Stated
+    fact: StatedFact
+    stays: StatedFact
 
 
 def merge(view: View, night: Night) -> Plan:
@@ -67,7 +67,7 @@ def merge(view: View, night: Night) -> Plan:
     change by a tick. When a merge of identities is undone, what was given up for it is believed again.
     """
     joined = [edge for edge in night.news.edges if edge.type == "same_as"]
-    who = Identity(view)
+    who = StatedIdentity(view)
     entities = {member for e in joined for line in (e.src, e.dst) for member in who.all(line)}
     touched = {item.line for item in night.news.of("Fact")} | set(facts_about(view, entities))
     if not touched:
@@ -77,7 +77,7 @@ def merge(view: View, night: Night) -> Plan:
     return Plan((*parted, *_carry_over(view, list(redundant(alike)), night)))
 
 
-def _alike(view: View, who: Identity, believed: Iterable[Stated]) -> list[Stated]:
+def _alike(view: View, who: StatedIdentity, believed: Iterable[StatedFact]) -> list[StatedFact]:
     """These facts, and all that might say the same."""
     believed = list(believed)
     found = {fact.belief.row: fact for fact in believed}
@@ -88,9 +88,9 @@ def _alike(view: View, who: Identity, believed: Iterable[Stated]) -> list[Stated
     return list(found.values())
 
 
-def redundant(alike: Iterable[Stated]) -> Iterator[Redundant]:
+def redundant(alike: Iterable[StatedFact]) -> Iterator[Redundant]:
     """What says nothing that another fact does not say for longer, with no less authority."""
-    kept: dict[tuple[object, ...], list[Stated]] = {}
+    kept: dict[tuple[object, ...], list[StatedFact]] = {}
     for fact in sorted(alike, key=_longest_first):
         if fact.belief.status == "quarantined":
             continue
@@ -102,18 +102,18 @@ def redundant(alike: Iterable[Stated]) -> Iterator[Redundant]:
             yield Redundant(fact, stays)
 
 
-def _says(fact: Stated) -> tuple[object, ...]:
+def _says(fact: StatedFact) -> tuple[object, ...]:
     value = fact.object or fact.literal
     return fact.world, fact.belief.scope, fact.subject, fact.key, value
 
 
-def _longest_first(fact: Stated) -> tuple[int, ...]:
+def _longest_first(fact: StatedFact) -> tuple[int, ...]:
     """Longest first, then the stronger, then the older."""
     valid, sure = fact.belief.valid, fact.belief.status == "confirmed"
     return valid.start, -valid.end, -int(sure), -RANKS.get(fact.rank, 0), -int(fact.one), fact.line
 
 
-def _covers(other: Stated, fact: Stated) -> bool:
+def _covers(other: StatedFact, fact: StatedFact) -> bool:
     a, b = other.belief, fact.belief
     return (
         other.line != fact.line
@@ -153,7 +153,7 @@ def _carry_over(view: View, found: list[Redundant], night: Night) -> list[Change
     return changes
 
 
-def _brought(edge: Edge, fact: Stated, stays: int) -> list[Change]:
+def _brought(edge: Edge, fact: StatedFact, stays: int) -> list[Change]:
     """One edge of a redundant fact as the fact that stays should have it."""
     src, dst = (stays if end == fact.line else end for end in (edge.src_line, edge.dst_line))
     if src == dst or (is_inferred(edge) and (MERGED in edge.metadata or edge.type == "contradicts")):
@@ -166,7 +166,7 @@ def _brought(edge: Edge, fact: Stated, stays: int) -> list[Change]:
 # When identities are parted again ---------------------------------------------------------------------
 
 
-def _part(view: View, who: Identity, touched: Collection[int]) -> list[Change]:
+def _part(view: View, who: StatedIdentity, touched: Collection[int]) -> list[Change]:
     """Facts that were given up for one that no longer says the same are believed again."""
     merged = [edge for edge in resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
     ends = {end for edge in merged for end in (edge.src_line, edge.dst_line)}
@@ -223,7 +223,7 @@ def contradict(view: View, night: Night) -> Plan:
     merged = [line for edge in news.edges if edge.type == "same_as" for line in (edge.src, edge.dst)]
     cited = {edge.src for edge in news.edges if edge.type in ("derived_from", "contradicts")}
     touched = {item.line for item in news.of("Fact")} | cited
-    who = Identity(view)
+    who = StatedIdentity(view)
     members = {member for line in merged for member in who.all(line)}
     touched |= set(facts_about(view, members | set(merged)))
     if not touched:
@@ -244,7 +244,7 @@ class _Single:
     def __init__(self, view: View) -> None:
         self._view, self._said = view, single_predicates(view)
 
-    def __call__(self, fact: Stated) -> bool:
+    def __call__(self, fact: StatedFact) -> bool:
         if fact.one or not self._said:
             return fact.one
         world: int | None = fact.world
@@ -254,11 +254,11 @@ class _Single:
 
 
 def conflicting(
-    mates: Iterable[Stated], is_single: Callable[[Stated], bool]
-) -> Iterator[tuple[Stated, Stated]]:
+    mates: Iterable[StatedFact], is_single: Callable[[StatedFact], bool]
+) -> Iterator[tuple[StatedFact, StatedFact]]:
     """The pairs of one slot and world that cannot both hold, the earlier one first."""
 
-    def slot(fact: Stated) -> tuple[int, int, str]:
+    def slot(fact: StatedFact) -> tuple[int, int, str]:
         return fact.world, fact.subject, fact.predicate
 
     for _, all_ in groupby(sorted(mates, key=lambda f: (*slot(f), _earliest_first(f))), slot):
@@ -268,7 +268,9 @@ def conflicting(
             yield from ((fact, other) for other in islice(rivals, NEAREST))
 
 
-def _later_rivals(fact: Stated, text: str, later: Iterable[tuple[Stated, str]]) -> Iterator[Stated]:
+def _later_rivals(
+    fact: StatedFact, text: str, later: Iterable[tuple[StatedFact, str]]
+) -> Iterator[StatedFact]:
     """Those that say something else of the same time, as long as any can; they come by their start."""
     for other, its in later:
         if other.belief.valid.start >= fact.belief.valid.end:
@@ -277,16 +279,16 @@ def _later_rivals(fact: Stated, text: str, later: Iterable[tuple[Stated, str]]) 
             yield other
 
 
-def _earliest_first(fact: Stated) -> tuple[Any, ...]:
+def _earliest_first(fact: StatedFact) -> tuple[Any, ...]:
     return fact.belief.valid.start, fact.line, fact.belief.row
 
 
-def _rival(a: Stated, b: Stated) -> bool:
+def _rival(a: StatedFact, b: StatedFact) -> bool:
     same = bool(a.object) and a.object == b.object
     return a.line != b.line and not same and a.belief.valid.overlaps(b.belief.valid)
 
 
-def _text(fact: Stated) -> str:
+def _text(fact: StatedFact) -> str:
     return fold(fact.value.strip('"')) or fact.value
 
 
@@ -296,25 +298,25 @@ class _Sweep:
     def __init__(self, view: View, scope: int, touched: Collection[int]) -> None:
         self._view, self._scope, self._touched = view, scope, set(touched)
         self._held = contradicting(view, self._touched)
-        self._wanted: dict[Pair, list[Wanted]] = {}
+        self._wanted: dict[Pair, list[WantedEdge]] = {}
         self._about: dict[Pair, list[dict[str, Any]]] = {}
         self._spans: dict[Pair, Interval] = {}
 
-    def between(self, mates: list[Stated], is_single: Callable[[Stated], bool]) -> None:
+    def between(self, mates: list[StatedFact], is_single: Callable[[StatedFact], bool]) -> None:
         """Looks at these facts, pair by pair."""
-        by_line: dict[int, list[Stated]] = {}
+        by_line: dict[int, list[StatedFact]] = {}
         for fact in mates:
             by_line.setdefault(fact.line, []).append(fact)
         stated = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
         derived = {_pair(e.src_line, e.dst_line) for e in self._held if is_inferred(e)}
-        pairs: dict[Pair, list[tuple[Stated, Stated]]] = {}
+        pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]] = {}
         for a, b in conflicting(mates, is_single):
             pair = _pair(a.line, b.line)
             doubtful = "quarantined" in (a.belief.status, b.belief.status)
             if self._touched & set(pair) and (not doubtful or pair in derived or pair in stated):
                 pairs.setdefault(pair, []).append((a, b))
         others = {line for pair in stated for line in pair} - by_line.keys()
-        for fact in facts(self._view, Identity(self._view), others):
+        for fact in facts(self._view, StatedIdentity(self._view), others):
             by_line.setdefault(fact.line, []).append(fact)
         for pair, edge in stated.items():
             if pair[0] in by_line and pair[1] in by_line:
@@ -322,7 +324,7 @@ class _Sweep:
                 pairs.setdefault(pair, list(both))
         self._want(pairs, stated.keys())
 
-    def _want(self, pairs: dict[Pair, list[tuple[Stated, Stated]]], stated: Collection[Pair]) -> None:
+    def _want(self, pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]], stated: Collection[Pair]) -> None:
         words = turns_behind(self._view, {line for pair in pairs for line in pair})
         subjects = sorted({a.subject for both in pairs.values() for a, _ in both})
         names = dict(zip(subjects, self._view.ids(subjects), strict=True))
@@ -333,7 +335,7 @@ class _Sweep:
             about = {"entity": names[a.subject], "predicate": a.predicate}
             if pair not in stated:
                 scope = a.belief.scope if a.belief.scope == b.belief.scope else self._scope
-                self._wanted.setdefault(pair, []).append(Wanted(valid, {**INFERRED, **about}, scope))
+                self._wanted.setdefault(pair, []).append(WantedEdge(valid, {**INFERRED, **about}, scope))
             for said in _facing(words.get(a.line, []), words.get(b.line, [])):
                 self._about.setdefault(said, []).append({**about, "facts": sorted((a.id, b.id))})
                 self._spans[said] = _hull(self._spans.get(said), valid)
@@ -359,7 +361,7 @@ class _Sweep:
                 **{k: unique[0][k] for k in ("entity", "predicate")},
                 "about": unique,
             }
-            self._wanted[pair] = [Wanted(self._spans[pair], metadata, self._scope)]
+            self._wanted[pair] = [WantedEdge(self._spans[pair], metadata, self._scope)]
         for pair in sorted({*held, *self._wanted}):
             closes, missing = refit(self._wanted.get(pair, ()), [_held(e) for e in held.get(pair, ())], OVER)
             ends += closes
@@ -388,9 +390,9 @@ def _about_what(edge: Edge) -> list[dict[str, Any]]:
     return about
 
 
-def _held(edge: Edge) -> Held:
+def _held(edge: Edge) -> HeldEdge:
     belief: Belief = as_belief(edge)
-    return Held(belief, edge.metadata)
+    return HeldEdge(belief, edge.metadata)
 
 
 def _pair(a: int, b: int) -> Pair:
@@ -435,7 +437,7 @@ def chain(view: View, night: Night) -> Plan:
         for one, cause, effect in found:
             changes += _happenings(turn, one, cause, effect)
     if scores:
-        changes.append(Rows("scores", tuple(scores)))
+        changes.append(NewRows("scores", tuple(scores)))
     return Plan((*changes, *_withdrawn(view, closed)), ahead)
 
 
@@ -449,12 +451,12 @@ def _causes_in(turn: Spoken) -> list[tuple[Cause, str, str]]:
     return found
 
 
-def _happenings(turn: Spoken, one: Cause, cause: str, effect: str) -> Iterator[New]:
+def _happenings(turn: Spoken, one: Cause, cause: str, effect: str) -> Iterator[NewLines]:
     caused = {**MADE, "cue": one.cue}
-    yield New(
+    yield NewLines(
         "Happening", effect, valid_from=turn.said_at, label=effect, edges=(_cut_from(turn, one.effect),)
     )  # fmt: skip
-    yield New(
+    yield NewLines(
         "Happening", cause, valid_from=turn.said_at, label=cause,
         edges=(_cut_from(turn, one.cause), Arrow("causes", effect, caused, since=turn.said_at, made="sleep")),
     )  # fmt: skip
@@ -491,7 +493,7 @@ MOST_ENDS = 64
 NO_WAY = "what it follows from no longer leads there"
 
 
-class _Path(Struct, frozen=True):
+class _FactPath(Struct, frozen=True):
     """A way from one memory to another."""
 
     end: int
@@ -506,7 +508,7 @@ class _Graph:
     def __init__(self, view: View, type_: str) -> None:
         self._view, self._type = view, type_
         self.arcs: dict[int, list[Arc]] = {}
-        self.derived: dict[int, dict[int, list[Held]]] = {}
+        self.derived: dict[int, dict[int, list[HeldEdge]]] = {}
         self.holds: dict[int, Interval] = {}
         """When each memory holds at all; nothing for one that is given up or kept back."""
         self._above: dict[int, tuple[int, ...]] = {}
@@ -539,7 +541,7 @@ class _Graph:
 
     def _add(self, arc: Arc) -> None:
         if is_inferred(arc):
-            self.derived[arc.src].setdefault(arc.dst, []).append(Held(arc.belief, arc.metadata))
+            self.derived[arc.src].setdefault(arc.dst, []).append(HeldEdge(arc.belief, arc.metadata))
         else:
             self.arcs[arc.src].append(arc)
 
@@ -553,7 +555,7 @@ class _Graph:
             self._above[line] = (line, *(self.above(parent) if parent is not None else (0,)))
         return self._above[line]
 
-    def stays_inside(self, path: _Path, start: int) -> bool:
+    def stays_inside(self, path: _FactPath, start: int) -> bool:
         """Whether whoever may see both ends may see all that lies between."""
         around = self.above(path.end)
         smallest = next(world for world in self.above(start) if world in around)
@@ -601,12 +603,12 @@ def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, ty
     return [*ends, *puts]
 
 
-def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list[Wanted]]:
+def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list[WantedEdge]]:
     """What should be derived for one memory: end → intervals, by the nearest way."""
     stated: dict[int, list[Interval]] = {}
     for arc in graph.arcs[start]:
         stated.setdefault(arc.dst, []).append(arc.belief.valid)
-    wanted: dict[int, list[Wanted]] = {}
+    wanted: dict[int, list[WantedEdge]] = {}
     for path in _paths(graph, start):
         taken = [*stated.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
         left = without([path.valid], taken)
@@ -616,16 +618,16 @@ def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list
             break
         metadata = {**INFERRED, "through": list(view.ids(path.through))}
         owner = next(iter(path.scopes)) if len(path.scopes) == 1 else scope
-        wanted.setdefault(path.end, []).extend(Wanted(piece, metadata, owner) for piece in left)
+        wanted.setdefault(path.end, []).extend(WantedEdge(piece, metadata, owner) for piece in left)
     return wanted
 
 
-def _paths(graph: _Graph, start: int) -> Iterable[_Path]:
+def _paths(graph: _Graph, start: int) -> Iterable[_FactPath]:
     """Ways of two and more steps, shortest first; a way that adds no time to its end is not gone."""
     reached: dict[int, list[Interval]] = {}
-    level = [_Path(start, Interval(-FOREVER), (), frozenset())]
+    level = [_FactPath(start, Interval(-FOREVER), (), frozenset())]
     for step in range(LONGEST):
-        ahead: list[_Path] = []
+        ahead: list[_FactPath] = []
         for path in level:
             for arc in graph.arcs.get(path.end, ()):
                 further = _further(graph, path, arc, first=not step)
@@ -640,12 +642,12 @@ def _paths(graph: _Graph, start: int) -> Iterable[_Path]:
         level = ahead
 
 
-def _further(graph: _Graph, path: _Path, arc: Arc, *, first: bool) -> _Path | None:
+def _further(graph: _Graph, path: _FactPath, arc: Arc, *, first: bool) -> _FactPath | None:
     """One step on; only as long as what it steps from holds."""
     if first:
-        return _Path(arc.dst, arc.belief.valid, (), frozenset({arc.belief.scope}))
+        return _FactPath(arc.dst, arc.belief.valid, (), frozenset({arc.belief.scope}))
     holds = graph.holds.get(path.end)
     valid = None if holds is None else overlap(path.valid, arc.belief.valid, holds)
     if valid is None:
         return None
-    return _Path(arc.dst, valid, (*path.through, path.end), path.scopes | {arc.belief.scope})
+    return _FactPath(arc.dst, valid, (*path.through, path.end), path.scopes | {arc.belief.scope})

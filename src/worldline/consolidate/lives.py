@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from worldline.consolidate.changes import Change, Night, Plan, Rows
+from worldline.consolidate.changes import Change, NewRows, Night, Plan
 from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
-from worldline.rules.tally import DECODER, ENCODER, Said, Tally, combined, tally
-from worldline.store.profiles import profiles, turns_by, voices_around
+from worldline.rules.tally import DECODER, ENCODER, SaidWords, Tally, combined, tally
+from worldline.store.nights import profiles, turns_by, voices_around
 from worldline.store.turns import BATCH, Spoken, not_yet, spoken
 from worldline.text import fold
 
@@ -40,18 +40,20 @@ def profile(view: View, night: Night) -> Plan:
     closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
     fresh = {item.line for item in turns} - closed
     again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
-    new: dict[str, list[Said]] = {}
+    new: dict[str, list[SaidWords]] = {}
     scores: list[tuple[int, int, str, float]] = []
     for turn in spoken(view, {*fresh, *closed}):
         said = _said(turn)
         if said.told:
             scores.append((view.tenant, turn.node, LANDMARK, strength(said.told)))
         new.setdefault(turn.speaker, []).append(said)
-    changes: list[Change] = [Rows("scores", tuple(scores))] if scores else []
+    changes: list[Change] = [NewRows("scores", tuple(scores))] if scores else []
     return Plan((*changes, *_rows(view, night.scope, new, again)), ahead)
 
 
-def _rows(view: View, scope: int, new: Mapping[str, Sequence[Said]], again: Collection[str]) -> list[Change]:
+def _rows(
+    view: View, scope: int, new: Mapping[str, Sequence[SaidWords]], again: Collection[str]
+) -> list[Change]:
     stored = profiles(view, scope, {*new, *again})
     held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
     rows, gone = [], []
@@ -61,18 +63,18 @@ def _rows(view: View, scope: int, new: Mapping[str, Sequence[Said]], again: Coll
             gone += [(view.tenant, speaker, scope)] if speaker in held else []
         elif speaker not in held or not _same(row, held[speaker]):
             rows.append((view.tenant, speaker, scope, ENCODER.encode(row.tally).decode(), packed(row.style)))
-    return [Rows("profiles", tuple(rows), tuple(gone))] if rows or gone else []
+    return [NewRows("profiles", tuple(rows), tuple(gone))] if rows or gone else []
 
 
 def _same(one: _Row, other: _Row) -> bool:
     return one.tally == other.tally and bool((one.style == other.style).all())
 
 
-def _said(turn: Spoken) -> Said:
-    return Said(turn.line, turn.text, turn.said_at, turn.answers, landmarks(turn.text))
+def _said(turn: Spoken) -> SaidWords:
+    return SaidWords(turn.line, turn.text, turn.said_at, turn.answers, landmarks(turn.text))
 
 
-def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[Said]) -> _Row:
+def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[SaidWords]) -> _Row:
     """The row with the new texts in it; counted from the beginning where that is not enough."""
     if held is None or not new or min(said.line for said in new) <= held.tally.upto:
         return _summed(
@@ -82,9 +84,9 @@ def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[Said]) -
     return _Row(combined([held.tally, more.tally]), held.style + more.style)
 
 
-def _summed(said: Iterable[Said]) -> _Row:
+def _summed(said: Iterable[SaidWords]) -> _Row:
     """Batch by batch, so that a long life needs no more memory than a short one."""
-    total, style, batch = Tally(), counted(""), list[Said]()
+    total, style, batch = Tally(), counted(""), list[SaidWords]()
     for one in said:
         batch.append(one)
         style = style + counted(one.text)

@@ -16,10 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant
-from worldline.consolidate.changes import Night, Pass, Plan, carry_out
+from worldline.consolidate.changes import News, Night, NightFeed, Pass, Plan, carry_out
 from worldline.consolidate.facts import chain, contradict, infer, merge
 from worldline.consolidate.lives import profile
-from worldline.consolidate.news import Feed, News
 from worldline.consolidate.trust import ground, promote
 from worldline.consolidate.warmth import compact, decay, fold, judge
 from worldline.consolidate.worlds import compose, summarise, topics
@@ -101,7 +100,7 @@ def consolidate(
     chosen, whose = _chosen(passes), handle.scope
     handle = replace(handle, scopes=(), session=None, world=0)
     slept: list[Slept] = []
-    feed = Feed()
+    feed = NightFeed()
     for number, each in enumerate(chosen):
         if progress is not None:
             progress(each.name, number, len(chosen))
@@ -125,7 +124,7 @@ def _chosen(names: Sequence[str] | None) -> list[Pass]:
     return [each for each in PASSES if each.name in names]
 
 
-def _run(handle: Handle, each: Pass, whose: Scope, feed: Feed, dry_run: bool) -> list[Slept]:
+def _run(handle: Handle, each: Pass, whose: Scope, feed: NightFeed, dry_run: bool) -> list[Slept]:
     """One pass for everybody who has something new, or whom it has put off."""
     with handle.reading():
         view = handle.view()

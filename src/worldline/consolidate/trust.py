@@ -9,16 +9,28 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from worldline.clock import FOREVER, Instant
-from worldline.consolidate.changes import Change, Marked, Night, Plan
+from worldline.consolidate.changes import Change, MarkedLine, Night, Plan
 from worldline.model import Belief, Close
 from worldline.ports import View
-from worldline.rules.funnel import Candidate, Source, Stage, independent, stage_of
-from worldline.rules.grounding import GONE, OUTVOTED, Ground, Voice, lost, outvoted, was_ours
+from worldline.rules.grounding import (
+    GONE,
+    OUTVOTED,
+    Candidate,
+    Footing,
+    Source,
+    Stage,
+    Voice,
+    independent,
+    lost,
+    outvoted,
+    stage_of,
+    was_ours,
+)
 from worldline.store.stated import (
-    Evidence,
-    Identity,
-    Ranked,
-    Stated,
+    RankedFact,
+    StatedEvidence,
+    StatedFact,
+    StatedIdentity,
     contradicting,
     evidence,
     facts,
@@ -51,12 +63,12 @@ def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[
     }
 
 
-def _still_counts(ground: Ground, end: Instant) -> bool:
+def _still_counts(ground: Footing, end: Instant) -> bool:
     """Words that were retired still speak for what was over by then."""
     return ground.stands or (ground.how == "retired" and end <= ground.until)
 
 
-def _source(said: Evidence) -> Source:
+def _source(said: StatedEvidence) -> Source:
     own = said.line if said.sender is None else said.session or 0  # a note speaks for itself
     echo, decision = said.reason == ECHO, said.act == "decision"
     return Source(said.line, said.sender or "", own, said.said_at or 0, echo, decision)
@@ -116,13 +128,13 @@ class _Sides:
     def __init__(self, view: View, night: Night, lines: Collection[int]) -> None:
         self.pairs = _contradictions(view, lines)
         ends = {end for pair in self.pairs for end in pair}
-        self.facts: dict[int, list[Stated]] = {}
-        for fact in facts(view, Identity(view), ends):
+        self.facts: dict[int, list[StatedFact]] = {}
+        for fact in facts(view, StatedIdentity(view), ends):
             self.facts.setdefault(fact.line, []).append(fact)
         counted = sources(view, self.facts.keys(), night.now) if self.facts else {}
         self._count = {line: independent(counted.get(line, ())) for line in self.facts}
 
-    def open(self) -> list[tuple[Stated, Stated]]:
+    def open(self) -> list[tuple[StatedFact, StatedFact]]:
         """(one side, a believed other side) where both speak of the same time."""
         return [
             (mine, other)
@@ -132,10 +144,10 @@ class _Sides:
             if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid)
         ]
 
-    def verdict(self, mine: Stated, other: Stated) -> str | None:
+    def verdict(self, mine: StatedFact, other: StatedFact) -> str | None:
         return outvoted(self._side(mine), self._side(other))
 
-    def _side(self, fact: Stated) -> Voice:
+    def _side(self, fact: StatedFact) -> Voice:
         return Voice(fact.id, fact.rank, self._count[fact.line])
 
 
@@ -193,11 +205,11 @@ def promote(view: View, night: Night) -> Plan:
     changes: list[Change] = []
     for line, (stage, reason) in sorted(wanted.items()):
         if stage != now.get(line, "trace"):
-            changes.append(Marked(line, "stage", stage, reason))
+            changes.append(MarkedLine(line, "stage", stage, reason))
     return Plan(tuple(changes))
 
 
-def _stages(view: View, night: Night, about: Mapping[int, Ranked]) -> dict[int, tuple[Stage, str]]:
+def _stages(view: View, night: Night, about: Mapping[int, RankedFact]) -> dict[int, tuple[Stage, str]]:
     held = current_and_former(view, about)
     said = sources(view, about, night.now) if about else {}
     found: dict[int, tuple[Stage, str]] = {}
@@ -216,7 +228,7 @@ def _strength(belief: Belief) -> tuple[bool, bool, float, int]:
     return belief.status == "confirmed", belief.status != "quarantined", sure, belief.row
 
 
-def _candidate(belief: Belief, said: Sequence[Source], one: Ranked) -> Candidate:
+def _candidate(belief: Belief, said: Sequence[Source], one: RankedFact) -> Candidate:
     return Candidate(
         belief.status,
         belief.confidence,

@@ -14,7 +14,7 @@ import msgspec
 
 from worldline.clock import FOREVER, Instant
 from worldline.config import Config
-from worldline.consolidate.changes import Change, Fold, Marked, Night, Plan, Rows
+from worldline.consolidate.changes import Change, Fold, MarkedLine, NewRows, Night, Plan
 from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Node, Scorer
@@ -24,9 +24,9 @@ from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
 from worldline.store.cold import ARCHIVED
-from worldline.store.shown import SCORER
 from worldline.store.strengths import (
-    Kept,
+    SCORER,
+    KeptStrength,
     archived,
     begun,
     contradicted,
@@ -62,7 +62,7 @@ def judge(view: View, night: Night) -> Plan:
     for node, mark in marks.items():
         new = [token for token in mark.tokens if first.get(token, node) >= node]
         rows.append((view.tenant, node, SURPRISE, round(surprise(mark, new), 4)))
-    return Plan((Rows("scores", tuple(rows)),))
+    return Plan((NewRows("scores", tuple(rows)),))
 
 
 # What was used ========================================================================================
@@ -90,16 +90,16 @@ def fold(view: View, night: Night) -> Plan:
                 praised.add(note.line)
     cold = archived(view, lines)
     changes: list[Change] = [
-        Marked(line, ARCHIVED, None, "called useful") for line in sorted(praised & cold.keys())
+        MarkedLine(line, ARCHIVED, None, "called useful") for line in sorted(praised & cold.keys())
     ]
     held = [_kept(view, one, night.config, cold=one.line in cold.keys() - praised) for one in kept.values()]
-    changes.append(Rows("strengths", tuple(held)))
-    changes.append(Rows("uses", gone=tuple((view.tenant, note.id) for note in noted)))
+    changes.append(NewRows("strengths", tuple(held)))
+    changes.append(NewRows("uses", gone=tuple((view.tenant, note.id) for note in noted)))
     return Plan(tuple(changes))
 
 
 def _kept(
-    view: View, kept: Kept, config: Config, *, cold: bool = False, later: Instant = 0
+    view: View, kept: KeptStrength, config: Config, *, cold: bool = False, later: Instant = 0
 ) -> tuple[Any, ...]:
     """A row of the table; what is archived is due no more, and `later` puts off a due one."""
     due = FOREVER if cold else max(later, cold_at(kept, config.decay_rate, config.cold_below))
@@ -140,15 +140,15 @@ def decay(view: View, night: Night) -> Plan:
         rows.append(_kept(view, kept, config, cold=cold, later=later))
         if cold and line not in back:
             left = effective(kept, night.now, config.decay_rate)
-            changes.append(Marked(line, ARCHIVED, "cold", f"salience {left:.2f}, not used for long"))
+            changes.append(MarkedLine(line, ARCHIVED, "cold", f"salience {left:.2f}, not used for long"))
         elif line in back and not cold:
-            changes.append(Marked(line, ARCHIVED, None, "said again"))
+            changes.append(MarkedLine(line, ARCHIVED, None, "said again"))
     if rows:
-        changes.append(Rows("strengths", tuple(rows)))
+        changes.append(NewRows("strengths", tuple(rows)))
     return Plan(tuple(changes))
 
 
-def _new(view: View, night: Night) -> dict[int, Kept]:
+def _new(view: View, night: Night) -> dict[int, KeptStrength]:
     """What was learned since the last night and has no strength yet; warm since it was last learned."""
     lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
     found = begun(view, lines)
@@ -156,7 +156,7 @@ def _new(view: View, night: Night) -> dict[int, Kept]:
     return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
 
 
-def _said_again(view: View, night: Night) -> dict[int, Kept]:
+def _said_again(view: View, night: Night) -> dict[int, KeptStrength]:
     """Known lineages with a new version, facts with new evidence, entities that were mentioned again."""
     joined = [edge for edge in night.news.edges if not edge.closed]
     lines = {item.line for item in night.news.items if not item.closed}
@@ -171,7 +171,7 @@ def _said_again(view: View, night: Night) -> dict[int, Kept]:
     }
 
 
-def _reinforced(kept: Kept, at: Instant) -> Kept:
+def _reinforced(kept: KeptStrength, at: Instant) -> KeptStrength:
     return msgspec.structs.replace(kept, reinforced_at=max(at, kept.reinforced_at))
 
 

@@ -16,8 +16,7 @@ from blake3 import blake3
 from msgspec import Struct, field
 
 from worldline.clock import Instant, to_datetime
-from worldline.consolidate.changes import MADE, Arrow, Change, New, Night, Plan, Rows
-from worldline.consolidate.news import News
+from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
@@ -26,14 +25,14 @@ from worldline.reading.voices import role_of
 from worldline.rules import composition, coverage
 from worldline.rules import topics as rules
 from worldline.rules.composition import Floats
-from worldline.rules.coverage import Sentence, Source
+from worldline.rules.coverage import CoverageSource, Sentence
 from worldline.rules.derived import INFERRED
-from worldline.rules.topics import Stretch, Topic, Turn
+from worldline.rules.topics import Topic, TopicStretch, TopicTurn
 from worldline.store.gathering import (
     Child,
     Composed,
     Seated,
-    Told,
+    ToldNow,
     children,
     climbed,
     composed,
@@ -72,7 +71,7 @@ _HEAD = 4000
 """Characters of a text that are looked at for names."""
 
 
-class Said(Struct, frozen=True):
+class SaidThen(Struct, frozen=True):
     """A turn as it was stored, and the names in it."""
 
     turn: Seated
@@ -113,25 +112,25 @@ def topics(view: View, night: Night) -> Plan:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _said_in(view: View, nodes: Sequence[int]) -> list[Said]:
+def _said_in(view: View, nodes: Sequence[int]) -> list[SaidThen]:
     """These turns, where they may be seen, in the order of their sessions."""
     found = [(turn, turn.role != "assistant") for turn in seated(view, nodes, _HEAD)]
-    return [Said(turn, own, rules.names_in(turn.content) if own else frozenset()) for turn, own in found]
+    return [SaidThen(turn, own, rules.names_in(turn.content) if own else frozenset()) for turn, own in found]
 
 
-def _counts(view: View, said: Sequence[Said]) -> tuple[Counter[str], int]:
+def _counts(view: View, said: Sequence[SaidThen]) -> tuple[Counter[str], int]:
     """In how many turns of people's own each term occurs, and how many turns there are: the sliding window."""
     before = lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
     own = [one.turn.tokens for one in said if one.own] + before
     return Counter(token for tokens in own for token in tokens), len(own)
 
 
-def _stretches(said: Sequence[Said], worth: Mapping[str, float]) -> list[Stretch]:
-    by_session: dict[int, list[Turn]] = {}
+def _stretches(said: Sequence[SaidThen], worth: Mapping[str, float]) -> list[TopicStretch]:
+    by_session: dict[int, list[TopicTurn]] = {}
     for one in said:
         at = one.turn
         terms = rules.weighed(at.tokens, worth, one.names, one.own)
-        turn = Turn(at.line, at.session, at.position, at.at, terms, one.own)
+        turn = TopicTurn(at.line, at.session, at.position, at.at, terms, one.own)
         by_session.setdefault(at.session, []).append(turn)
     return [stretch for turns in by_session.values() for stretch in rules.stretches(turns)]
 
@@ -164,7 +163,7 @@ def _stored_topic(node: Node) -> StoredTopic:
 
 
 def _surfaces(
-    said: Iterable[Said], known: Mapping[int, StoredTopic], grown: Iterable[Topic]
+    said: Iterable[SaidThen], known: Mapping[int, StoredTopic], grown: Iterable[Topic]
 ) -> dict[str, str]:
     """How the terms of these topics are written: as people write them most, names as names."""
     wanted = {term for topic in grown for term in topic.terms}
@@ -187,14 +186,14 @@ def _surfaces(
 
 def _topic_change(
     view: View, topic: Topic, stored: StoredTopic | None, ways: Sequence[Arrow], shown: Mapping[str, str]
-) -> New:
+) -> NewLines:
     """The topic as a memory: what it is called, why it is one, and what it was made of."""
     joined = {stretch.session for stretch in topic.members}
     before = made_of(view, topic.line, joined) if stored else set()
     parts = len(topic.members) + (stored.parts if stored else 0)
     sessions = len(joined - before) + (stored.sessions if stored else 0)
     written = [shown.get(term, term) for term in topic.terms]
-    return New(
+    return NewLines(
         "Topic",
         ", ".join(written[:3]),
         f"{', '.join(written[:12])}\n{parts} stretches of talk in {sessions} sessions share these terms,"
@@ -269,7 +268,7 @@ def _way(topic: Topic, other: Topic, shared: list[str]) -> list[Arrow]:
     return ways
 
 
-def _left_over(said: Sequence[Said], alone: Sequence[Stretch]) -> tuple[int, ...]:
+def _left_over(said: Sequence[SaidThen], alone: Sequence[TopicStretch]) -> tuple[int, ...]:
     """The turns of the stretches that nothing was like, the latest ones."""
     held = {(s.session, at) for s in alone for at in range(s.start, s.end + 1)}
     turns = [(one.turn.at, one.turn.line) for one in said if (one.turn.session, one.turn.position) in held]
@@ -291,11 +290,11 @@ class Material(Struct, frozen=True):
     """A world to summarise: its texts in order, and the summary it has."""
 
     node: Node
-    sources: tuple[Source, ...]
+    sources: tuple[CoverageSource, ...]
     held: Node | None = None
 
 
-class Made(Struct, frozen=True):
+class MadeWorld(Struct, frozen=True):
     """A summary of this night: what the worlds around it are made of."""
 
     text: str
@@ -315,7 +314,7 @@ def summarise(view: View, night: Night) -> Plan:
     news = night.news
     touched = {item.world for item in news.items if item.world} | {item.line for item in news.of("Topic")}
     model = _model(night)
-    made: dict[int, Made] = {}
+    made: dict[int, MadeWorld] = {}
     counted: dict[str, int] = {}
     changes: list[Change] = []
     young: list[int] = []
@@ -342,7 +341,7 @@ def _model(night: Night) -> LanguageModel | None:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _world(view: View, line: int, made: Mapping[int, Made]) -> Material | None:
+def _world(view: View, line: int, made: Mapping[int, MadeWorld]) -> Material | None:
     """A world that may be seen, with what it is to be summarised from."""
     node = view.one(line)
     if node is None:
@@ -362,7 +361,7 @@ def _is_made(node: Node, type_: str) -> bool:
     return node.type == type_ and node.made is not None
 
 
-def _text_source(node: Node) -> Source:
+def _text_source(node: Node) -> CoverageSource:
     turn = node.type == "Turn"
     text = (
         node.content
@@ -371,12 +370,12 @@ def _text_source(node: Node) -> Source:
         if node.content
         else node.name
     )
-    return Source(
+    return CoverageSource(
         node.line, text, node.valid.start, node.name if turn else "", role_of(node.name) != "assistant"
     )
 
 
-def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, Made]) -> list[Source]:
+def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld]) -> list[CoverageSource]:
     """A summary for each world that has one, its texts for each that has none."""
     found = [
         _again(made[line].line or -line, made[line].text, made[line].at) for line in worlds if line in made
@@ -391,13 +390,13 @@ def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, Made]) ->
     return found + [_text_source(child) for child in texts_inside(view, bare)]
 
 
-def _again(line: int, text: str, at: Instant) -> Source:
+def _again(line: int, text: str, at: Instant) -> CoverageSource:
     """A summary as a text of the world around it."""
-    return Source(line, text, at, dated=True)
+    return CoverageSource(line, text, at, dated=True)
 
 
-def _turn_source(turn: Told) -> Source:
-    return Source(turn.line, turn.text, turn.at, turn.speaker, role_of(turn.speaker) != "assistant")
+def _turn_source(turn: ToldNow) -> CoverageSource:
+    return CoverageSource(turn.line, turn.text, turn.at, turn.speaker, role_of(turn.speaker) != "assistant")
 
 
 # Writing ---------------------------------------------------------------------------------------------
@@ -408,7 +407,7 @@ def _summary(
     night: Night,
     world: Material,
     model: LanguageModel | None,
-    made: dict[int, Made],
+    made: dict[int, MadeWorld],
     counted: dict[str, int],
 ) -> list[Change]:
     """The summary of one world, unless it would say what it says already."""
@@ -421,15 +420,15 @@ def _summary(
     digest = blake3("\n".join(lines).encode()).hexdigest()[:32]
     held = world.held
     if held is not None and held.metadata.get("of") == digest:
-        made[world.node.line] = Made(held.content, until, held.line)
+        made[world.node.line] = MadeWorld(held.content, until, held.line)
         return []
     text, by = _written(model, lines, night.config.model_tokens)
-    made[world.node.line] = Made(text, until, held.line if held else 0)
+    made[world.node.line] = MadeWorld(text, until, held.line if held else 0)
     cited = _cited(chosen)
     closed, standing = _settled(view, held, cited)
     return [
         *closed,
-        New(
+        NewLines(
             "Summary",
             f"Summary of {world.node.name or world.node.type}",
             text,
@@ -443,7 +442,7 @@ def _summary(
     ]
 
 
-def _chosen(view: View, sources: Sequence[Source], counted: dict[str, int]) -> list[Sentence]:
+def _chosen(view: View, sources: Sequence[CoverageSource], counted: dict[str, int]) -> list[Sentence]:
     said = coverage.cut(sources)
     counts = coverage.recurring(said)
     if new := counts.keys() - counted.keys():
@@ -454,7 +453,7 @@ def _chosen(view: View, sources: Sequence[Source], counted: dict[str, int]) -> l
     return coverage.choose(said, coverage.worth(sources, counts, rarity), coverage.budget(len(sources)))
 
 
-def _line(source: Source, sentence: Sentence) -> str:
+def _line(source: CoverageSource, sentence: Sentence) -> str:
     """A sentence with its day and its speaker; a line of another summary has both already."""
     text = source.text[sentence.start : sentence.end]
     if source.dated:
@@ -554,7 +553,7 @@ def compose(view: View, night: Night) -> Plan:
     changed, missing = _composed(view, climbed(view, started - {EVERYTHING}), stood.made + 1)
     late = sorted(missing | (put_off - due))
     waiting = () if not late else (newest, *late) if len(late) <= _MUCH else (newest, EVERYTHING)
-    return Plan((Rows("composed", tuple(changed)),) if changed else (), waiting)
+    return Plan((NewRows("composed", tuple(changed)),) if changed else (), waiting)
 
 
 # Which worlds ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import msgspec
 from worldline.dates import chinese, scanning
 from worldline.dates.joining import apart, join
 from worldline.dates.tense import Pointer
-from worldline.dates.words import Found, Now
+from worldline.dates.words import FoundDate, Now
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -77,7 +77,7 @@ def find_dates(
     return [_public(f, text, zone) for f in joined if clocks or f.kind != "clock"]
 
 
-def _public(found: Found, text: str, zone: tzinfo) -> DateSpan:
+def _public(found: FoundDate, text: str, zone: tzinfo) -> DateSpan:
     edges = (found.span.start, found.span.stop)
     start, end = ((edge.replace(tzinfo=zone) - EPOCH) // MICROSECOND for edge in edges)
     begin, stop = found.begin, found.end

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from worldline.dates import spans as cal
-from worldline.dates.spans import Stretch
+from worldline.dates.spans import DateStretch
 from worldline.dates.tense import Pointer
-from worldline.dates.words import Found, Now, nearest, numbered, over_years, pointed
+from worldline.dates.words import FoundDate, Now, nearest, numbered, over_years, pointed
 
 _DIGITS = numbered("零 〇|一|二 两|三|四|五|六|七 日 天|八|九")
 _DAYS = numbered(
@@ -74,7 +74,7 @@ def number(text: str) -> int:
     return total + 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)
 
 
-def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
+def scan(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
     """Every Chinese expression from left to right."""
     for match in _ANY.finditer(text):
         way = pointer.at(match.start(), match.end(), "chinese")
@@ -86,10 +86,12 @@ def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
         if span is not None:
             yearless = bool(match["month"]) if not match["c_n"] else False
             dated = bool(match["year"])
-            yield Found(match.start(), match.end(), span, "chinese", yearless, dated, way.future, way.role)
+            yield FoundDate(
+                match.start(), match.end(), span, "chinese", yearless, dated, way.future, way.role
+            )
 
 
-def _counted(match: re.Match[str], now: Now) -> Stretch | None:
+def _counted(match: re.Match[str], now: Now) -> DateStretch | None:
     word, unit, side = match["c_n"], _UNITS[match["c_unit"]], match["c_side"] or ""
     if match["c_unit"] == "月" and not match["c_ge"]:
         return None  # 三月 is March, 三个月 is three months
@@ -100,17 +102,17 @@ def _counted(match: re.Match[str], now: Now) -> Stretch | None:
         unit = "month"
     if match["c_past"] and not side:
         start = cal.midnight(cal.shift(now.moment, -high, unit))
-        return Stretch(start, now.moment, unit)
+        return DateStretch(start, now.moment, unit)
     if match["c_coming"]:
-        return Stretch(now.moment, cal.shift(now.moment, high, unit), unit)
+        return DateStretch(now.moment, cal.shift(now.moment, high, unit), unit)
     if not side:
         return None
     sign = -1 if side.endswith("前") else 1
     near, far = (cal.unit_span(cal.shift(now.moment, sign * n, unit), unit) for n in (low, high))
-    return Stretch(min(near.start, far.start), max(near.stop, far.stop), near.precision)
+    return DateStretch(min(near.start, far.start), max(near.stop, far.stop), near.precision)
 
 
-def _placed(match: re.Match[str], now: Now) -> Stretch | None:
+def _placed(match: re.Match[str], now: Now) -> DateStretch | None:
     span = _day_or_longer(match, now)
     part = _PARTS.get(match["part"] or "")
     word = match["day"] or ""
@@ -121,11 +123,11 @@ def _placed(match: re.Match[str], now: Now) -> Stretch | None:
     if match["hour"]:
         return _at_clock(match, span, part)
     if part == "early":
-        return Stretch(span.start, span.start + timedelta(hours=5), "part")
+        return DateStretch(span.start, span.start + timedelta(hours=5), "part")
     return cal.part_of(span.start, part) if part else span
 
 
-def _at_clock(match: re.Match[str], span: Stretch, part: str | None) -> Stretch:
+def _at_clock(match: re.Match[str], span: DateStretch, part: str | None) -> DateStretch:
     hour = number(match["hour"])
     minute = 30 if match["half"] else number(match["minute"] or match["colon"] or "0")
     if part in ("afternoon", "evening", "night") and hour < 12:
@@ -133,10 +135,10 @@ def _at_clock(match: re.Match[str], span: Stretch, part: str | None) -> Stretch:
     start = span.start + timedelta(hours=hour, minutes=minute)
     exact = bool(match["half"] or match["minute"] or match["colon"])
     size = timedelta(minutes=1) if exact else timedelta(hours=1)
-    return Stretch(start, start + size, "minute" if exact else "hour")
+    return DateStretch(start, start + size, "minute" if exact else "hour")
 
 
-def _day_or_longer(match: re.Match[str], now: Now) -> Stretch | None:
+def _day_or_longer(match: re.Match[str], now: Now) -> DateStretch | None:
     half, quarter = match["yh"] or match["rh"], match["yq"] or match["rq"]
     if half or quarter:
         year = now.moment.year + _YEARS[match["relyear"]] if match["relyear"] else number(match["year"])
@@ -163,7 +165,7 @@ def _day_or_longer(match: re.Match[str], now: Now) -> Stretch | None:
     return nearest(over_years(lambda y: _in_year(y, match["month"], match["md"]), now), now)
 
 
-def _in_year(year: int, month: str | None, day: str | None) -> Stretch:
+def _in_year(year: int, month: str | None, day: str | None) -> DateStretch:
     if not month:
         return cal.year_of(year)
     if not day:
@@ -171,7 +173,7 @@ def _in_year(year: int, month: str | None, day: str | None) -> Stretch:
     return cal.of_date(date(year, number(month), number(day)))
 
 
-def _relative_month(match: re.Match[str], now: Now) -> Stretch:
+def _relative_month(match: re.Match[str], now: Now) -> DateStretch:
     word = match["relmonth"]
     step = word.count("下") - word.count("上")
     month = cal.unit_span(cal.shift(now.today.replace(day=1), step, "month"), "month")
@@ -182,7 +184,7 @@ def _relative_month(match: re.Match[str], now: Now) -> Stretch:
     return month
 
 
-def _relative_week(match: re.Match[str], now: Now) -> Stretch:
+def _relative_week(match: re.Match[str], now: Now) -> DateStretch:
     step = match["step"].count("下") - match["step"].count("上")
     week = cal.unit_span(now.today + cal.DAY * 7 * step, "week")
     if match["weekend"]:
@@ -192,7 +194,7 @@ def _relative_week(match: re.Match[str], now: Now) -> Stretch:
     return week
 
 
-def _bare_weekday(weekday: int, now: Now) -> Stretch:
+def _bare_weekday(weekday: int, now: Now) -> DateStretch:
     week = cal.unit_span(now.today, "week")
     here = cal.unit_span(week.start + cal.DAY * weekday, "day")
     if now.future is False and here.start > now.today:

@@ -14,11 +14,11 @@ from datetime import date, datetime, timedelta
 
 from worldline.dates import spans as cal
 from worldline.dates import words as w
-from worldline.dates.spans import Stretch
+from worldline.dates.spans import DateStretch
 from worldline.dates.tense import is_of_a_thing
-from worldline.wordlists import word_set
+from worldline.text import word_set
 
-Rule = Callable[["re.Match[str]", w.Now], Stretch | None]
+Rule = Callable[["re.Match[str]", w.Now], DateStretch | None]
 FORMS: list[tuple[str, str, Rule]] = []
 
 
@@ -32,7 +32,7 @@ def form(name: str, pattern: str) -> Callable[[Rule], Rule]:
     return register
 
 
-def _yearly(match: re.Match[str], make: Callable[[int], Stretch], now: w.Now) -> Stretch | None:
+def _yearly(match: re.Match[str], make: Callable[[int], DateStretch], now: w.Now) -> DateStretch | None:
     """What happens once a year, in the year written (`y`), in "last year" (`rel`), or in the one meant."""
     groups = match.groupdict()
     step = w.step_of(groups.get("rel"))
@@ -42,7 +42,7 @@ def _yearly(match: re.Match[str], make: Callable[[int], Stretch], now: w.Now) ->
 
 
 @form("iso", r"\d{4}-\d{2}-\d{2}T?(?:[\sT]?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?")
-def _iso(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _iso(match: re.Match[str], now: w.Now) -> DateStretch | None:
     text = match.group().strip()
     if len(text) <= 11:
         return cal.of_date(date.fromisoformat(text[:10]))
@@ -53,18 +53,18 @@ def _iso(match: re.Match[str], now: w.Now) -> Stretch | None:
 
 
 @form("ymd", r"(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})\b")
-def _ymd(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _ymd(match: re.Match[str], now: w.Now) -> DateStretch | None:
     return cal.of_date(date(int(match["y"]), int(match["m"]), int(match["d"])))
 
 
 @form("month-slash-year", r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d{2})(?![\d/])")
 @form("year-month", r"(?P<y>(?:19|20)\d{2})[-/](?P<m>0[1-9]|1[0-2])(?![\d-])")
-def _year_month(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _year_month(match: re.Match[str], now: w.Now) -> DateStretch | None:
     return cal.month_of(int(match["y"]), int(match["m"]))
 
 
 @form("numeric", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P<end>[/.-])(?P<y>\d{4}|\d{2})\b")
-def _numeric(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _numeric(match: re.Match[str], now: w.Now) -> DateStretch | None:
     first, second, year = int(match["a"]), int(match["b"]), int(match["y"])
     if match["sep"] != match["end"]:
         return None
@@ -93,19 +93,19 @@ _DAY_MONTH_END = rf"(?:of\s+)?(?P<m>{w.MONTH})(?:,?[\s-]+(?:of\s+)?(?P<y>{w.YEAR
     rf"(?![\d:]|\s?[ap]\.?m\b|\s+(?:times|people|days|weeks|months|years|hours))"
     rf"(?:{_TO}(?P<e>\d{{1,2}}){w.TH}?(?![\d:]))?(?:,?\s+(?P<y>{w.YEAR}))?",
 )
-def _month_day(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _month_day(match: re.Match[str], now: w.Now) -> DateStretch | None:
     month, day = w.month_of(match["m"]), match["d"].lower()
     days = (w.ORDINALS.get(day) or int(day), int(match["e"]) if match["e"] else None)
     return w.month_day(match["y"], month, days, w.weekday_of(match.groupdict().get("w")), now)
 
 
 @form("months", rf"(?P<m>{w.MONTH}){_TO}(?P<e>{w.MONTH})(?:,?\s+(?P<y>{w.YEAR}))?")
-def _months(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _months(match: re.Match[str], now: w.Now) -> DateStretch | None:
     first, last = w.month_of(match["m"]), w.month_of(match["e"])
 
-    def make(year: int) -> Stretch:
+    def make(year: int) -> DateStretch:
         start = cal.month_of(year - (first > last), first).start
-        return Stretch(start, cal.month_of(year, last).stop, "month")
+        return DateStretch(start, cal.month_of(year, last).stop, "month")
 
     return _yearly(match, make, now)
 
@@ -118,7 +118,7 @@ def _months(match: re.Match[str], now: w.Now) -> Stretch | None:
     rf"(?<=through )|(?<=to ))the\s+)(?P<d>\d{{1,2}}){w.TH}(?=\s*(?:[.,;!?)]|$|(?:at|and|for|to|with|so|but|because|"
     r"when|is|was|works|suits|we|i|he|she|they|it|you|in|if|or|too|instead|as|my)\b))",
 )
-def _monthday(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _monthday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     groups, day = match.groupdict(), int(match["d"])
     step = w.step_of(groups.get("mod"))
     weekday, found = w.weekday_of(groups.get("w")), []
@@ -147,7 +147,7 @@ _AFTER_PREPOSITION = "|".join(f"(?<={word} )" for word in sorted(_PREPOSITIONS))
     rf"(?:in\s+)?(?P<t>{w.THIRD})?(?P<m>{w.LONG_MONTH})\s+(?:of\s+)?(?P<rel>last|this|next)\s+year\b",
 )
 @form("month-year", rf"(?P<t>{w.THIRD})?(?P<m>{w.MONTH}),?\s+(?:of\s+)?(?P<y>{w.YEAR})")
-def _month(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _month(match: re.Match[str], now: w.Now) -> DateStretch | None:
     groups, number = match.groupdict(), w.month_of(match["m"])
     verb = match["m"] in ("may", "march") and not any(groups.get(name) for name in ("t", "y", "mod", "rel"))
     if verb and re.search(
@@ -164,7 +164,7 @@ def _month(match: re.Match[str], now: w.Now) -> Stretch | None:
 )
 @form("mod-season", rf"(?P<t>{w.THIRD})?(?P<mod>{w.MOD})\s+(?P<s>{w.SEASON})\b")
 @form("season-year", rf"(?P<t>{w.THIRD})?(?:the\s+)?(?P<s>{w.SEASON})\s+(?:of\s+)?(?P<y>{w.YEAR})")
-def _season(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _season(match: re.Match[str], now: w.Now) -> DateStretch | None:
     return _yearly(match, lambda year: cal.season_of(year, match["s"].lower()), now)
 
 
@@ -178,7 +178,7 @@ def _season(match: re.Match[str], now: w.Now) -> Stretch | None:
     rf"(?:the\s+)?(?P<o>first|second|third|fourth|last|final|[1-4]{w.TH})\s+(?P<u>quarter|half)\s+of\s+"
     rf"(?:(?P<y>{w.YEAR})|(?P<rel>last|this|next)\s+year\b|the\s+year\b)",
 )
-def _slice(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _slice(match: re.Match[str], now: w.Now) -> DateStretch | None:
     groups, order = match.groupdict(), match["o"].lower()
     months = 6 if match.group()[0] in "Hh" or (groups.get("u") or "").lower() == "half" else 3
     which = int(order[0]) if order[0].isdigit() else w.ORDINALS.get(order, 12 // months)
@@ -189,7 +189,7 @@ def _slice(match: re.Match[str], now: w.Now) -> Stretch | None:
 
 @form("decade", r"(?:the\s+)?(?P<t>early|mid|late)?[\s-]*(?P<y>(?:18|19|20)\d0|[’']\d0)s\b")
 @form("named-decade", rf"the\s+(?:(?P<t>early|mid|late)[\s-]+)?(?P<y>[3-9]0s|{'|'.join(w.DECADES)})\b")
-def _decade(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _decade(match: re.Match[str], now: w.Now) -> DateStretch | None:
     word = match["y"].lower()
     tens = w.DECADES.get(word) or (int(word[0]) if word.endswith("s") else 0)
     year = 1900 + 10 * tens if tens else w.year_of(word) or 1
@@ -206,7 +206,7 @@ _HOLIDAY_THINGS = (
     "holiday",
     rf"(?:(?P<mod>{w.MOD})\s+)?(?P<h>{w.HOLIDAY})\b{_HOLIDAY_THINGS}(?:,?\s+(?:of\s+)?(?P<y>{w.YEAR}))?",
 )
-def _holiday(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _holiday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     name = re.sub(r"^the |[^a-z ]| day$", "", re.sub(r"\s+", " ", match["h"].lower()))
     return _yearly(match, lambda year: cal.holiday_of(year, name), now)
 
@@ -215,7 +215,7 @@ def _holiday(match: re.Match[str], now: w.Now) -> Stretch | None:
     "beyond",
     r"the\s+(?P<u>day|night|week|weekend|month|year)\s+(?P<w>before\s+(?:last|yesterday)|after\s+(?:next|tomorrow))\b",
 )
-def _beyond(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _beyond(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, steps = match["u"].lower(), -2 if match["w"].lower().startswith("before") else 2
     return cal.unit_span(cal.shift(now.moment, steps, unit), unit)
 
@@ -225,7 +225,7 @@ def _beyond(match: re.Match[str], now: w.Now) -> Stretch | None:
     rf"(?:(?:about|around|almost|nearly|over|roughly|just|maybe|like)\s+)?(?P<n>{w.NUM})\s+(?P<u>{w.UNIT})"
     rf"(?P<half>\s+and\s+a\s+half)?\s+(?P<w>ago|back|earlier|prior)\b(?P<t>\s+today)?",
 )
-def _ago(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _ago(match: re.Match[str], now: w.Now) -> DateStretch | None:
     low, high = w.count_of(match["n"])
     if match["half"]:
         low, high = low + 0.5, high + 0.5
@@ -243,7 +243,7 @@ def _ago(match: re.Match[str], now: w.Now) -> Stretch | None:
     "in",
     rf"in\s+(?:about\s+|around\s+|just\s+)?(?P<n>{w.NUM})\s+(?P<u>{w.UNIT})(?:\s*[’']?\s*time)?\b(?!\s+of\b)(?P<w>)",
 )
-def _hence(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _hence(match: re.Match[str], now: w.Now) -> DateStretch | None:
     word = (match["w"] or "").lower()
     if not word and (now.future is False or match["u"].lower().startswith("night")):
         return None  # "finished it in two weeks" is a duration
@@ -262,7 +262,7 @@ def _hence(match: re.Match[str], now: w.Now) -> Stretch | None:
     "weekday-hence",
     rf"(?:on\s+)?(?P<d>{w.WEEKDAY})\s+week\b|(?P<m>{w.NUM})\s+weeks?\s+(?:on|from|this)\s+(?P<x>{w.WEEKDAY})\b",
 )
-def _weekday_hence(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _weekday_hence(match: re.Match[str], now: w.Now) -> DateStretch | None:
     weeks = int(w.count_of(match["m"])[0]) if match["m"] else 1
     day = cal.weekday_after(now.today, w.WEEKDAYS[(match["d"] or match["x"]).lower()])
     return cal.moved(day, 0, 7 * weeks)
@@ -278,7 +278,7 @@ def _weekday_hence(match: re.Match[str], now: w.Now) -> Stretch | None:
     r"(?:(?:in|over|for|during|within|throughout)\s+)(?:the\s+|this\s+)?(?P<w>past|last)(?P<n>\s+)"
     r"(?P<u>day|week|fortnight|month|year|decade)\b",
 )
-def _window(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _window(match: re.Match[str], now: w.Now) -> DateStretch | None:
     count = int(w.count_of(match["n"])[1]) if match["n"].strip() else 1
     unit = w.unit_of(match["u"])
     exact = unit in ("hour", "minute", "second")
@@ -286,16 +286,16 @@ def _window(match: re.Match[str], now: w.Now) -> Stretch | None:
         unit, count = "week", 2 * count
     if match["w"].lower() in ("past", "last", "previous"):
         start = cal.shift(now.moment, -count, unit)
-        return Stretch(start if exact else cal.midnight(start), now.moment, unit)
+        return DateStretch(start if exact else cal.midnight(start), now.moment, unit)
     stop = cal.shift(now.moment, count, unit)
-    return Stretch(now.moment, stop if exact else cal.midnight(stop) + cal.DAY, unit)
+    return DateStretch(now.moment, stop if exact else cal.midnight(stop) + cal.DAY, unit)
 
 
 @form(
     "sofar",
     r"(?P<w>earlier|later)\s+(?P<p>this|that|last)\s+(?P<u>week|month|year|day|morning)|(?P<x>earlier|later)\s+today",
 )
-def _sofar(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _sofar(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit = (match["u"] or "day").lower()
     if unit == "morning":
         return cal.part_of(now.moment, "morning")
@@ -304,15 +304,15 @@ def _sofar(match: re.Match[str], now: w.Now) -> Stretch | None:
     if back:
         return w.thirded(match["w"].replace("earlier", "early").replace("later", "late"), whole)
     if (match["w"] or match["x"]).lower() == "earlier":
-        return Stretch(whole.start, now.moment, whole.precision)
-    return Stretch(now.moment, whole.stop, whole.precision)
+        return DateStretch(whole.start, now.moment, whole.precision)
+    return DateStretch(now.moment, whole.stop, whole.precision)
 
 
 @form(
     "mod-unit",
     rf"(?:(?P<t>{w.THIRD}))?(?:the\s+|on\s+)?(?P<mod>{w.MOD})\s+(?P<u>day|week(?:end)?|month|quarter|year|decade|century|{w.PART})\b",
 )
-def _mod_unit(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _mod_unit(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, mod = match["u"].lower(), match["mod"].lower()
     step = w.step_of(mod) or 0
     start = (now.anchor or now.moment) if mod in ("following", "previous") else now.moment
@@ -326,7 +326,7 @@ def _mod_unit(match: re.Match[str], now: w.Now) -> Stretch | None:
     rf"(?P<t>{w.THIRD})(?:the\s+)?(?P<u>week|month|quarter|year|decade)\b(?!\s+(?:of|before|after|\d))|"
     r"(?:the\s+)?(?P<v>month|quarter|year)(?:[’']s)?[\s-]+end\b",
 )
-def _of_unit(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _of_unit(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, third = (match["u"] or match["v"]).lower(), match["t"] or "late"
     moments = (cal.shift(now.moment, step, unit) for step in (-1, 0, 1))
     found = [w.thirded(third, cal.unit_span(moment, unit)) for moment in moments]
@@ -334,7 +334,7 @@ def _of_unit(match: re.Match[str], now: w.Now) -> Stretch | None:
 
 
 @form("mod-weekday", rf"(?:on\s+)?(?:the\s+)?(?P<mod>{w.MOD})\s+(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\b")
-def _mod_weekday(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _mod_weekday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     weekday, step = w.WEEKDAYS[match["d"].lower()], w.step_of(match["mod"])
     if step == -1:
         found = cal.weekday_before(now.today, weekday)
@@ -351,7 +351,7 @@ def _mod_weekday(match: re.Match[str], now: w.Now) -> Stretch | None:
     "weekday-week",
     rf"(?:on\s+)?(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\s+(?:of\s+)?(?P<mod>last|this|next)\s+week\b",
 )
-def _weekday_week(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _weekday_week(match: re.Match[str], now: w.Now) -> DateStretch | None:
     days = 7 * (w.step_of(match["mod"]) or 0) + w.WEEKDAYS[match["d"].lower()]
     week = cal.unit_span(now.today, "week")
     return w.in_part(cal.unit_span(week.start + cal.DAY * days, "day"), match["p"])
@@ -362,7 +362,7 @@ def _weekday_week(match: re.Match[str], now: w.Now) -> Stretch | None:
     rf"(?:(?P<n>yesterday|today|tomorrow)(?:\s+(?P<p>{w.PART}))?|(?P<tonight>tonight))\b"
     r"(?![’']s\s+(?:world|society|age))",
 )
-def _day_name(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _day_name(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if match["tonight"]:
         return cal.part_of(now.today, "evening")
     days = {"yesterday": -1, "today": 0, "tomorrow": 1}[match["n"].lower()]
@@ -372,7 +372,7 @@ def _day_name(match: re.Match[str], now: w.Now) -> Stretch | None:
 @form(
     "next-day", r"(?:the\s+)(?P<w>next|following|same)\s+(?P<u>day|morning|evening|night|week|month|year)\b"
 )
-def _next_day(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _next_day(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, step = match["u"].lower(), 0 if match["w"].lower() == "same" else 1
     return cal.unit_span(cal.shift(now.anchor or now.moment, step, unit), unit)
 
@@ -381,7 +381,7 @@ def _next_day(match: re.Match[str], now: w.Now) -> Stretch | None:
     "weekdays",
     rf"(?P<d>{w.ANY_WEEKDAY}){_TO}(?P<e>{w.ANY_WEEKDAY})(?:\s+(?:of\s+)?(?P<mod>last|this|next)\s+week\b)?",
 )
-def _weekdays(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _weekdays(match: re.Match[str], now: w.Now) -> DateStretch | None:
     first, last = w.weekday_of(match["d"]) or 0, w.weekday_of(match["e"]) or 0
     size = cal.DAY * ((last - first) % 7 + 1)
     if match["mod"]:
@@ -395,11 +395,11 @@ def _weekdays(match: re.Match[str], now: w.Now) -> Stretch | None:
             start = cal.weekday_after(now.today, first).start
         elif now.future is False and start + size > now.today + cal.DAY:
             start -= cal.DAY * 7
-    return Stretch(start, start + size, "day")
+    return DateStretch(start, start + size, "day")
 
 
 @form("weekday", rf"(?:on\s+)?(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\b(?![’']s\b|\s+{w.PART}s\b)")
-def _weekday(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _weekday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     last = cal.weekday_before(now.today + cal.DAY, w.WEEKDAYS[match["d"].lower()])
     today = last.start == now.today
     if now.future and not (today and now.mild):
@@ -443,14 +443,14 @@ def _is_label(text: str, begin: int, end: int) -> bool:
     rf"20)\d{{2}})(?![\d%:,]\d|\s+(?:people|dollars|words|steps|calories|miles|km|pages|"
     rf"points|users|lines|feet|pounds|euros|items))\b",
 )
-def _year(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _year(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if not match["t"] and _is_label(match.string, match.start(), match.end()):
         return None
     return w.thirded(match["t"], cal.year_of(int(match["y"])))
 
 
 @form("clock", rf"(?:at\s+)?(?:about\s+|around\s+)?(?P<c>{w.CLOCK})")
-def _clock(match: re.Match[str], now: w.Now) -> Stretch | None:
+def _clock(match: re.Match[str], now: w.Now) -> DateStretch | None:
     text = match["c"].lower().replace(".", "")
     named = {"noon": "12:00", "midnight": "0:00"}
     text = named.get(text, text)
@@ -467,4 +467,4 @@ def _clock(match: re.Match[str], now: w.Now) -> Stretch | None:
         return None
     start = now.today + timedelta(hours=hour, minutes=minute)
     unit = "minute" if len(digits) > 1 else "hour"
-    return Stretch(start, start + timedelta(minutes=1 if unit == "minute" else 60), unit)
+    return DateStretch(start, start + timedelta(minutes=1 if unit == "minute" else 60), unit)

@@ -16,15 +16,15 @@ import msgspec
 
 from worldline.dates import spans as cal
 from worldline.dates import words
-from worldline.dates.spans import Stretch
+from worldline.dates.spans import DateStretch
 from worldline.dates.tense import MOVED
-from worldline.dates.words import NUM, UNIT, WEEKDAY, WEEKDAYS, Found, Now
+from worldline.dates.words import NUM, UNIT, WEEKDAY, WEEKDAYS, FoundDate, Now
 
 MICROSECOND = timedelta(microseconds=1)
 WIDEST_GAP = 24
 
 
-def apart(more: Iterable[Found], found: list[Found]) -> list[Found]:
+def apart(more: Iterable[FoundDate], found: list[FoundDate]) -> list[FoundDate]:
     """Those that overlap none of the ones found, which stand in order."""
     ends = [f.end for f in found]
     begins = [*(f.begin for f in found), sys.maxsize]
@@ -45,9 +45,9 @@ _RANGE_GAP = re.compile(r"\s*(?:-|–|—|to|until|till|through|thru|and|到|至
 _BETWEEN = re.compile(r"\b(?:between|from)\s+(?:the\s+)?$", re.I)
 
 
-def join(text: str, found: list[Found], now: Now) -> list[Found]:
+def join(text: str, found: list[FoundDate], now: Now) -> list[FoundDate]:
     """Combine neighbours, left to right."""
-    joined: list[Found] = []
+    joined: list[FoundDate] = []
     for item in found:
         item = _leaning(text, item)
         while joined and joined[-1].begin >= item.begin:
@@ -61,7 +61,7 @@ def join(text: str, found: list[Found], now: Now) -> list[Found]:
     return [_since(text, item, now) for item in (_with_part(text, j) for j in joined)]
 
 
-def _with_part(text: str, item: Found) -> Found:
+def _with_part(text: str, item: FoundDate) -> FoundDate:
     match = _PART_AFTER.match(text, item.end)
     if match is None or item.span.precision != "day" or item.span.stop - item.span.start != cal.DAY:
         return item
@@ -69,7 +69,7 @@ def _with_part(text: str, item: Found) -> Found:
     return msgspec.structs.replace(item, end=match.end(), span=part)
 
 
-def _leaning(text: str, item: Found) -> Found:
+def _leaning(text: str, item: FoundDate) -> FoundDate:
     """ "the week before 9 June", "two days after Christmas", "the Sunday before 25 May"."""
     if item.kind in ("clock", "weekday", "in"):
         return item
@@ -83,10 +83,10 @@ def _leaning(text: str, item: Found) -> Found:
         return item
     if span is None:
         return item
-    return Found(item.begin - len(head) + match.start(), item.end, span, "relative")
+    return FoundDate(item.begin - len(head) + match.start(), item.end, span, "relative")
 
 
-def _relative(match: re.Match[str], target: Stretch) -> Stretch | None:
+def _relative(match: re.Match[str], target: DateStretch) -> DateStretch | None:
     unit, word = match["u"].lower(), match["w"].lower()
     sign = -1 if word in ("before", "preceding") or word.startswith("prior") else 1
     if unit in WEEKDAYS and word != "of":
@@ -103,14 +103,14 @@ def _relative(match: re.Match[str], target: Stretch) -> Stretch | None:
     return _adjacent(target, unit, sign)
 
 
-def _adjacent(target: Stretch, unit: str, sign: int) -> Stretch | None:
+def _adjacent(target: DateStretch, unit: str, sign: int) -> DateStretch | None:
     """The unit that touches the target: the seven days before a day, the month before a month."""
     if unit in ("week", "day"):
         size = cal.DAY * (7 if unit == "week" else 1)
         start, stop = target.start, cal.midnight(target.stop - MICROSECOND) + cal.DAY
         if sign < 0:
-            return Stretch(cal.midnight(start) - size, cal.midnight(start), unit)
-        return Stretch(stop, stop + size, unit)
+            return DateStretch(cal.midnight(start) - size, cal.midnight(start), unit)
+        return DateStretch(stop, stop + size, unit)
     if unit == "weekend":
         saturday = (
             cal.weekday_before(target.start, 5) if sign < 0 else cal.weekday_after(target.stop - cal.DAY, 5)
@@ -121,7 +121,7 @@ def _adjacent(target: Stretch, unit: str, sign: int) -> Stretch | None:
     return cal.unit_span(cal.shift(target.start, sign, unit), unit)
 
 
-def _pair(text: str, left: Found, right: Found, now: Now) -> Found | None:
+def _pair(text: str, left: FoundDate, right: FoundDate, now: Now) -> FoundDate | None:
     if right.begin - left.end > WIDEST_GAP:
         return None
     gap = text[left.end : right.begin]
@@ -138,10 +138,10 @@ def _pair(text: str, left: Found, right: Found, now: Now) -> Found | None:
     except (ValueError, OverflowError):
         return None
     begin = left.begin - len(opened.group()) if opened else left.begin
-    return Found(begin, right.end, span, "range", role="range") if span else None
+    return FoundDate(begin, right.end, span, "range", role="range") if span else None
 
 
-def _at_time(left: Found, right: Found) -> Found | None:
+def _at_time(left: FoundDate, right: FoundDate) -> FoundDate | None:
     clock, day = (left, right) if left.kind == "clock" else (right, left)
     if day.span.precision not in ("day", "part"):
         return None
@@ -149,11 +149,11 @@ def _at_time(left: Found, right: Found) -> Found | None:
     late = day.span.precision == "part" and day.span.start.hour >= 12
     if late and start.hour < 12 and clock.span.start.hour < 12:
         start += timedelta(hours=12)
-    span = Stretch(start, start + (clock.span.stop - clock.span.start), clock.span.precision)
-    return Found(min(left.begin, right.begin), max(left.end, right.end), span, "moment", role=day.role)
+    span = DateStretch(start, start + (clock.span.stop - clock.span.start), clock.span.precision)
+    return FoundDate(min(left.begin, right.begin), max(left.end, right.end), span, "moment", role=day.role)
 
 
-def _from_to(left: Found, right: Found, now: Now) -> Stretch | None:
+def _from_to(left: FoundDate, right: FoundDate, now: Now) -> DateStretch | None:
     """The stretch between two dates; the one without a year follows the other."""
     first, last = left.span, right.span
     if left.yearless and not right.yearless:
@@ -170,12 +170,12 @@ def _from_to(left: Found, right: Found, now: Now) -> Stretch | None:
             first = earlier
         else:
             last = later
-    return Stretch(first.start, last.stop, last.precision) if first.start < last.stop else None
+    return DateStretch(first.start, last.stop, last.precision) if first.start < last.stop else None
 
 
-def _since(text: str, item: Found, now: Now) -> Found:
+def _since(text: str, item: FoundDate, now: Now) -> FoundDate:
     match = _SINCE.search(text[max(0, item.begin - 20) : item.begin])
     if match is None or item.span.start >= now.moment:
         return item
-    span = Stretch(item.span.start, now.moment, item.span.precision)
-    return Found(item.begin - (match.end() - match.start()), item.end, span, "since", role="start")
+    span = DateStretch(item.span.start, now.moment, item.span.precision)
+    return FoundDate(item.begin - (match.end() - match.start()), item.end, span, "since", role="start")

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from worldline.dates.english import FORMS
 from worldline.dates.tense import MOVED, Pointed, Pointer, Role
-from worldline.dates.words import DECADES, MONTHS, NUMBERS, ORDINALS, VAGUE, WEEKDAYS, Found, Now, pointed
-from worldline.wordlists import word_set
+from worldline.dates.words import DECADES, MONTHS, NUMBERS, ORDINALS, VAGUE, WEEKDAYS, FoundDate, Now, pointed
+from worldline.text import word_set
 
-_RULES = {name: (re.compile(pattern, re.I), rule) for name, pattern, rule in FORMS}
+_RULES = {name: (pattern, rule) for name, pattern, rule in FORMS}
 _GROUPED = re.compile(r"\(\?P<[a-z]+>")
 
 
+@cache
 def _master() -> re.Pattern[str]:
+    """All forms as one pattern; made by the first text that might hold a date, because that takes a while."""
     parts = [f"(?P<{name.replace('-', '_')}>{_GROUPED.sub('(?:', pattern)})" for name, pattern, _ in FORMS]
     return re.compile(r"(?<![\w/.$€£#-])(?:" + "|".join(parts) + ")", re.I)
 
 
-_MASTER = _master()
+@cache
+def _form(name: str) -> re.Pattern[str]:
+    return re.compile(_RULES[name][0], re.I)
+
+
 _REPEATED = {
     "weekday": re.compile(r"\b(?:every|each|most|any|all)\s+(?:\w+\s+)?(?:on\s+)?$", re.I),
     "weekdays": re.compile(
@@ -77,11 +84,11 @@ def candidates(text: str) -> list[int]:
     return [begin for begin, word in starts if word in _STARTERS or word[0].isdigit()]
 
 
-def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
+def scan(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
     """Every expression from left to right; later ones may lean on earlier ones."""
     anchor, position = now.anchor, 0
     for begin in candidates(text):
-        match = _MASTER.match(text, begin) if begin >= position else None
+        match = _master().match(text, begin) if begin >= position else None
         if match is None:
             continue
         name = (match.lastgroup or "").replace("_", "-")
@@ -99,9 +106,8 @@ def scan(text: str, now: Now, pointer: Pointer) -> Iterator[Found]:
             position = found.end if found else match.end()
 
 
-def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> Found | None:
-    pattern, rule = _RULES[name]
-    match = pattern.match(text, begin)
+def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> FoundDate | None:
+    match, rule = _form(name).match(text, begin), _RULES[name][1]
     if match is None:
         return None
     try:
@@ -114,4 +120,4 @@ def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> Found 
     dated = bool(groups.get("y"))
     role: Role = "range" if groups.get("e") else way.role
     yearless = name in ("month", "day-month", "month-day") and not dated
-    return Found(begin, match.end(), span, name, yearless, dated, way.future, role)
+    return FoundDate(begin, match.end(), span, name, yearless, dated, way.future, role)

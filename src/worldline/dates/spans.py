@@ -25,7 +25,7 @@ PART_HOURS = {
 }
 
 
-class Stretch(msgspec.Struct, frozen=True):
+class DateStretch(msgspec.Struct, frozen=True):
     """A half-open stretch of local time and how precisely it was meant."""
 
     start: datetime
@@ -38,10 +38,10 @@ def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def of_date(day: date) -> Stretch:
+def of_date(day: date) -> DateStretch:
     """One whole day."""
     start = datetime(day.year, day.month, day.day)
-    return Stretch(start, start + DAY, "day")
+    return DateStretch(start, start + DAY, "day")
 
 
 def add_months(moment: datetime, months: int) -> datetime:
@@ -69,90 +69,90 @@ def shift(moment: datetime, count: int, unit: str) -> datetime:
     return moment + timedelta(**{unit + "s": count})
 
 
-def unit_span(moment: datetime, unit: str) -> Stretch:
+def unit_span(moment: datetime, unit: str) -> DateStretch:
     """The calendar unit that holds the moment."""
     day = midnight(moment)
     if unit in PART_HOURS:
         return part_of(day, unit)
     if unit == "day":
-        return Stretch(day, day + DAY, "day")
+        return DateStretch(day, day + DAY, "day")
     if unit in ("week", "fortnight"):
         start = day - DAY * day.weekday()
-        return Stretch(start, start + DAY * 7, "week")
+        return DateStretch(start, start + DAY * 7, "week")
     if unit == "weekend":
         start = day - DAY * day.weekday() + DAY * 5
-        return Stretch(start, start + DAY * 2, "weekend")
+        return DateStretch(start, start + DAY * 2, "weekend")
     if unit in ("hour", "minute", "second"):
         size = {"hour": 3600, "minute": 60, "second": 1}[unit]
         start = moment.replace(microsecond=0, second=moment.second if unit == "second" else 0)
         start = start.replace(minute=0) if unit == "hour" else start
-        return Stretch(start, start + timedelta(seconds=size), unit)
+        return DateStretch(start, start + timedelta(seconds=size), unit)
     return _months_span(moment, unit)
 
 
-def _months_span(moment: datetime, unit: str) -> Stretch:
+def _months_span(moment: datetime, unit: str) -> DateStretch:
     first = midnight(moment).replace(day=1)
     if unit == "month":
-        return Stretch(first, add_months(first, 1), "month")
+        return DateStretch(first, add_months(first, 1), "month")
     if unit == "quarter":
         start = first.replace(month=(first.month - 1) // 3 * 3 + 1)
-        return Stretch(start, add_months(start, 3), "quarter")
+        return DateStretch(start, add_months(start, 3), "quarter")
     years = {"year": 1, "decade": 10, "century": 100}[unit]
     start = first.replace(month=1, year=first.year // years * years)
-    return Stretch(start, add_months(start, 12 * years), unit)
+    return DateStretch(start, add_months(start, 12 * years), unit)
 
 
-def month_of(year: int, month: int) -> Stretch:
+def month_of(year: int, month: int) -> DateStretch:
     """A whole month."""
     return _months_span(datetime(year, month, 1), "month")
 
 
-def year_of(year: int) -> Stretch:
+def year_of(year: int) -> DateStretch:
     """A whole year."""
     return _months_span(datetime(year, 1, 1), "year")
 
 
-def season_of(year: int, name: str) -> Stretch:
+def season_of(year: int, name: str) -> DateStretch:
     """Three months; a winter is named after the year in which it begins."""
     start = datetime(year, SEASON_STARTS[name], 1)
-    return Stretch(start, add_months(start, 3), "season")
+    return DateStretch(start, add_months(start, 3), "season")
 
 
-def slice_of(year: int, which: int, months: int) -> Stretch:
+def slice_of(year: int, which: int, months: int) -> DateStretch:
     """The first, second … quarter or half of a year."""
     start = datetime(year, (which - 1) * months + 1, 1)
-    return Stretch(start, add_months(start, months), "half" if months == 6 else "quarter")
+    return DateStretch(start, add_months(start, months), "half" if months == 6 else "quarter")
 
 
-def moved(span: Stretch, months: int, days: int = 0) -> Stretch:
+def moved(span: DateStretch, months: int, days: int = 0) -> DateStretch:
     """The same stretch in another month and day."""
     start, stop = (add_months(edge, months) + DAY * days for edge in (span.start, span.stop))
-    return Stretch(start, stop, span.precision)
+    return DateStretch(start, stop, span.precision)
 
 
-def part_of(day: datetime, part: str) -> Stretch:
+def part_of(day: datetime, part: str) -> DateStretch:
     """The morning, afternoon, evening or night of a day."""
     begin, end = PART_HOURS[part]
     start = midnight(day)
-    return Stretch(start + timedelta(hours=begin), start + timedelta(hours=end), "part")
+    return DateStretch(start + timedelta(hours=begin), start + timedelta(hours=end), "part")
 
 
-def third_of(span: Stretch, which: str) -> Stretch:
+def third_of(span: DateStretch, which: str) -> DateStretch:
     """The early, middle or late third of a stretch, cut at whole days."""
     size = (span.stop - span.start) / 3
     cuts = [span.start, midnight(span.start + size), midnight(span.start + 2 * size), span.stop]
     index = {"early": 0, "mid": 1, "late": 2}[which]
     finer = {"year": "season", "month": "week", "season": "month", "week": "day"}
-    return Stretch(cuts[index], cuts[index + 1], finer.get(span.precision, span.precision))
+    return DateStretch(cuts[index], cuts[index + 1], finer.get(span.precision, span.precision))
 
 
-def weekday_before(day: datetime, weekday: int) -> Stretch:
+def weekday_before(day: datetime, weekday: int) -> DateStretch:
     """The last such weekday strictly before the day."""
     back = (day.weekday() - weekday - 1) % 7 + 1
     return unit_span(midnight(day) - DAY * back, "day")
 
 
-def weekday_after(day: datetime, weekday: int) -> Stretch:
+def weekday_after(day: datetime, weekday: int) -> DateStretch:
     """The first such weekday strictly after the day."""
     ahead = (weekday - day.weekday() - 1) % 7 + 1
     return unit_span(midnight(day) + DAY * ahead, "day")
@@ -196,7 +196,7 @@ _NTH_WEEKDAY = {"thanksgiving": (11, 3, 4), "mothers": (5, 6, 2), "fathers": (6,
 _NTH_WEEKDAY |= {"labor": (9, 0, 1), "memorial": (5, 0, -1)}
 
 
-def holiday_of(year: int, name: str) -> Stretch:
+def holiday_of(year: int, name: str) -> DateStretch:
     """The day of a holiday in a year; its name is in plain letters, without "day"."""
     if name in _FIXED:
         return of_date(date(year, *_FIXED[name]))

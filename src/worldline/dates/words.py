@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 import msgspec
 
 from worldline.dates import spans as cal
-from worldline.dates.spans import Stretch
+from worldline.dates.spans import DateStretch
 from worldline.dates.tense import Pointed, Role
 
 
@@ -73,12 +73,12 @@ CLOCK = (
 )
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundDate(msgspec.Struct, frozen=True):
     """One expression: where it stands, what it means, and how it may combine."""
 
     begin: int
     end: int
-    span: Stretch
+    span: DateStretch
     kind: str  # the form's name
     yearless: bool = False
     dated: bool = False  # a year is written
@@ -133,7 +133,7 @@ def year_of(text: str | None) -> int | None:
     return int(text)
 
 
-def nearest(candidates: list[Stretch], now: Now) -> Stretch:
+def nearest(candidates: list[DateStretch], now: Now) -> DateStretch:
     """The candidate that the sentence's tense points to, else the nearest one."""
     if now.future is True:
         candidates = [c for c in candidates if c.stop > now.today][:1] or candidates
@@ -142,7 +142,7 @@ def nearest(candidates: list[Stretch], now: Now) -> Stretch:
     return min(candidates, key=lambda c: (abs((c.start - now.today).total_seconds()), c.start))
 
 
-def over_years(make: Callable[[int], Stretch], now: Now) -> list[Stretch]:
+def over_years(make: Callable[[int], DateStretch], now: Now) -> list[DateStretch]:
     """The same yearly date in the years around now, where it exists."""
     found = []
     for year in range(now.moment.year - 1, now.moment.year + 2):
@@ -165,27 +165,27 @@ def month_of(word: str) -> int:
 
 def month_day(
     year: str | None, month: int, days: tuple[int, int | None], on: int | None, now: Now
-) -> Stretch:
+) -> DateStretch:
     """A day or a range of days in a month, in the given or the nearest year in which the weekday fits."""
     first, last = days
 
-    def make(in_year: int) -> Stretch:
+    def make(in_year: int) -> DateStretch:
         start = cal.of_date(date(in_year, month, first))
         if last is None:
             return start
         stop = cal.of_date(date(in_year, month, last))
-        return Stretch(start.start, stop.stop, "day")
+        return DateStretch(start.start, stop.stop, "day")
 
     given = year_of(year)
     return make(given) if given else nearest(fitting(over_years(make, now), on), now)
 
 
-def fitting(candidates: list[Stretch], weekday: int | None) -> list[Stretch]:
+def fitting(candidates: list[DateStretch], weekday: int | None) -> list[DateStretch]:
     """Those that begin on the weekday, or all where none does."""
     return [c for c in candidates if c.start.weekday() == weekday] or candidates
 
 
-def backwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
+def backwards(now: datetime, low: float, high: float, unit: str) -> DateStretch:
     """The calendar unit (or run of units, when vague) a number of units ago."""
     if low == 0.5:
         low, high, unit = {"year": (6, 6, "month"), "hour": (30, 30, "minute")}.get(unit, (1, 1, unit))
@@ -196,16 +196,16 @@ def backwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
             "hour": (low * 60, high * 60, "minute"),
         }.get(unit, (low, high, unit))
     near, far = (cal.unit_span(cal.shift(now, -int(n), unit), unit) for n in (low, high))
-    return Stretch(far.start, near.stop, near.precision)
+    return DateStretch(far.start, near.stop, near.precision)
 
 
-def forwards(now: datetime, low: float, high: float, unit: str) -> Stretch:
+def forwards(now: datetime, low: float, high: float, unit: str) -> DateStretch:
     """The calendar unit a number of units ahead."""
     near, far = (cal.unit_span(cal.shift(now, int(n), unit), unit) for n in (low, high))
-    return Stretch(near.start, far.stop, near.precision)
+    return DateStretch(near.start, far.stop, near.precision)
 
 
-def thirded(prefix: str | None, span: Stretch) -> Stretch:
+def thirded(prefix: str | None, span: DateStretch) -> DateStretch:
     """Apply "early", "the end of" … to a stretch."""
     if not prefix:
         return span
@@ -222,7 +222,7 @@ def step_of(mod: str | None) -> int | None:
     return 1 if word.endswith(("next", "following", "coming")) else 0 if word in ("this", "current") else None
 
 
-def modded(mod: str | None, candidates: list[Stretch], now: Now) -> Stretch | None:
+def modded(mod: str | None, candidates: list[DateStretch], now: Now) -> DateStretch | None:
     """Pick among yearly candidates by "last", "this", "next", else by tense and nearness."""
     step = step_of(mod)
     if step is None:
@@ -234,7 +234,7 @@ def modded(mod: str | None, candidates: list[Stretch], now: Now) -> Stretch | No
     return next((c for c in candidates if c.start.year == now.moment.year), None)
 
 
-def weekend(moment: datetime, step: int, mod: str) -> Stretch:
+def weekend(moment: datetime, step: int, mod: str) -> DateStretch:
     """ "Last weekend" is over, "this weekend" is on or coming, "next" is the one after."""
     here = cal.unit_span(moment, "weekend")
     if mod.endswith("coming"):
@@ -242,7 +242,7 @@ def weekend(moment: datetime, step: int, mod: str) -> Stretch:
     return cal.unit_span(here.start + timedelta(weeks=step), "weekend")
 
 
-def in_part(day: Stretch, part: str | None) -> Stretch:
+def in_part(day: DateStretch, part: str | None) -> DateStretch:
     """A part of a day, if one is named."""
     return cal.part_of(day.start, part.lower()) if part else day
 

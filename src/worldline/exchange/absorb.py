@@ -22,15 +22,14 @@ from msgspec.structs import replace
 from worldline.clock import Instant
 from worldline.errors import NotFound, Refused
 from worldline.exchange import exact, joining, jsonl, restore
-from worldline.exchange.records import Bad, Record, Report
-from worldline.exchange.restore import Copy, guarded
-from worldline.exchange.union import require_handlers, require_types
+from worldline.exchange.records import Bad, Imported, Record
+from worldline.exchange.restore import Copy, guarded, require_handlers, require_types
 from worldline.handle import Handle
 from worldline.model import Receipt
 from worldline.ports import Tx
 from worldline.rules import ontology
 from worldline.store import copying, registry
-from worldline.store.readonly import reading_only
+from worldline.store.sqlite import reading_only
 
 Progress: TypeAlias = Callable[[str, int], None]
 BATCH = 2000
@@ -114,7 +113,7 @@ def put_back(
     *,
     dry_run: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> Imported:
     """An exported memory: restored as it was in an empty store, absorbed where other memories are."""
     restore.require_whole(handle)
     rest = iter(records)
@@ -134,7 +133,7 @@ def put_back(
     if restore.is_empty(handle):
         return restore.restore(handle, copy, dry_run=dry_run)
     joined = _join(handle, copy, dry_run, progress)
-    return Report("worldline", joined.memories, joined.same, joined.skipped, dry_run)
+    return Imported("worldline", joined.memories, joined.same, joined.skipped, dry_run)
 
 
 # The other memory ----------------------------------------------------------------------------------

@@ -15,10 +15,10 @@ from msgspec import Struct, field
 
 from worldline import __version__
 from worldline.errors import InvalidInput, StoreError
-from worldline.exchange.records import Bad, Record, Report
+from worldline.exchange.records import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.ports import View
-from worldline.store import whole
+from worldline.store import reindexing
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
 from worldline.write.redact import redact
@@ -26,7 +26,7 @@ from worldline.write.redact import redact
 FORMAT = 2
 
 
-class Rows(Struct):
+class CopiedRows(Struct):
     """The rows of a file, as they are to be stored."""
 
     name: str
@@ -43,10 +43,10 @@ class Unproved(Exception):
 def lines(view: View, name: str) -> Iterator[dict[str, Any]]:
     """The whole memory of a tenant."""
     yield {"kind": "worldline", "format": FORMAT, "version": __version__, "tenant": name}
-    tenant = whole.tenant_of(view)
+    tenant = reindexing.tenant_of(view)
     if tenant is not None:
         yield {"kind": "tenants", **tenant.values}
-        for row in whole.rows_of(view):
+        for row in reindexing.rows_of(view):
             yield {"kind": "row", "of": row.table, "values": row.values}
 
 
@@ -64,16 +64,16 @@ def fits(record: Record | Bad) -> bool:
     return bool(format_ == FORMAT)
 
 
-def gathered(head: Record, records: Iterable[Record | Bad]) -> Rows:
+def gathered(head: Record, records: Iterable[Record | Bad]) -> CopiedRows:
     """The rows of a file, by their tables."""
-    rows = Rows(str(head.value.get("tenant", "")), tables={table: [] for table in whole.TABLES})
+    rows = CopiedRows(str(head.value.get("tenant", "")), tables={table: [] for table in reindexing.TABLES})
     for record in records:
         value = None if isinstance(record, Bad) else record.value
         try:
             if isinstance(value, dict) and value.get("kind") == "tenants":
-                rows.tenant = whole.read_row("tenants", value)
+                rows.tenant = reindexing.read_row("tenants", value)
             elif isinstance(value, dict) and value.get("kind") == "row":
-                rows.tables[value["of"]].append(whole.read_row(value["of"], value["values"]))
+                rows.tables[value["of"]].append(reindexing.read_row(value["of"], value["values"]))
             else:
                 rows.others.append(record)
         except (KeyError, TypeError, ValueError) as error:
@@ -81,13 +81,13 @@ def gathered(head: Record, records: Iterable[Record | Bad]) -> Rows:
     return rows
 
 
-def holds_secrets(rows: Rows) -> bool:
+def holds_secrets(rows: CopiedRows) -> bool:
     """Whether a text among the rows is one that this store would not keep as it is."""
     told = (row for table in ("nodes", "metadata", "aliases") for row in rows.tables[table])
     return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
 
 
-def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | None:
+def restore(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) -> Imported | None:
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
     if handle.config.redact and holds_secrets(rows):
         return None
@@ -103,26 +103,26 @@ def restore(handle: Handle, rows: Rows, *, dry_run: bool = False) -> Report | No
     if put and not dry_run:
         with suppress(StoreError):
             handle.after_write(handle, put)
-    at = whole.TABLES["nodes"].index("type")
+    at = reindexing.TABLES["nodes"].index("type")
     stored = sum(row[at] != "Scope" for row in rows.tables["nodes"])
     skipped = [one if isinstance(one, Bad) else Bad(one.position, "it is no row") for one in rows.others]
-    return Report("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
+    return Imported("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
 
 
-def _put(handle: Handle, rows: Rows) -> list[int]:
-    whole.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
-    return whole.index_words(handle._begin(False))
+def _put(handle: Handle, rows: CopiedRows) -> list[int]:
+    reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
+    return reindexing.index_words(handle._begin(False))
 
 
 @contextmanager
-def aside(handle: Handle, rows: Rows) -> Iterator[Handle]:
+def aside(handle: Handle, rows: CopiedRows) -> Iterator[Handle]:
     """The memory of these rows in a store of its own, to be read from."""
     store = SqliteStore(":memory:", handle.config)
     try:
         origin = Handle(store, handle.config, handle.clock, rows.name, handle.types)
         if rows.tenant:
             with origin.writing():
-                whole.put_rows(store, rows.name, rows.tenant, rows.tables)
+                reindexing.put_rows(store, rows.name, rows.tenant, rows.tables)
         yield origin
     finally:
         store.close()

@@ -1,6 +1,6 @@
 """Importing, straight through: find the format, read its records, store what is new, tell the rest.
 
-    path → format → records → items → changesets → Report
+    path → format → records → items → changesets → Imported
 
 Original dates become valid time. External ids make a second import change nothing. A record that
 cannot be read or stored is told with its position, and everything else goes on.
@@ -9,21 +9,36 @@ cannot be read or stored is told with its position, and everything else goes on.
 from __future__ import annotations
 
 import re
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import orjson
 from msgspec.structs import replace
 
 from worldline.clock import When, instant
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
-from worldline.exchange import restore, source
+from worldline.exchange import restore
 from worldline.exchange.absorb import put_back
 from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
-from worldline.exchange.records import Bad, Item, Joined, Known, Left, Linked, Record, Report, Said, Stated
+from worldline.exchange.records import (
+    Bad,
+    Imported,
+    Item,
+    JoinedItem,
+    KnownItem,
+    LeftOut,
+    Linked,
+    Record,
+    SaidItem,
+    StatedItem,
+)
 from worldline.handle import Done, Handle, Place
+from worldline.inputs import clean_interval, clean_scope
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
 from worldline.ports import Tx
 from worldline.rules.ontology import AGENT_EDGES
@@ -31,7 +46,6 @@ from worldline.store import copying
 from worldline.store.events import known_before
 from worldline.write import change, put
 from worldline.write import remember as remembering
-from worldline.write.check import clean_interval, clean_scope
 from worldline.write.given import believe
 from worldline.write.redact import require_plain, screened
 
@@ -61,7 +75,7 @@ def import_(
     *,
     dry_run: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> Imported:
     """Reads a file, a folder or an archive of another memory into this one."""
     place = Path(path).expanduser()
     if format not in NAMES:
@@ -70,15 +84,15 @@ def import_(
         raise NotFound(f"there is no file or folder {place}")
     chosen = detect(place) if format == "auto" else format
     if chosen == "worldline":
-        return put_back(handle, source.records(place), dry_run=dry_run, progress=progress)
-    return _store(handle, _items(place, chosen), Report(chosen, dry_run=dry_run), progress)
+        return put_back(handle, records(place), dry_run=dry_run, progress=progress)
+    return _store(handle, _items(place, chosen), Imported(chosen, dry_run=dry_run), progress)
 
 
 def detect(path: Path) -> str:
     """The format of a file, by its first records; an error says which there are."""
     if path.suffix.lower() in (".md", ".markdown"):
         return "markdown"
-    for record in _some(source.records(path)):
+    for record in _some(records(path)):
         if restore.fits(record.value):
             return "worldline"
         for name, module in FORMATS.items():
@@ -100,24 +114,24 @@ def _some(found: Iterator[Record | Bad], most: int = 20) -> Iterator[Record]:
 def _items(path: Path, format: str) -> Iterator[Item]:
     if format == "markdown":
         return markdown.read_folder(path)
-    found: Iterator[Item] = FORMATS[format].read(source.records(path))
+    found: Iterator[Item] = FORMATS[format].read(records(path))
     return found
 
 
 # Storing -------------------------------------------------------------------------------------------
 
 
-def _store(handle: Handle, items: Iterator[Item], report: Report, progress: Progress | None) -> Report:
+def _store(handle: Handle, items: Iterator[Item], report: Imported, progress: Progress | None) -> Imported:
     done = 0
     for item in _batched(items):
         if isinstance(item, Bad):
             report = replace(report, skipped=(*report.skipped, item))
-        elif isinstance(item, Left):
+        elif isinstance(item, LeftOut):
             so_far = report.left_out.get(item.what, 0)
             report = replace(report, left_out={**report.left_out, item.what: so_far + item.count})
         else:
             report = _keep(handle, item, report)
-        done += len(item.events) if isinstance(item, Said) else 1
+        done += len(item.events) if isinstance(item, SaidItem) else 1
         if progress is not None:
             progress("import", done)
     return report
@@ -128,34 +142,36 @@ def _batched(items: Iterator[Item]) -> Iterator[Item]:
     events: list[Event] = []
     positions: list[str] = []
     for item in chain(items, (None,)):
-        if isinstance(item, Said):
+        if isinstance(item, SaidItem):
             events += item.events
             positions += item.positions
-        full = len(events) >= BATCH or not isinstance(item, Said)
+        full = len(events) >= BATCH or not isinstance(item, SaidItem)
         while full and events:
-            yield Said(tuple(events[:BATCH]), tuple(positions[:BATCH]))
+            yield SaidItem(tuple(events[:BATCH]), tuple(positions[:BATCH]))
             events, positions = events[BATCH:], positions[BATCH:]
-        if item is not None and not isinstance(item, Said):
+        if item is not None and not isinstance(item, SaidItem):
             yield item
 
 
-def _keep(handle: Handle, item: Said | Known | Stated | Joined | Linked, report: Report) -> Report:
-    if isinstance(item, Said):
+def _keep(
+    handle: Handle, item: SaidItem | KnownItem | StatedItem | JoinedItem | Linked, report: Imported
+) -> Imported:
+    if isinstance(item, SaidItem):
         return _keep_said(handle, item, report)
-    if isinstance(item, Joined):
+    if isinstance(item, JoinedItem):
         return _keep_link(handle, item, report)
     if isinstance(item, Linked):
         return _end_links(handle, item, report)
     try:
         item, found = _plain(handle, item)
         report = replace(report, redacted=(*report.redacted, *found))
-        new = _note(handle, item, report) if isinstance(item, Known) else _fact(handle, item, report)
+        new = _note(handle, item, report) if isinstance(item, KnownItem) else _fact(handle, item, report)
     except _UNSTORABLE as error:
         return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
     return _counted(report, int(new), int(not new))
 
 
-def _keep_link(handle: Handle, item: Joined, report: Report) -> Report:
+def _keep_link(handle: Handle, item: JoinedItem, report: Imported) -> Imported:
     """An edge between two notes that this import, or one before it, stored."""
 
     def work(tx: Tx, place: Place) -> Done:
@@ -172,7 +188,7 @@ def _keep_link(handle: Handle, item: Joined, report: Report) -> Report:
     return _counted(report, int(new), int(not new))
 
 
-def _end_links(handle: Handle, item: Linked, report: Report) -> Report:
+def _end_links(handle: Handle, item: Linked, report: Imported) -> Imported:
     """Ends the links of a note that its file knew of and does not tell any more."""
 
     def work(tx: Tx, place: Place) -> Done:
@@ -204,7 +220,7 @@ def _named(tx: Tx, name: str) -> int:
     return nodes[0].line if nodes else 0
 
 
-def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[str, ...]]:
+def _plain(handle: Handle, item: KnownItem | StatedItem) -> tuple[KnownItem | StatedItem, tuple[str, ...]]:
     """The item without secrets; one that belongs to a scope of such a name cannot be stored."""
     if not handle.config.redact:
         return item, ()
@@ -213,11 +229,11 @@ def _plain(handle: Handle, item: Known | Stated) -> tuple[Known | Stated, tuple[
     return screened(item)
 
 
-def _counted(report: Report, new: int, same: int) -> Report:
+def _counted(report: Imported, new: int, same: int) -> Imported:
     return replace(report, stored=report.stored + new, same=report.same + same)
 
 
-def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
+def _keep_said(handle: Handle, item: SaidItem, report: Imported) -> Imported:
     """All in one changeset; where one of them cannot be stored, the others one by one."""
     try:
         new, found = _remember(handle, item.events, report.dry_run)
@@ -227,7 +243,7 @@ def _keep_said(handle: Handle, item: Said, report: Report) -> Report:
         if len(item.events) == 1:
             return replace(report, skipped=(*report.skipped, Bad(item.positions[0], str(error))))
     for event, position in zip(item.events, item.positions, strict=True):
-        report = _keep_said(handle, Said((event,), (position,)), report)
+        report = _keep_said(handle, SaidItem((event,), (position,)), report)
     return report
 
 
@@ -240,7 +256,7 @@ def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[i
     return len(set(ids) - known), receipt.redacted
 
 
-def _fact(handle: Handle, item: Stated, report: Report) -> bool:
+def _fact(handle: Handle, item: StatedItem, report: Imported) -> bool:
     handle = _owned(handle, item.scope)
 
     def work(tx: Tx, place: Place) -> Done:
@@ -250,7 +266,7 @@ def _fact(handle: Handle, item: Stated, report: Report) -> bool:
     return handle.write("import", work, dry_run=report.dry_run).changed
 
 
-def _note(handle: Handle, item: Known, report: Report) -> bool:
+def _note(handle: Handle, item: KnownItem, report: Imported) -> bool:
     """A new note; a new version of the one that was imported before; or nothing new."""
     handle = _owned(handle, item.scope)
 
@@ -276,7 +292,7 @@ def _owned(handle: Handle, scope: Scope) -> Handle:
     return replace(handle, scopes=(clean_scope(wanted), *handle.scopes[1:]))
 
 
-def _imported(tx: Tx, item: Known) -> int:
+def _imported(tx: Tx, item: KnownItem) -> int:
     """The lineage that holds this note now, if it came from here or an earlier import made it."""
     if item.id and (line := _named(tx, item.id)):
         return line
@@ -285,7 +301,7 @@ def _imported(tx: Tx, item: Known) -> int:
     return nodes[0].line if nodes else 0
 
 
-def _amend(tx: Tx, line: int, item: Known, limit: int) -> bool:
+def _amend(tx: Tx, line: int, item: KnownItem, limit: int) -> bool:
     """As of when it changed at its origin; now, where that is no longer possible."""
     moments: tuple[When | None, ...] = (item.changed_at, None)
     for moment in moments:
@@ -296,3 +312,102 @@ def _amend(tx: Tx, line: int, item: Known, limit: int) -> bool:
             if moment is None:
                 raise
     return False
+
+
+# A file, a folder or a ZIP archive as a stream of records, each with its position -----------------
+#
+# JSON Lines give a record a line; a JSON document gives the elements of its list. A line that is not
+# JSON becomes a `Bad`; a document that is not JSON is an error, because it has no records.
+
+
+LARGEST = 1024**3
+"""So many bytes of one file are read from an archive."""
+SMALL = 16 * 1024**2
+RATIO = 100
+"""JSON is packed to a tenth or so; what is packed to less than a hundredth is a trap, if it is large."""
+_LISTS = ("conversations", "results", "memories", "messages", "data")
+"""The names under which programs wrap their list of records."""
+_WANTED = ("conversations", "memories", "memory")
+"""How the JSON files of an archive are called that hold records."""
+
+
+def documents(path: Path) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of each JSON document of a file, a folder or an archive."""
+    if not path.exists():
+        raise NotFound(f"there is no file or folder {path}")
+    if path.is_dir():
+        for child in sorted(path.rglob("*.json*")):
+            if _wanted(child.name):
+                yield child.relative_to(path).as_posix(), child.read_bytes()
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for name in sorted(archive.namelist()):
+                if _wanted(Path(name).name):
+                    yield name, _unpacked(archive, name)
+    else:
+        yield path.name, path.read_bytes()
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A member of an archive, unless it grows beyond any conversation; what it claims is not believed."""
+    entry = archive.getinfo(name)
+    most = min(LARGEST, max(SMALL, entry.compress_size * RATIO))
+    try:
+        with archive.open(entry) as packed:
+            data = packed.read(most + 1)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
+        raise InvalidInput(f"{name} cannot be unpacked ({error})") from None
+    if len(data) > most:
+        raise InvalidInput(
+            f"{name} unpacks to more than {most:,} bytes, {RATIO} times its size: it is not read"
+        )
+    return data
+
+
+def _wanted(name: str) -> bool:
+    return name.startswith(_WANTED) and name.endswith((".json", ".jsonl"))
+
+
+def records(path: Path) -> Iterator[Record | Bad]:
+    """Every record, in order."""
+    for name, data in documents(path):
+        yield from _lines(name, data) if _is_lines(name, data) else _elements(name, data)
+
+
+def _is_lines(name: str, data: bytes) -> bool:
+    """JSON Lines, by the name or because the first line is a whole object and not the only one."""
+    if name.endswith((".jsonl", ".ndjson")):
+        return True
+    first, _, rest = data.lstrip().partition(b"\n")
+    return bool(rest.strip()) and first.startswith(b"{") and isinstance(_parsed(first), dict)
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _lines(name: str, data: bytes) -> Iterator[Record | Bad]:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            position = f"{name}, line {number}"
+            try:
+                yield Record(position, orjson.loads(line))
+            except orjson.JSONDecodeError as error:
+                yield Bad(position, f"it is not JSON ({error})")
+
+
+def _elements(name: str, data: bytes) -> Iterator[Record]:
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput(f"{name} is not JSON ({error})") from None
+    if isinstance(value, dict):
+        lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)]
+        beside = value["relations"] if isinstance(value.get("relations"), list) else []
+        value = [*lists[0], *beside] if lists and "chat_messages" not in value else [value]
+    elements = value if isinstance(value, list) else [value]
+    for number, element in enumerate(elements, 1):
+        yield Record(f"{name}, record {number}", element)

@@ -16,8 +16,7 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Interval
 from worldline.exchange import restore
 from worldline.exchange.records import Bad
-from worldline.exchange.restore import Copy, Line
-from worldline.exchange.union import Held, Told, held, judge, rivals, span, told
+from worldline.exchange.restore import Copy, Line, OwnRow, ToldRow, held, judge, rivals, span, told
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, NodeDraft, Propose, Refuse
 from worldline.ports import Tx
@@ -141,7 +140,7 @@ def _lineage(tx: Tx, union: Union, line: Line) -> int:
     return home
 
 
-def _unlike(tx: Tx, union: Union, belief: Line, row: Told, home: int) -> bool:
+def _unlike(tx: Tx, union: Union, belief: Line, row: ToldRow, home: int) -> bool:
     """Whether another version is believed here of the same time, which the other store does not believe."""
     scope = union.copy.scope(belief)
     for node, id_, own in _held_beliefs(tx, home):
@@ -153,7 +152,7 @@ def _unlike(tx: Tx, union: Union, belief: Line, row: Told, home: int) -> bool:
     return False
 
 
-def _held_beliefs(tx: Tx, home: int) -> list[tuple[int, str, Held]]:
+def _held_beliefs(tx: Tx, home: int) -> list[tuple[int, str, OwnRow]]:
     return [(row.node, row.id, held(row)) for row in copying.held_beliefs(tx, home)]
 
 
@@ -222,7 +221,7 @@ def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
         _found_from_all(tx, union, line, key, here)
 
 
-def _believe(tx: Tx, union: Union, line: Line, place: tuple[int, int], belief: Line, row: Told) -> int:
+def _believe(tx: Tx, union: Union, line: Line, place: tuple[int, int], belief: Line, row: ToldRow) -> int:
     key, home = place
     number = tx.add(
         "beliefs", home, key, line["type"], union.copy.scope(belief), row.valid.start, row.valid.end, tx.stamp,
@@ -233,14 +232,14 @@ def _believe(tx: Tx, union: Union, line: Line, place: tuple[int, int], belief: L
     return number
 
 
-def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence[Held]) -> None:
+def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence[OwnRow]) -> None:
     """The words are found from every scope that believes them."""
     now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
     if key in union.born or now - {own.scope for own in before}:
         tx.reindex_shared([key])
 
 
-def _given_up(union: Union, id_: str, own: Held, row: Told) -> None:
+def _given_up(union: Union, id_: str, own: OwnRow, row: ToldRow) -> None:
     if own.current and not row.current:
         union.differ(id_, "believed here, given up there")
     elif row.current and not own.current:
@@ -250,7 +249,7 @@ def _given_up(union: Union, id_: str, own: Held, row: Told) -> None:
 # Differences ---------------------------------------------------------------------------------------
 
 
-def _beside_others(tx: Tx, union: Union, line: Line, belief: Line, row: Told) -> None:
+def _beside_others(tx: Tx, union: Union, line: Line, belief: Line, row: ToldRow) -> None:
     """A belief that is new here, beside what is believed here already."""
     key = union.copy.keys[line["id"]]
     if line["type"] == "Fact":
@@ -262,7 +261,7 @@ def _beside_others(tx: Tx, union: Union, line: Line, belief: Line, row: Told) ->
         union.differ(line["id"], "believed there; here another version holds at that time")
 
 
-def _against_facts(tx: Tx, union: Union, id_: str, belief: Line, row: Told) -> None:
+def _against_facts(tx: Tx, union: Union, id_: str, belief: Line, row: ToldRow) -> None:
     """Another object in a slot that holds one at a time contradicts; nothing is closed."""
     key, fact = union.copy.keys[id_], union.copy.facts.get(id_)
     if fact is None or not row.rank:
@@ -351,14 +350,14 @@ def _ends(tx: Tx, union: Union, line: Line) -> tuple[int, int]:
     return src, dst
 
 
-def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[Held]:
+def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[OwnRow]:
     triple = ends[0], type_, ends[1]
     if triple not in union.linked and (ends[0] in union.born or ends[1] in union.born):
         return []
     return [held(row) for row in copying.held_edges(tx, ends[0], type_, ends[1])]
 
 
-def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Told) -> bool:
+def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: ToldRow) -> bool:
     """Whether an edge can stand beside what is here; if not, that is told."""
     (src, dst), scope, type_ = ends, union.copy.scope(line), line["type"]
     if src == dst:
@@ -380,7 +379,7 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
     return not refused
 
 
-def _is_over(tx: Tx, union: Union, ends: tuple[int, int], row: Told, scope: int) -> bool:
+def _is_over(tx: Tx, union: Union, ends: tuple[int, int], row: ToldRow, scope: int) -> bool:
     """What is still believed here is contradicted by what replaced it there, not closed."""
     src, dst = ends
     beliefs = [b for b in tx.held_in(dst, scope) if b.valid.start < row.valid.start < b.valid.end]
@@ -412,7 +411,7 @@ def _is_native(tx: Tx, line: int) -> bool:
 
 
 def _add_edge(
-    tx: Tx, union: Union, line: Line, row: Told, ends: tuple[int, int], *, first: bool = True
+    tx: Tx, union: Union, line: Line, row: ToldRow, ends: tuple[int, int], *, first: bool = True
 ) -> None:
     (src, dst), type_ = ends, line["type"]
     world = src if type_ == "contains" else tx.owning_world(src, type_, dst)

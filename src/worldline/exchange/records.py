@@ -33,21 +33,21 @@ class Bad(Struct, frozen=True):
     reason: str
 
 
-class Left(Struct, frozen=True):
+class LeftOut(Struct, frozen=True):
     """Something that is no memory and was left out, such as the output of a tool."""
 
     what: str
     count: int = 1
 
 
-class Said(Struct, frozen=True):
+class SaidItem(Struct, frozen=True):
     """Things said in one conversation, in order; each event has its own position."""
 
     events: tuple[Event, ...]
     positions: tuple[str, ...]
 
 
-class Known(Struct, frozen=True):
+class KnownItem(Struct, frozen=True):
     """A note; `source_id` is its name at its origin, under which a later import finds it again."""
 
     position: str
@@ -63,7 +63,7 @@ class Known(Struct, frozen=True):
     """The id under which this store knows it, where the file tells."""
 
 
-class Joined(Struct, frozen=True):
+class JoinedItem(Struct, frozen=True):
     """A link between two notes, each by its id here or its name at its origin."""
 
     position: str
@@ -85,7 +85,7 @@ class Linked(Struct, frozen=True):
     """When the file was written; links that are younger were not known to it."""
 
 
-class Stated(Struct, frozen=True):
+class StatedItem(Struct, frozen=True):
     """A fact."""
 
     position: str
@@ -93,10 +93,10 @@ class Stated(Struct, frozen=True):
     scope: Scope = Scope()
 
 
-Item: TypeAlias = Said | Known | Stated | Joined | Linked | Left | Bad
+Item: TypeAlias = SaidItem | KnownItem | StatedItem | JoinedItem | Linked | LeftOut | Bad
 
 
-class Report(Struct, frozen=True):
+class Imported(Struct, frozen=True):
     """What an import did."""
 
     format: str

@@ -12,25 +12,24 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
-from worldline.errors import InvalidInput, Refused, StoreError
+from worldline.errors import InvalidInput, Refused, StoreError, UnknownType
 from worldline.exchange.jsonl import FORMAT, event_key
-from worldline.exchange.records import Bad, Record, Report
-from worldline.exchange.union import Told, span, told
+from worldline.exchange.records import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Tx
 from worldline.rules.derived import edge_made, node_made
 from worldline.store import copying, registry
-from worldline.store.copying import SIDE
+from worldline.store.copying import SIDE, HeldRow, Mark
 from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS
 from worldline.write.redact import screened
@@ -91,7 +90,7 @@ class Copy(Struct):
         self.skipped.append(Bad(position, why))
 
 
-def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
+def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Imported:
     """Puts a whole exported memory into this empty one."""
     require_whole(handle)
     put: list[int] = []
@@ -102,7 +101,7 @@ def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Report:
     if put and not dry_run:
         with suppress(StoreError):
             handle.after_write(handle, put)
-    return Report("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
+    return Imported("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
 
 
 def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
@@ -358,7 +357,7 @@ class _Step(Struct, frozen=True):
     put: list[tuple[str, str, Line]] = field(default_factory=list)
 
 
-class _Run(Struct):
+class _Restoring(Struct):
     """The changeset under way, and what it has put."""
 
     handle: Handle
@@ -382,7 +381,7 @@ class _Run(Struct):
 
 def _replay(handle: Handle, copy: Copy) -> list[int]:
     """Step by step; the nodes whose text came with them."""
-    run, seen = _Run(handle, handle._begin(False)), set[str]()
+    run, seen = _Restoring(handle, handle._begin(False)), set[str]()
     for step in _steps(copy):
         alone = _moves(step)
         if alone or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
@@ -417,7 +416,7 @@ def _touched(copy: Copy, kind: str, line: Line) -> int:
     return copy.keys.get(named, 0) if named else 0
 
 
-def _once(run: _Run, copy: Copy, kind: str, line: Line, seen: set[str]) -> None:
+def _once(run: _Restoring, copy: Copy, kind: str, line: Line, seen: set[str]) -> None:
     mark = kind, line["row"]
     if kind == "belief" and line["of"] in copy.later:
         _node(run.tx, copy, copy.later.pop(line["of"]))
@@ -470,7 +469,7 @@ def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     return row
 
 
-def note_origin(tx: Tx, table: str, number: int, row: Told) -> None:
+def note_origin(tx: Tx, table: str, number: int, row: ToldRow) -> None:
     """The stores that held a row before this one, and when they did."""
     for store, valid, known in row.origins:
         tx.add("origins", table, number, store, valid.start, valid.end, known.start, known.end, tx.stamp)
@@ -513,3 +512,121 @@ def _merge(tx: Tx, copy: Copy, line: Line) -> int:
         line["score"], line.get("reason"), copy.scope(line),
     )  # fmt: skip
     return row
+
+
+# What the union of two memories makes of a row that one of ----------------------------------------
+#
+# What the union of two memories makes of a row that one of them holds: known, covered, history, or new.
+#
+# Pure decisions over rows; `absorb.py` looks them up and carries them out. A belief is the same in two
+# stores when both learned it at the same moment for the same time of validity, or when one has it from
+# the other. So what was given up here is not believed again because a copy of it comes back; what
+# another memory found out by itself is new, whatever this one thinks of it.
+
+
+Verdict = Literal["known", "covered", "history", "new"]
+_RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
+
+
+class OwnRow(Struct, frozen=True):
+    """A row of this store."""
+
+    row: int
+    valid: Interval
+    known: Interval
+    scope: int
+    rank: int
+    marks: frozenset[Mark]
+
+    @property
+    def current(self) -> bool:
+        return self.known.end == FOREVER
+
+
+class ToldRow(Struct, frozen=True):
+    """A row of the other store, and the stores that it has been in: (root hash, valid, known)."""
+
+    valid: Interval
+    known: Interval
+    rank: int
+    origins: tuple[tuple[bytes, Interval, Interval], ...]
+
+    @property
+    def current(self) -> bool:
+        return self.known.end == FOREVER
+
+    @property
+    def marks(self) -> frozenset[Mark]:
+        """What makes a belief in something the very same belief, here and wherever it was before."""
+        return frozenset((valid.start, valid.end, known.start) for _, valid, known in self.origins)
+
+
+def told(line: Mapping[str, Any], root: bytes) -> ToldRow:
+    """A belief or edge of an export; `root` is the hash of the store that it comes from."""
+    valid, known = span(line["valid"]), span(line["known"])
+    earlier = [(bytes.fromhex(store), span(v), span(k)) for store, v, k in line.get("origin") or ()]
+    return ToldRow(valid, known, rank(line.get("status")), ((root, valid, known), *earlier))
+
+
+def held(row: HeldRow) -> OwnRow:
+    """A row of this store, with the marks of its origins."""
+    own = (row.valid.start, row.valid.end, row.known.start)
+    return OwnRow(row.row, row.valid, row.known, row.scope, rank(row.status), frozenset((own, *row.marks)))
+
+
+def rank(status: str | None) -> int:
+    """How far a belief is trusted: quarantined, believed, confirmed."""
+    return _RANKS[status]
+
+
+def span(pair: Sequence[Any]) -> Interval:
+    """An interval of an export, whose open end is null."""
+    return Interval(pair[0], FOREVER if pair[1] is None else pair[1])
+
+
+def judge(row: ToldRow, here: Sequence[OwnRow], *, at_once: bool = False) -> tuple[Verdict, OwnRow | None]:
+    """What a row of the other store is to this one, and the row here that says so.
+
+    `at_once`: only a row that begins at the same moment covers it (each supersession is its own).
+    """
+    for own in here:
+        if row.marks & own.marks:
+            return "known", own
+    if not row.current:
+        return "history", None
+    for own in here:
+        begins = own.valid.start == row.valid.start if at_once else own.valid.start <= row.valid.start
+        if own.current and own.rank >= row.rank and begins and own.valid.end >= row.valid.end:
+            return "covered", own
+    return "new", None
+
+
+def rivals(row: ToldRow, here: Iterable[OwnRow]) -> list[OwnRow]:
+    """The current rows here that claim the same time."""
+    return [own for own in here if own.current and own.rank and own.valid.overlaps(row.valid)]
+
+
+# Types ---------------------------------------------------------------------------------------------
+
+
+def require_handlers(used: Iterable[str], versions: Mapping[str, str], here: Mapping[str, str]) -> None:
+    """Refuses edge types that this process cannot run, or has in another version."""
+    missing = sorted(name for name in set(used) if name not in here)
+    if missing:
+        raise Refused(
+            f"this process has no handler for the edge types {', '.join(map(repr, missing))}; "
+            "register their EdgeType here first"
+        )
+    other = sorted(name for name in set(used) if versions.get(name, here[name]) != here[name])
+    if other:
+        told = ", ".join(f"{name!r} ({versions[name]} there, {here[name]} here)" for name in other)
+        raise Refused(f"these edge types have other versions in that memory: {told}; register those first")
+
+
+def require_types(unknown: Iterable[str]) -> None:
+    """Refuses node types that are not registered where their memories would lie."""
+    if names := sorted(set(unknown)):
+        raise UnknownType(
+            f"that memory has types that this one does not know: {', '.join(map(repr, names))}; "
+            "register their NodeType here first"
+        )

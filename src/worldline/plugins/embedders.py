@@ -20,10 +20,11 @@ import urllib.request
 from collections.abc import Sequence
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.error import URLError
 
 from worldline.errors import InvalidInput, WorldlineError
+from worldline.ports import Embedder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,16 +44,6 @@ class EmbedderError(WorldlineError):
     """The embedder cannot be used; the message says what to install or change."""
 
 
-class Embedder(Protocol):
-    """One method; rows are unit vectors, in the order of the texts."""
-
-    name: str
-    dimension: int
-    identity: str
-
-    def embed(self, texts: Sequence[str]) -> Vectors: ...
-
-
 def open_embedder(spec: str) -> Embedder | None:
     """The embedder that a setting names: none, auto, bge-small-en-v1.5, onnx:, fastembed:, http…#."""
     kind, _, rest = spec.partition(":")
@@ -68,7 +59,7 @@ def open_embedder(spec: str) -> Embedder | None:
         return Fastembed(rest)
     if kind in ("http", "https"):
         url, _, model = spec.partition("#")
-        return Endpoint(url, model)
+        return EmbeddingEndpoint(url, model)
     raise InvalidInput(
         f"unknown embedder {spec!r}; use none, auto, {BGE}, onnx:FOLDER, fastembed:MODEL or URL#MODEL"
     )
@@ -198,7 +189,7 @@ class Fastembed:
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
 
 
-class Endpoint:
+class EmbeddingEndpoint:
     """An OpenAI-compatible ``…/embeddings`` endpoint; the key comes from WORLDLINE_EMBEDDER_KEY."""
 
     def __init__(self, url: str, model: str) -> None:

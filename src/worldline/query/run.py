@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from worldline.clock import FOREVER, Interval, show
+from worldline.clock import FOREVER, Interval, instant, show
+from worldline.handle import Handle
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction, View
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
@@ -18,6 +19,33 @@ from worldline.text import words
 
 Resolve = Callable[[Any], int]
 _START_FROM_WORDS = 200
+
+
+def run(handle: Handle, query: Query) -> Subgraph:
+    """A query's answer, in what the handle may see."""
+    with handle.reading():
+        view = _bound(handle, query)
+        return answer(query, view, handle.types, lambda ref: handle.resolve(view, ref).line)
+
+
+def explain(handle: Handle, query: Query) -> str:
+    """The plan of a query, in words."""
+    with handle.reading():
+        view = _bound(handle, query)
+        return "\n".join(plan(query, view, rewrite(Ask(include_superseded=query.closed), view, handle.types)))
+
+
+def _bound(handle: Handle, query: Query) -> View:
+    """The handle's view, with what the query itself binds."""
+    view = handle.view()
+    changes: dict[str, Any] = {}
+    if query.world is not None:
+        changes["world"] = handle.inner(view, query.world)
+    if query.valid is not None:
+        changes["valid"] = instant(query.valid)
+    if query.known is not None:
+        changes["known"] = instant(query.known)
+    return view.bind(**changes) if changes else view
 
 
 def rewrite(ask: Ask, view: View, types: Mapping[str, EdgeType]) -> Ask:

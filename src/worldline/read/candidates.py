@@ -22,7 +22,7 @@ from worldline.lexicon import words as listed_words
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
 from worldline.rules.sentences import only_asks, sentences
-from worldline.store.asking import Around
+from worldline.store.asking import FactAround
 from worldline.text import stop
 
 _TO_TWELVE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -98,7 +98,6 @@ _WORD = re.compile(r"[^\W_]+")
 _IN = re.compile(
     r"\b(?:in|at|near|from|to|into|outside|around|towards|visiting|visited|via|through)\s+(?:the\s+)?$", re.I
 )
-_BY = re.compile(r"\b(?:with|by|called|named|is|was|and|told|met|asked|for)\s+$", re.I)
 _CALLED_TO = re.compile(r"(?:,|^\W*|\b(?:hey|hi|thanks|hello|congrats),?)\s*$", re.I)
 _STREET = re.compile(
     r"\b(?:street|road|avenue|lane|row|square|place|park|drive|court|hill|bridge|island|city|town|village|county|valley|station)\b",
@@ -140,7 +139,7 @@ class Item(Struct, frozen=True):
     """Of the fact."""
 
 
-class Turn(Struct, frozen=True):
+class SaidTurn(Struct, frozen=True):
     """A turn of the evidence."""
 
     key: int
@@ -155,7 +154,7 @@ class Turn(Struct, frozen=True):
 # From facts -----------------------------------------------------------------------------------------
 
 
-def of_facts(facts: Sequence[Around], turns: dict[int, Turn], now: Instant) -> Iterator[Item]:
+def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant) -> Iterator[Item]:
     """Both ends of every fact, each as an answer."""
     for fact in facts:
         slot = _SLOT.sub("", fact.slot)
@@ -185,7 +184,7 @@ def of_facts(facts: Sequence[Around], turns: dict[int, Turn], now: Instant) -> I
             yield replace(item, value=shown, kind="date", role="T", at=0)
 
 
-def _state(fact: Around, now: Instant) -> str:
+def _state(fact: FactAround, now: Instant) -> str:
     if fact.withdrawn:
         return "withdrawn"
     if fact.slot.startswith("not "):
@@ -197,7 +196,7 @@ def _state(fact: Around, now: Instant) -> str:
     return "ahead" if fact.start > now and fact.kind != "date" else "holds"
 
 
-def _sentence_of(turn: Turn | None, fact: Around) -> str:
+def _sentence_of(turn: SaidTurn | None, fact: FactAround) -> str:
     if turn is None or fact.chars[1] <= 0:
         return ""
     for begin, end in sentences(turn.text[:LONGEST]):
@@ -206,7 +205,7 @@ def _sentence_of(turn: Turn | None, fact: Around) -> str:
     return ""
 
 
-def kind_of_value(fact: Around, family: Family | None) -> str:
+def kind_of_value(fact: FactAround, family: Family | None) -> str:
     """What kind of thing the object of a fact is."""
     said = fact.value
     if fact.kind == "date" or (family is not None and family.object == "date"):
@@ -228,7 +227,7 @@ def kind_of_value(fact: Around, family: Family | None) -> str:
     return "name" if said[:1].isupper() else "thing"
 
 
-def dated(fact: Around) -> str:
+def dated(fact: FactAround) -> str:
     """A date that a fact has as its value, in full where it could be resolved."""
     shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and fact.precision else ""
     if not shown:
@@ -256,7 +255,7 @@ def show_date(start: Instant, precision: str, offset: int) -> str:
 # From the evidence ------------------------------------------------------------------------------------
 
 
-def of_turns(turns: Sequence[Turn], kinds: frozenset[str]) -> Iterator[Item]:
+def of_turns(turns: Sequence[SaidTurn], kinds: frozenset[str]) -> Iterator[Item]:
     """Typed values in the sentences of the evidence."""
     for turn in turns:
         text = turn.text[:LONGEST]
@@ -394,7 +393,7 @@ _STOPS = re.compile(
 )
 
 
-def behind(turns: Sequence[Turn], anchors: frozenset[str]) -> Iterator[Item]:
+def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[Item]:
     """What stands right behind a word that the question uses: "studies geodesy", "blood type is B"."""
     for turn in turns if anchors else ():
         text = turn.text[:LONGEST]

@@ -20,20 +20,20 @@ WIDE = 500
 """Around so many happenings no further step is read: what causes everything explains nothing."""
 
 
-class Link(Struct, frozen=True):
+class ChainLink(Struct, frozen=True):
     """A chain, cause first: what each happening is called, and the turns that state the steps."""
 
     steps: tuple[str, ...]
     evidence: tuple[str, ...]
 
 
-def chains(view: View, turns: Collection[int]) -> tuple[Link, ...]:
+def chains(view: View, turns: Collection[int]) -> tuple[ChainLink, ...]:
     """The chains that begin in or run through what these turns state, the longest first."""
     whole = (
         view.bind(world=0) if view.world else view
     )  # happenings live in the root, their turns where they are
     stated = {edge.src_line for edge in whole.edges(turns, ("derived_from",), "in")} if turns else set()
-    graph = _Graph(whole, stated)
+    graph = _Chains(whole, stated)
     graph.keep({node.line for node in view.visible(sorted(graph.turns()))})
     seen: set[tuple[int, ...]] = set()
     for start in sorted(graph.starts(stated)):
@@ -50,13 +50,15 @@ def _inside(path: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return path != other and any(other[at : at + many] == path for at in range(len(other) - many + 1))
 
 
-def _link(graph: _Graph, path: tuple[int, ...]) -> Link:
+def _link(graph: _Chains, path: tuple[int, ...]) -> ChainLink:
     turns = [min(graph.shared(a, b)) for a, b in pairwise(path)]
     ids = {node.line: node.id for node in graph.view.visible(turns)}
-    return Link(tuple(graph.names[line] for line in path), tuple(dict.fromkeys(ids[turn] for turn in turns)))
+    return ChainLink(
+        tuple(graph.names[line] for line in path), tuple(dict.fromkeys(ids[turn] for turn in turns))
+    )
 
 
-class _Graph:
+class _Chains:
     """The stated causes around some happenings, read level by level in both directions."""
 
     def __init__(self, view: View, lines: Iterable[int]) -> None:

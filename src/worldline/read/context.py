@@ -14,16 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, to_datetime
-from worldline.errors import NotFound
+from worldline.errors import InvalidInput, NotFound
 from worldline.model import Node
 from worldline.ports import View
 from worldline.read.lanes import standing
-from worldline.read.person import Person, person
+from worldline.read.profile import Person, person
 from worldline.reading.families import families
 from worldline.store import briefing, search
 from worldline.store.asking import only_speaker
-from worldline.store.briefing import Held
-from worldline.store.shown import verbatim
+from worldline.store.briefing import HeldFact
+from worldline.store.strengths import verbatim
 from worldline.text import estimate_tokens, visible
 
 DAY = 86_400_000_000
@@ -70,6 +70,8 @@ class Context(Struct, frozen=True):
 
 def context(view: View, user: str | None, max_tokens: int) -> Context:
     """The block for a user: the one named, the one bound, or the only one who speaks here."""
+    if type(max_tokens) is not int or max_tokens < 1:
+        raise InvalidInput(f"a budget is at least one token, not {max_tokens!r}")
     name = user or view.scope.user or only_speaker(view)
     who = _who(view, name)
     lines = [*(who.entities if who else ()), *_unnamed(view)]
@@ -131,29 +133,29 @@ def _asked_for(view: View) -> Iterator[Node]:
     yield from sorted(nodes, key=lambda node: (-node.valid.start, node.key))
 
 
-def _firmest(facts: Iterable[Held]) -> list[Held]:
+def _firmest(facts: Iterable[HeldFact]) -> list[HeldFact]:
     """What is beyond doubt first, then as the families stand: home, work, kin before hobbies; then the newest."""
     places = {name: at for at, name in enumerate(families().all)}
     return sorted(facts, key=lambda f: (not f.settled, places.get(f.slot, len(places)), -f.start, f.id))
 
 
-def _is_to_do(fact: Held) -> bool:
+def _is_to_do(fact: HeldFact) -> bool:
     return f"{fact.phrase} ".startswith(_TO_DO)
 
 
 # As lines ----------------------------------------------------------------------------------------------
 
 
-def _fact(fact: Held) -> Line:
+def _fact(fact: HeldFact) -> Line:
     at = when(fact.start, fact.precision, fact.offset)
     return Line(fact.id, one_line(fact.text), f"{'on' if fact.dated else 'since'} {at}" if at else "")
 
 
-def _day(fact: Held) -> Line:
+def _day(fact: HeldFact) -> Line:
     return Line(fact.id, one_line(fact.text), when(fact.start, fact.precision or "minute", fact.offset))
 
 
-def _over(fact: Held) -> Line:
+def _over(fact: HeldFact) -> Line:
     until = when(fact.end, fact.precision, fact.offset)
     return Line(fact.id, f"no longer: {one_line(fact.text)}", f"until {until}")
 

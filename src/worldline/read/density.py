@@ -13,7 +13,7 @@ from worldline.ports import View
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question
 from worldline.store import search
-from worldline.store.shown import verbatim
+from worldline.store.strengths import verbatim
 from worldline.store.words import any_of
 from worldline.text import content_words
 

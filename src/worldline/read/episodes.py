@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from worldline.clock import Instant
+from worldline.errors import InvalidInput
 from worldline.model import Node
 from worldline.ports import View
 from worldline.read.profile import Milestone, is_plain, kept, milestones, telling
@@ -51,6 +52,8 @@ def episodes(
     view: View, within: tuple[Instant, Instant], limit: int, *, read: bool = False
 ) -> tuple[Episode, ...]:
     """The newest stretches that begin and end within some time, oldest of them first."""
+    if type(limit) is not int or not 1 <= limit <= 1000:
+        raise InvalidInput(f"ask for 1 to 1000 episodes, not {limit!r}")
     found: list[list[Uttered]] = []
     for turn in backwards(view, within, MOST_TURNS):
         if found and found[-1][-1].at - turn.at < PAUSE:

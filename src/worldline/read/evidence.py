@@ -36,14 +36,16 @@ _NAMED = re.compile(r"\b(?:names?|surnames?|called|named|title)\b", re.I)
 _WHERE = re.compile(r"\bwhere\b", re.I)
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class EvidenceSum(msgspec.Struct, frozen=True):
     """Named measures, and the words of the question that nothing found speaks of."""
 
     measures: dict[str, float]
     missing: tuple[str, ...] = ()
 
 
-def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]) -> Evidence:
+def evidence(
+    asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: Sequence[Turn]
+) -> EvidenceSum:
     """Absolute measures over the turns of a pool, best first; `pool` has their neighbours too."""
     best = turns[:TOP]
     seats = {(turn.session, turn.position): turn for turn in pool}
@@ -61,7 +63,7 @@ def evidence(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn], pool: 
     }
     missing = [need for need, degree in zip(wanted, together, strict=True) if need.stem and degree < MET]
     missing.sort(key=lambda need: -need.weight)
-    return Evidence(measures, tuple(need.word for need in missing))
+    return EvidenceSum(measures, tuple(need.word for need in missing))
 
 
 def _beside(turn: Turn, seats: Mapping[tuple[str, int], Turn], best: Sequence[Turn]) -> list[Turn]:

@@ -6,23 +6,72 @@ the world or the known time of the view.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypeVar
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, Instant, Interval
+from worldline.clock import FOREVER, LATEST, Instant, Interval, instant
+from worldline.errors import NotFound
+from worldline.handle import Handle
 from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
 from worldline.ports import View
-from worldline.read.marks import packed, unpacked
-from worldline.store import histories, ledger
+from worldline.read.listing import packed, unpacked
+from worldline.store import briefing, histories, ledger
 from worldline.store.facts import stages
 from worldline.store.histories import Noted, Window
+from worldline.store.lookup import missing
 
 T = TypeVar("T", Belief, Node, Edge)
 
 _TOWARDS_EVIDENCE = (("derived_from", "out"), ("supports", "in"), ("implies", "in"))
 _MAX_DEPTH = 16
+_HEX = re.compile(r"[0-9a-fA-F]+")
+
+
+def one(view: View, handle: Handle, ref: Any, *, exact: bool) -> Node:
+    """The version of a memory that is visible, or the very one that an id names."""
+    target = handle.resolve(view, ref)
+    if exact:
+        node = view.payload(target.key or target.line)
+    else:
+        node = view.bind(known=min(view.known, target.known)).one(target.line)
+    if node is None:
+        raise missing(view, target)
+    return node
+
+
+def edge(view: View, handle: Handle, src: Any, type_: str, dst: Any) -> Edge:
+    """The edge of a type between two memories that is believed."""
+    source = handle.resolve(view, src)
+    target = handle.resolve(view.bind(world=0) if type_ == "refers_to" else view, dst)
+    found = histories.edges_between(view, source, type_, target)
+    if not found:
+        raise NotFound(
+            f"no {type_} edge is believed between these two; a fact is a memory of its own, with an id"
+        )
+    return found[-1]
+
+
+def named(view: View, handle: Handle, ref: Any) -> Node:
+    """A memory as it is visible, or as it was last."""
+    target = handle.resolve(view, ref)
+    node = view.one(target.line) or view.latest(target.line)
+    if node is None:
+        raise missing(view, target)
+    return node
+
+
+def seen_at(view: View, handle: Handle, at: Any) -> View:
+    """The view from a moment: a time, or a hash that a world has had; the same view for none."""
+    if at is None:
+        return view
+    if isinstance(at, str) and len(at) >= handle.config.prefix_length and _HEX.fullmatch(at):
+        target = handle.resolve(view, at)
+        known = view.valid if target.known == LATEST else target.known
+        return view.bind(valid=known, known=known, world=target.line)
+    return view.bind(valid=instant(at), known=instant(at))
 
 
 def history(view: View, line: int) -> tuple[Version, ...]:
@@ -205,3 +254,10 @@ def _steps(view: View, level: Sequence[Node]) -> list[tuple[str, int, tuple[int,
                     start, end = edge.metadata.get("start"), edge.metadata.get("end")
                     steps.append((type_, far, None if start is None or end is None else (start, end)))
     return steps
+
+
+def offsets(handle: Handle, nodes: Iterable[Node]) -> dict[str, int]:
+    """For turns and facts the minutes from UTC to the place where it was said, where that is not 0."""
+    said = {node.key: node.id for node in nodes if node.type in ("Turn", "Fact")}
+    found = handle.read(lambda view: briefing.offsets(view, list(said)))
+    return {said[key]: minutes for key, minutes in found.items()}

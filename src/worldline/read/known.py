@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
-from worldline.read.candidates import Item, Turn, behind, of_facts, of_turns
+from worldline.read.candidates import Item, SaidTurn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
@@ -28,7 +28,7 @@ from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.store.asking import Around, facts_near, only_speaker
+from worldline.store.asking import FactAround, facts_near, only_speaker
 from worldline.store.facts import about
 from worldline.text import estimate_tokens, fold, inert, words
 
@@ -192,9 +192,9 @@ def gathered(
     return ground, items
 
 
-def _turn(hit: Hit, packed: bytes | None) -> Turn:
+def _turn(hit: Hit, packed: bytes | None) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
-    return Turn(hit.node.key, hit.node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed))
+    return SaidTurn(hit.node.key, hit.node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed))
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)
@@ -219,7 +219,7 @@ def _asker(view: View, question: Question | None) -> frozenset[str]:
     return frozenset({fold(name), USER} if view.scope.user else {fold(name)} if name else ())
 
 
-def _whom(question: Question, facts: Sequence[Around], mine: Collection[str]) -> About:
+def _whom(question: Question, facts: Sequence[FactAround], mine: Collection[str]) -> About:
     """The names in a question and whom its roles mean, as far as facts tell."""
     names = {fold(name) for name in question.names} | set(mine)
     roles: dict[str, frozenset[str]] = {}
@@ -233,7 +233,7 @@ def _whom(question: Question, facts: Sequence[Around], mine: Collection[str]) ->
 
 
 def _follow(
-    whose: Whose, start: set[str], facts: Sequence[Around], roles: dict[str, frozenset[str]], noun: str
+    whose: Whose, start: set[str], facts: Sequence[FactAround], roles: dict[str, frozenset[str]], noun: str
 ) -> set[str]:
     """Those whom the roles lead to, one after the other; what is asked for itself is not followed."""
     here = start

@@ -19,7 +19,7 @@ from worldline.ports import Vectors, View
 from worldline.read.cues import Asked
 from worldline.rules.kinds import STANDING
 from worldline.store import people, search
-from worldline.store.search import Ground
+from worldline.store.search import SearchGround
 from worldline.store.words import All, Either, Match, any_of
 from worldline.text import words as tokens_of
 
@@ -53,7 +53,7 @@ class Look(Struct, frozen=True):
 
     view: View
     asked: Asked
-    ground: Ground
+    ground: SearchGround
     frequency: Mapping[str, int]
     semantic: Semantic | None
     near: Mapping[int, float]
@@ -64,7 +64,7 @@ class Look(Struct, frozen=True):
 
 
 def words(
-    view: View, asked: Asked, ground: Ground, frequency: Mapping[str, int], depth: int | None = DEPTH
+    view: View, asked: Asked, ground: SearchGround, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
     """Nodes that hold the question's words, or are of the kinds it asks for, by BM25."""
     terms, kinds = asked.terms, [tag for tags in asked.kinds for tag in tags]
@@ -95,7 +95,7 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     return Either(tuple(parts))
 
 
-def standing(view: View, ground: Ground) -> list[int]:
+def standing(view: View, ground: SearchGround) -> list[int]:
     """The texts in which somebody said what is to hold from then on."""
     return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
@@ -104,7 +104,7 @@ def standing(view: View, ground: Ground) -> list[int]:
 
 
 def vectors(
-    view: View, index: Vectors, query: Floats, ground: Ground, depth: int | None = DEPTH
+    view: View, index: Vectors, query: Floats, ground: SearchGround, depth: int | None = DEPTH
 ) -> dict[int, float]:
     """Nodes near the question in meaning, with their cosines, nearest first."""
     scopes = ground.scopes if view.scope.bound() else None
@@ -119,7 +119,7 @@ def vectors(
         reach *= 4
 
 
-def nearness(view: View, semantic: Semantic | None, ground: Ground) -> dict[int, float]:
+def nearness(view: View, semantic: Semantic | None, ground: SearchGround) -> dict[int, float]:
     """The cosine of every world; nothing where none was composed, or where another moment is looked at."""
     if semantic is None or not ground.worlds or view.whole:
         return {}

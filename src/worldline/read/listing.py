@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from worldline.errors import InvalidInput
-from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Said, Side
+from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Side, Utterance
 from worldline.ports import Store, View
 from worldline.query.run import bind, finish
-from worldline.read.marks import packed, unpacked
-from worldline.store import facts
+from worldline.store import facts, people
 from worldline.store import listing as lists
 from worldline.store.facts import Worded
+from worldline.store.histories import mentions_of
 
 MOST = 5
 """Sources that are shown for a side of a contradiction."""
@@ -54,6 +56,23 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value.encode(errors="ignore").decode() == value
 
 
+def members(view: View, line: int) -> list[Node]:
+    """Everything accepted as the same as a memory, itself included."""
+    return [node for one in view.same_as(line) if (node := view.latest(one)) is not None]
+
+
+def identity(view: View, line: int) -> dict[str, Any]:
+    """One identity with all its names, and where each of them comes from."""
+    lines, same = view.same_as(line), members(view, line)
+    return {
+        "representative": same[0].id,
+        "members": [{"id": n.id, "type": n.type, "name": n.name} for n in same],
+        "names": list(dict.fromkeys([*(n.name for n in same), *people.names_of(view, lines)])),
+        "provenance": [{"memory": e.src, "of": e.dst, **e.metadata} for e in mentions_of(view, lines)],
+        "merges": [msgspec.to_builtins(p) for p in people.accepted_among(view, lines)],
+    }
+
+
 # Contradictions ----------------------------------------------------------------------------------
 
 
@@ -77,7 +96,7 @@ def _conflict(
     edge: Edge,
     nodes: dict[int, Node],
     about: dict[int, Worded],
-    said: dict[int, list[Said]],
+    said: dict[int, list[Utterance]],
 ) -> Contradiction:
     ends = sorted((nodes[line] for line in (edge.src_line, edge.dst_line)), key=_begins)
     first, second = (Side(node, tuple(said.get(node.line, ())[:MOST])) for node in ends)
@@ -88,3 +107,37 @@ def _conflict(
 
 def _begins(node: Node) -> tuple[int, int]:
     return node.valid.start, node.key
+
+
+# Marks of pages: a place in an ordered list as a short text ---------------------------------------
+#
+# Marks of pages: a place in an ordered list as a short text that means nothing to whoever carries it.
+
+
+def packed(*numbers: int) -> str:
+    """Numbers as one mark.
+
+    >>> unpacked(packed(1_794_787_200_000_000, 42)), len(packed(1_794_787_200_000_000, 42)) < 16
+    ((1794787200000000, 42), True)
+    """
+    parts = [number.to_bytes((number.bit_length() + 8) // 8, "big", signed=True) for number in numbers]
+    body = b"".join(bytes([len(part)]) + part for part in parts)
+    return base64.urlsafe_b64encode(body).decode().rstrip("=")
+
+
+def unpacked(mark: str) -> tuple[int, int]:
+    """The two numbers of a mark; anything else is refused."""
+    try:
+        body = base64.urlsafe_b64decode(mark + "=" * (-len(mark) % 4))
+    except (binascii.Error, ValueError):
+        body = b""
+    numbers = []
+    while body:
+        size, rest = body[0], body[1:]
+        if not 0 < size <= len(rest) or size > 9:
+            break
+        numbers.append(int.from_bytes(rest[:size], "big", signed=True))
+        body = rest[size:]
+    if body or len(numbers) != 2 or packed(*numbers) != mark:
+        raise InvalidInput(f"{mark[:40]!r} is not the mark of a page; use the `next` of the page before")
+    return numbers[0], numbers[1]

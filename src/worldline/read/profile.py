@@ -8,26 +8,29 @@ are counted instead.
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import LATEST, Instant, Interval, to_datetime
 from worldline.dates import find_dates
+from worldline.errors import NotFound
+from worldline.handle import Handle
+from worldline.inputs import clean_name
 from worldline.model import Node
 from worldline.ports import View
-from worldline.read.chains import Link, chains
-from worldline.read.person import Person
+from worldline.read.chains import ChainLink, chains
 from worldline.rules.landmarks import landmarks
 from worldline.rules.names import GIVEN
 from worldline.rules.sentences import sentences
 from worldline.rules.style import counted, nearest, unpacked
-from worldline.rules.tally import DECODER, Met, Said, Tally, combined, tally
+from worldline.rules.tally import DECODER, Met, SaidWords, Tally, combined, tally
 from worldline.store import people
 from worldline.store.facts import Ascribed, about
 from worldline.store.turns import how_many, newest_of, spoken
@@ -111,10 +114,10 @@ class Profile(Struct, frozen=True):
     style: Style | None = None
     relations: tuple[Relation, ...] = ()
     landmarks: tuple[Milestone, ...] = ()
-    chains: tuple[Link, ...] = ()
+    chains: tuple[ChainLink, ...] = ()
 
 
-class Rows(Struct, frozen=True):
+class ProfileRows(Struct, frozen=True):
     """Tallies and styles by speaker, as far as this view may know them."""
 
     tallies: dict[str, Tally]
@@ -149,8 +152,8 @@ def is_plain(view: View) -> bool:
     return here and view.known >= LATEST and not view.cold
 
 
-def _rows(view: View, who: Person) -> Rows:
-    rows = Rows({}, {})
+def _rows(view: View, who: Person) -> ProfileRows:
+    rows = ProfileRows({}, {})
     if is_plain(view):
         rows = kept(view, who.speakers)
     for speaker in who.speakers:
@@ -163,31 +166,31 @@ def _rows(view: View, who: Person) -> Rows:
     return rows
 
 
-def _upto(rows: Rows, speaker: str) -> int:
+def _upto(rows: ProfileRows, speaker: str) -> int:
     """The newest lineage of somebody's that is counted."""
     return rows.tallies[speaker].upto if speaker in rows.tallies else 0
 
 
-def kept(view: View, first: Collection[str] = ()) -> Rows:
+def kept(view: View, first: Collection[str] = ()) -> ProfileRows:
     """The rows that sleep keeps and this view may see, one a speaker; these people's in any case."""
-    rows = Rows({}, {})
+    rows = ProfileRows({}, {})
     for speaker, body, style in people.kept(view, first, SPEAKERS):
         rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), DECODER.decode(body)])
         rows.styles[speaker] = rows.styles.get(speaker, 0) + unpacked(style)
     return rows
 
 
-def _add(rows: Rows, speaker: str, said: Sequence[Said]) -> None:
+def _add(rows: ProfileRows, speaker: str, said: Sequence[SaidWords]) -> None:
     if said:
         rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), tally(said)])
         rows.styles[speaker] = sum((counted(one.text) for one in said), rows.styles.get(speaker, counted("")))
 
 
-def _recent(view: View, speaker: str, after: int, most: int = RECENT) -> list[Said]:
+def _recent(view: View, speaker: str, after: int, most: int = RECENT) -> list[SaidWords]:
     """What somebody said, the newest, after a lineage."""
     newest = newest_of(view, speaker, after, most)
     return [
-        Said(t.line, t.text, t.said_at, t.answers) for t in spoken(view, newest) if t.speaker == speaker
+        SaidWords(t.line, t.text, t.said_at, t.answers) for t in spoken(view, newest) if t.speaker == speaker
     ]  # fmt: skip
 
 
@@ -220,7 +223,7 @@ _HABITS = {
 }
 
 
-def _style(view: View, who: Person, own: Tally, rows: Rows) -> Style:
+def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
     said = [one.text for speaker in who.speakers for one in _recent(view, speaker, 0, SAMPLE)]
     mine = sum((rows.styles[one] for one in who.speakers if one in rows.styles), counted(""))
     others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
@@ -292,7 +295,7 @@ class _Sum(Struct):
         self.last, self.line = max((self.last, self.line), (met.last, met.line))
 
 
-def _relations(view: View, who: Person, own: Tally, rows: Rows) -> tuple[Relation, ...]:
+def _relations(view: View, who: Person, own: Tally, rows: ProfileRows) -> tuple[Relation, ...]:
     """Everybody around the person, the most frequent first; what hangs on a hidden text alone is left out."""
     whole = _full_names(rows.tallies)
     found: dict[str, _Sum] = {}
@@ -352,7 +355,7 @@ def _as_written(view: View, name: str, text: str) -> str:
 # Landmarks -------------------------------------------------------------------------------------------
 
 
-def _told_of(rows: Rows, who: Person) -> list[tuple[int, str]]:
+def _told_of(rows: ProfileRows, who: Person) -> list[tuple[int, str]]:
     """(lineage, kind) of the landmarks that the person tells, or that others tell of them by name."""
     found = set()
     for speaker, theirs in rows.tallies.items():
@@ -393,3 +396,85 @@ def _when(sentence: str, node: Node) -> Instant:
     """The one date that the sentence names, else when it was said."""
     spans = find_dates(sentence, to_datetime(node.valid.start))
     return spans[0].start if len(spans) == 1 else node.valid.start
+
+
+# Whom a name means here: an entity, a speaker, or both; and everything that they are called -------
+#
+# Only what the view may see counts: a speaker none of whose turns is visible is nobody here, and a
+# wrong name is answered with near ones that are.
+
+
+_ID = re.compile(r"[0-9a-f]{8,64}")
+NEAR = 5
+_LOOKED_AT = 40
+"""So many near names are looked at for some that may be seen."""
+
+
+class Person(Struct, frozen=True):
+    """Somebody: what to call them, their entities (lineages), and their names, folded."""
+
+    name: str
+    entities: tuple[int, ...]
+    speakers: tuple[str, ...]
+    called: frozenset[str]
+
+
+def somebody(view: View, handle: Handle, who: Any) -> Person:
+    """Somebody by name; by id where nobody has that name."""
+    if isinstance(who, str):
+        clean_name(who)
+        try:
+            return person(view, who)
+        except NotFound:
+            if not _ID.fullmatch(who.strip().lower()):
+                raise
+    node = view.latest(handle.resolve(view, who).line)
+    if node is None or node.type not in ("Entity", "Turn"):
+        raise NotFound("a profile is of a person: give a name, or the id of an entity")
+    return person(view, node.name)
+
+
+def person(view: View, name: str) -> Person:
+    """The one who is called so; NotFound, with near names, where nobody is."""
+    key = fold(name)
+    lines = _entities(view, key)
+    names = people.names_of(view, lines)
+    keys = {fold(one) for one in names} | {key}
+    spoken = people.heard(view, sorted(keys))
+    if not spoken and not lines:
+        spoken = _by_first_name(view, key)
+    if not spoken and not lines:
+        raise NotFound(_nobody(view, name, key))
+    shown = _written_name(view, spoken, names) or name
+    called = keys | set(spoken) | {one.split()[0] for one in (*keys, *spoken) if one}
+    return Person(shown, tuple(lines), tuple(spoken), frozenset(called))
+
+
+def _entities(view: View, key: str) -> list[int]:
+    """The visible entities of this name, with what was accepted as the same."""
+    lines = sorted({one.line for one in people.called(view, [key])})
+    lines = view.same_as(*lines) if lines and view.has_merges() else lines
+    seen = view.bind(world=0).visible(lines)  # entities live in the root, whichever world speaks of them
+    return [node.line for node in seen]
+
+
+def _by_first_name(view: View, key: str) -> list[str]:
+    """The one speaker of this first name."""
+    heard = people.heard(view, [name for name in people.speakers(view) if name.split()[0] == key])
+    return heard if len(heard) == 1 else []
+
+
+def _written_name(view: View, speakers: Sequence[str], names: Sequence[str]) -> str:
+    """A name as it was written."""
+    return names[0] if names else people.written(view, speakers[0] if speakers else "")
+
+
+def _nobody(view: View, name: str, key: str) -> str:
+    near = difflib.get_close_matches(key, people.speakers(view), n=_LOOKED_AT, cutoff=0.5)
+    seen = set(people.heard(view, near))
+    heard = [one for one in near if one in seen]
+    by_key = people.names_near(view, key)
+    heard += difflib.get_close_matches(key, list(by_key), n=NEAR, cutoff=0.6)
+    told = ", ".join(dict.fromkeys(by_key.get(one) or _written_name(view, [one], ()) for one in heard[:NEAR]))
+    hint = f"; did you mean {told}?" if told else ""
+    return f"nobody here is called {name[:80]!r}{hint}"

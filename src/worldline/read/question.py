@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection
 import msgspec
 
 from worldline.reading.claim import stem
-from worldline.text import fold
-from worldline.wordlists import word_set
+from worldline.text import fold, word_set
 
 _TOKEN = re.compile(r"[^\W_]+(?:[’'.-][^\W_]+)*\.?|\"|“|”")
 _WORD = re.compile(r"[^\W_]+")
@@ -47,7 +46,7 @@ class Word(msgspec.Struct, frozen=True):
     place: int
 
 
-class Question(msgspec.Struct, frozen=True):
+class PlannedQuestion(msgspec.Struct, frozen=True):
     """What the walk needs to know of a question."""
 
     text: str
@@ -60,7 +59,7 @@ class Question(msgspec.Struct, frozen=True):
 Linker = Callable[[Collection[str]], dict[str, str]]
 
 
-def read_question(text: str, link: Linker) -> Question:
+def read_question(text: str, link: Linker) -> PlannedQuestion:
     """Mentions, strongest first, and the content words outside the strongest one."""
     tokens = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text) if m.group() not in '"“”']
     mentions = _mentions(text, tokens, link)
@@ -77,7 +76,7 @@ def read_question(text: str, link: Linker) -> Question:
     for mention in mentions:
         places.append(mention.begin)
     masked = text[: inside.begin] + "X" + text[inside.end :] if inside else text
-    return Question(text, masked.replace('"', ""), tuple(mentions), tuple(words), tuple(places))
+    return PlannedQuestion(text, masked.replace('"', ""), tuple(mentions), tuple(words), tuple(places))
 
 
 def _mentions(text: str, tokens: list[tuple[int, int, str]], link: Linker) -> list[Mention]:

@@ -20,7 +20,6 @@ from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask
-from worldline.read.few import few
 from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
@@ -32,7 +31,7 @@ from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import Described
 from worldline.store import cold, search, strengths
 from worldline.store.indexing import described_draft
-from worldline.store.shown import Verbatim, verbatim
+from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
@@ -223,7 +222,7 @@ def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Se
 
 
 def _beside_the_words(
-    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.Ground
+    view: View, asked: Asked, pool: Pool, wish: Wish, ground: search.SearchGround
 ) -> dict[str, Column]:
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
@@ -238,7 +237,9 @@ def _beside_the_words(
 # The pool ------------------------------------------------------------------------------------------
 
 
-def gather(view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.Ground) -> Pool:
+def gather(
+    view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.SearchGround
+) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
@@ -380,3 +381,39 @@ def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float)
     lines.append(f"pool: {len(pool.candidates)} candidates, {len(pool.turns)} with their neighbours")
     told = ", ".join(f"{name} {value:.2f}" for name, value in measures.items())
     return [*lines, f"evidence {sure:.2f}: {told}"]
+
+
+# How many of the hits stand out, so that a short memory does --------------------------------------
+#
+# How many of the hits stand out, so that a short memory does not print itself for every question.
+#
+# It decides by the scores alone: what lies far behind the best is context, not an answer. A clear answer
+# brings one to three hits; a question for several things, or one whose evidence lies close together,
+# brings them all.
+
+
+BEHIND = 5.0
+"""So far behind the best a hit still counts: of the questions that ten hits answer, all but one or two in a hundred
+keep their evidence, with a quarter fewer hits; in a small memory one or two are left of six."""
+CLEARLY = 2.5
+MOST = 3
+"""So many at most where the answer is known, or where it is doubted that there is one."""
+
+
+def few(
+    scores: Sequence[float], *, answered: bool = False, several: bool = False, doubted: bool = False
+) -> int:
+    """How many of the hits, best first, are worth a look.
+
+    >>> few([8.4, 4.7, 1.4, -1.4], answered=True), few([8.5, 1.4, 0.3], several=True)
+    (1, 1)
+    >>> few([4.2, 10.5, 4.0])  # what holds now was put before what it replaced
+    2
+    >>> few([7.1, 5.8, 5.5, 5.2, 0.2]), few([]), few([3.0, 2.9, 2.8, 2.7, 2.6], doubted=True)
+    (4, 0, 3)
+    """
+    if not scores:
+        return 0
+    margin = CLEARLY if answered and not several else BEHIND
+    near = 1 + max(at for at, score in enumerate(scores) if score >= max(scores) - margin)
+    return min(near, MOST) if (answered or doubted) and not several else near

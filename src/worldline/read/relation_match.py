@@ -17,10 +17,10 @@ import msgspec
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from worldline.read.question import Question, Word
+from worldline.read.question import PlannedQuestion, Word
 from worldline.read.synonyms import same_idea
 from worldline.reading.claim import LIGHT, stem
-from worldline.wordlists import word_set
+from worldline.text import word_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,12 +123,12 @@ class Matcher:
         """The relation's single words, for comparison word by word."""
         return [w for w in self.phrases[index].lower().split() if w not in LIGHT and len(w) > 2]
 
-    def table(self, asked: Question) -> Any:
+    def table(self, asked: PlannedQuestion) -> Any:
         """words × relations."""
         rows = [self.similarity(word)[: len(self.phrases)] for word in asked.words]
         return np.array(rows, np.float32).reshape(len(asked.words), len(self.phrases))
 
-    def quick(self, asked: Question) -> Callable[[Sequence[Hop], int], float]:
+    def quick(self, asked: PlannedQuestion) -> Callable[[Sequence[Hop], int], float]:
         """The score of a chain without the meaning of it as a whole; many are of the same relations, and scored once.
 
         It holds until further relations are learned.
@@ -144,7 +144,7 @@ class Matcher:
 
         return score
 
-    def _cached_table(self, asked: Question) -> tuple[Any, Any]:
+    def _cached_table(self, asked: PlannedQuestion) -> tuple[Any, Any]:
         key = (asked.text, len(self.phrases))
         if getattr(self, "_key", None) != key:
             table = self.table(asked)
@@ -153,11 +153,15 @@ class Matcher:
             self._key, self._table = key, (table, idf)
         return self._table
 
-    def shape(self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]) -> float:
+    def shape(
+        self, asked: PlannedQuestion, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
+    ) -> float:
         """Coverage, focus, hops, direction, loose ends, weighed."""
         return float(self.features(asked, hops, start, tables) @ self.vector_of_weights)
 
-    def features(self, asked: Question, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]) -> Any:
+    def features(
+        self, asked: PlannedQuestion, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
+    ) -> Any:
         """The features that need no embedding of the chain, in the order of `Weights`."""
         table, idf = tables
         inverse = sum(h.inverse for h in hops)
@@ -193,7 +197,7 @@ class Matcher:
             np.float32,
         )
 
-    def _asked_kind(self, asked: Question, last: Hop) -> tuple[bool, bool]:
+    def _asked_kind(self, asked: PlannedQuestion, last: Hop) -> tuple[bool, bool]:
         opening = asked.text.lower().split()[:3]
         key, _, kind = last.relation.partition("#")
         agent = AGENT.search(key) or AGENT.search(self.phrases[self.relations[last.relation]])
@@ -201,7 +205,7 @@ class Matcher:
         where = "where" in opening and (kind in PLACE_STEMS or key.endswith("|in"))
         return who, where
 
-    def careful(self, asked: Question, chains: Sequence[tuple[Sequence[Hop], int]]) -> list[float]:
+    def careful(self, asked: PlannedQuestion, chains: Sequence[tuple[Sequence[Hop], int]]) -> list[float]:
         """The full score: shape, and what whole chains mean."""
         score = self.quick(asked)
         scores = [score(hops, start) for hops, start in chains]
@@ -210,7 +214,7 @@ class Matcher:
         return self._with_meaning(asked, chains, scores)
 
     def _with_meaning(
-        self, asked: Question, chains: Sequence[tuple[Sequence[Hop], int]], scores: list[float]
+        self, asked: PlannedQuestion, chains: Sequence[tuple[Sequence[Hop], int]], scores: list[float]
     ) -> list[float]:
         described = [self.describe(hops) for hops, _ in chains]
         order = sorted(range(len(chains)), key=lambda i: -scores[i])
@@ -266,13 +270,13 @@ def nested(phrase: str, inner: str, inverse: bool) -> str:
     return f"the {plain} of {inner}"
 
 
-def _gap(asked: Question, start: int) -> float:
+def _gap(asked: PlannedQuestion, start: int) -> float:
     """How much weaker the chain's mention is than the strongest one."""
     top = asked.mentions[0].weight
     return (top - asked.mentions[start].weight) / max(1.0, math.sqrt(top))
 
 
-def _dangling(asked: Question, sims: Any, idf: Any, start: int) -> float:
+def _dangling(asked: PlannedQuestion, sims: Any, idf: Any, start: int) -> float:
     """Unanswered words on the far side of the last hop's word, seen from the mention."""
     last = sims[:, -1]
     best = int(last.argmax())

@@ -19,7 +19,7 @@ from worldline.read.recall import Ranked, Wish, find
 from worldline.read.turns import Turn
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import landmarks
-from worldline.store.shown import verbatim
+from worldline.store.strengths import verbatim
 
 NEAR = 0.65
 """A cosine from which on a text without any word of the topic is about it all the same."""

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import msgspec
 
-from worldline.read.question import Question, read_question
+from worldline.read.question import PlannedQuestion, read_question
 from worldline.read.relation_match import Matcher
 from worldline.read.synonyms import plain
 
@@ -102,7 +102,7 @@ def walk(question: str, graph: Graph, matcher: Matcher | None = None, limit: int
     return Answer(tuple(chains[:limit]), _confidence(chains, matcher), names)
 
 
-def _search(asked: Question, graph: Graph, matcher: Matcher) -> list[_Path]:
+def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Path]:
     """All chains worth ranking: breadth first, the best `BEAM` of each length go on."""
     named = frozenset(m.entity for m in asked.mentions)
     frontier = [_Path((), frozenset({m.entity}), i) for i, m in enumerate(asked.mentions[:STARTS])]
@@ -126,7 +126,7 @@ def _search(asked: Question, graph: Graph, matcher: Matcher) -> list[_Path]:
     return found
 
 
-def _end(asked: Question, path: _Path) -> str:
+def _end(asked: PlannedQuestion, path: _Path) -> str:
     return path.hops[-1].target if path.hops else asked.mentions[path.start].entity
 
 
@@ -143,7 +143,7 @@ def _steps(ends: set[str], graph: Graph) -> dict[str, list[Hop]]:
     return steps
 
 
-def _rank(asked: Question, paths: list[_Path], graph: Graph, matcher: Matcher) -> list[Chain]:
+def _rank(asked: PlannedQuestion, paths: list[_Path], graph: Graph, matcher: Matcher) -> list[Chain]:
     """One chain per answer, best first, after the careful score."""
     scores = matcher.careful(asked, [(p.hops, p.start) for p in paths])
     order = sorted(range(len(paths)), key=lambda i: (-scores[i], len(paths[i].hops), i))

@@ -14,8 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from worldline.text import words
-from worldline.wordlists import word_set
+from worldline.text import word_set, words
 
 Cue = Literal["", "closes", "adds", "series", "correction", "ends"]
 Rank = Literal["given", "user", "other", "inferred"]

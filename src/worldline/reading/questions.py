@@ -134,7 +134,7 @@ def read_question(text: str, asked_at: datetime | None = None) -> Question | Non
     tokens = _asking(sentences)
     if not tokens:
         return None
-    return _Reader(text, tokens, asked_at).read()
+    return _QuestionReader(text, tokens, asked_at).read()
 
 
 def _asking(sentences: Sequence[Sequence[Token]]) -> Sequence[Token]:
@@ -145,7 +145,7 @@ def _asking(sentences: Sequence[Sequence[Token]]) -> Sequence[Token]:
     return sentences[-1] if sentences else ()
 
 
-class _Reader:
+class _QuestionReader:
     """One question being read."""
 
     def __init__(self, text: str, tokens: Sequence[Token], asked_at: datetime | None) -> None:

@@ -13,7 +13,7 @@ import re
 import msgspec
 
 from worldline.reading.claim import LIGHT, Claim, predicate_key
-from worldline.wordlists import word_set
+from worldline.text import word_set
 
 COPULA = word_set("is are was were")
 AUXILIARY = COPULA | word_set(

@@ -21,7 +21,7 @@ from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
-from worldline.rules.slots import Held
+from worldline.rules.slots import HeldValue
 from worldline.text import fold, stop
 
 PASSED = ("was ", "did ", "plan ")
@@ -38,7 +38,7 @@ _LIGHT = frozenset(
 class Around(Struct, frozen=True):
     """A held fact with the words of its three parts."""
 
-    held: Held
+    held: HeldValue
     subject: frozenset[str]
     relation: frozenset[str]
     object: frozenset[str]
@@ -50,7 +50,7 @@ class Around(Struct, frozen=True):
     many: bool = False
 
 
-def around(held: Held, subject: str, speaker: str) -> Around:
+def around(held: HeldValue, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
     named = _stems(subject) - _stems(speaker)

@@ -38,7 +38,7 @@ _SCANNED = 8000
 _DATE = "@"
 
 
-class Source(Struct, frozen=True):
+class CoverageSource(Struct, frozen=True):
     """A text of a world: who says it, when, and whether somebody says it for themselves."""
 
     event: int
@@ -62,12 +62,12 @@ class Sentence(Struct, frozen=True):
     """How much its place and its speaker speak for it."""
 
 
-def cut(sources: Sequence[Source]) -> list[Sentence]:
+def cut(sources: Sequence[CoverageSource]) -> list[Sentence]:
     """The sentences of these texts, in order, with what each covers."""
     return [sentence for place, source in enumerate(sources) for sentence in _pieces(source, place)]
 
 
-def _pieces(source: Source, place: int) -> Iterator[Sentence]:
+def _pieces(source: CoverageSource, place: int) -> Iterator[Sentence]:
     prior = (1.0 if source.own else ANSWERS) * (1 + LEAD / (1 + place / HALF))
     text = source.text[:_SCANNED]
     for number, (start, end) in enumerate(sentences(text)):
@@ -99,7 +99,7 @@ def recurring(said: Sequence[Sentence]) -> dict[str, int]:
 
 
 def worth(
-    sources: Sequence[Source], counts: Mapping[str, int], rarity: Mapping[str, float]
+    sources: Sequence[CoverageSource], counts: Mapping[str, int], rarity: Mapping[str, float]
 ) -> dict[str, float]:
     """What each term and date of a world is worth: how often it comes up, how rare it is elsewhere."""
     names = frozenset(name for source in sources if source.own for name in names_in(source.text[:_SCANNED]))

@@ -24,7 +24,7 @@ RETOLD = ("Happening", "Topic", "Summary")
 """Types of which sleep makes some from texts that are found by their own words."""
 
 
-class Wanted(Struct, frozen=True):
+class WantedEdge(Struct, frozen=True):
     """An interval in which a derived edge should hold, with what there is to say about it."""
 
     valid: Interval
@@ -32,7 +32,7 @@ class Wanted(Struct, frozen=True):
     scope: int = 0
 
 
-class Held(Struct, frozen=True):
+class HeldEdge(Struct, frozen=True):
     """A derived edge as it is believed now."""
 
     belief: Belief
@@ -78,7 +78,9 @@ def without(intervals: Iterable[Interval], taken: Iterable[Interval]) -> list[In
     return sorted(set(left))
 
 
-def refit(wanted: Sequence[Wanted], held: Sequence[Held], reason: str) -> tuple[list[Close], list[Wanted]]:
+def refit(
+    wanted: Sequence[WantedEdge], held: Sequence[HeldEdge], reason: str
+) -> tuple[list[Close], list[WantedEdge]]:
     """The closes that end what should not hold, and what is then missing."""
     closes: list[Close] = []
     missing = list(wanted)
@@ -93,7 +95,7 @@ def refit(wanted: Sequence[Wanted], held: Sequence[Held], reason: str) -> tuple[
     return closes, missing
 
 
-def _same(wanted: Wanted, row: Held) -> bool:
+def _same(wanted: WantedEdge, row: HeldEdge) -> bool:
     return (wanted.valid.start, wanted.metadata, wanted.scope) == (
         row.belief.valid.start,
         row.metadata,

@@ -17,16 +17,18 @@ import msgspec
 from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
 
 from worldline import lexicon
-from worldline.rules.name_parts import Name, read
-from worldline.rules.name_sounds import phonetic, skeleton
 from worldline.rules.names import (
     GENERIC,
     PARTICLES,
+    Name,
     east_asian_words,
     given_forms,
     is_nickname,
     known_given,
+    phonetic,
+    read,
     same_given,
+    skeleton,
 )
 from worldline.text import fold
 
@@ -38,7 +40,7 @@ LONGEST_WORD = 64
 """Longer words must be equal."""
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class NearEntity(msgspec.Struct, frozen=True):
     """An entity that blocking found: its id and every name it is known by."""
 
     id: str
@@ -62,26 +64,26 @@ class Resolved(msgspec.Struct, frozen=True):
     score: float
 
 
-class Ambiguous(msgspec.Struct, frozen=True):
+class Unclear(msgspec.Struct, frozen=True):
     """Several entities fit about equally well, best first."""
 
     matches: tuple[Match, ...]
 
 
-class New(msgspec.Struct, frozen=True):
+class NewEntity(msgspec.Struct, frozen=True):
     """No known entity; the nearest one is kept for the explanation."""
 
     nearest: Match | None = None
 
 
-Resolution = Resolved | Ambiguous | New
+Resolution = Resolved | Unclear | NewEntity
 Similarity = Callable[[str, str], float]
 Tiebreak = Callable[[str, tuple[Match, ...]], str | None]
 
 
 def resolve(
     name: str,
-    pool: Iterable[Candidate],
+    pool: Iterable[NearEntity],
     *,
     kind: str = "",
     similarity: Similarity | None = None,
@@ -95,7 +97,7 @@ def resolve(
     )
     good = tuple(m for m in matches if m.score >= PROPOSE)
     if not good:
-        return New(matches[0] if matches else None)
+        return NewEntity(matches[0] if matches else None)
     exact = tuple(m for m in good if m.tier == "exact")
     rivals = exact or tuple(m for m in good if good[0].score - m.score < CLOSE)
     if len(rivals) == 1:
@@ -104,10 +106,10 @@ def resolve(
     for match in rivals:
         if match.id == chosen:
             return Resolved(match.id, match.tier, match.score)
-    return Ambiguous(rivals)
+    return Unclear(rivals)
 
 
-def match_candidate(name: str, candidate: Candidate, similarity: Similarity | None) -> Match:
+def match_candidate(name: str, candidate: NearEntity, similarity: Similarity | None) -> Match:
     """The best tier and score over all of a candidate's names."""
     best = Match(candidate.id, "phonetic", 0.0)
     for known in candidate.names:

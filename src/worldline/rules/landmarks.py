@@ -246,22 +246,22 @@ _SOON = re.compile(
 _SHORT = re.compile(r"['’](?:s|ve|re|d)$|,$")
 
 
-class _Rule(Struct, frozen=True):
+class _LandmarkRule(Struct, frozen=True):
     kind: str
     pattern: re.Pattern[str]
     coming: bool
     of_others: bool
 
 
-def _by_first_word() -> dict[str, list[_Rule]]:
+def _by_first_word() -> dict[str, list[_LandmarkRule]]:
     """The rules that a word may be the first of."""
-    found: dict[str, list[_Rule]] = {}
+    found: dict[str, list[_LandmarkRule]] = {}
     tables = ((_DONE, False, False), (_OF_OTHERS_DONE, False, True), (_TO_COME, True, False))
     for table, coming, of_others in tables:
         for kind, verbs, rest in table:
             between = rf"(?:(?:\s+{_ADVERB})*\s+|(?=[.!,]|$))" if verbs != _AUX else rf"(?:\s+{_ADVERB})*\s+"
             spaced = verbs.replace(" ", r"\s+")
-            rule = _Rule(kind, re.compile(rf"(?:{spaced})\b{between}{rest}", re.I), coming, of_others)
+            rule = _LandmarkRule(kind, re.compile(rf"(?:{spaced})\b{between}{rest}", re.I), coming, of_others)
             for word in dict.fromkeys(verb.split()[0] for verb in verbs.split("|")):
                 found.setdefault(word, []).append(rule)
     return found
@@ -302,7 +302,7 @@ def _of_sentence(sentence: str, offset: int) -> list[Landmark]:
     return list(found.values())
 
 
-def _told(sentence: str, at: int, rule: _Rule) -> tuple[str, float] | None:
+def _told(sentence: str, at: int, rule: _LandmarkRule) -> tuple[str, float] | None:
     """(of whom, share of the weight) if somebody is said to have done it; None where it is in doubt."""
     if unreal_before(sentence, at):
         return None

@@ -9,11 +9,12 @@ Data and its look-ups only; identity.py decides what follows from them. The long
 from __future__ import annotations
 
 import re
-from functools import cache
+import unicodedata
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from worldline import lexicon
-from worldline.wordlists import word_set
+from worldline.text import fold, word_set
 
 MALE = word_set("mr sir lord herr monsieur senor signor uncle grandpa king prince brother father fr")
 FEMALE = word_set(
@@ -178,3 +179,198 @@ def east_asian_words(kind: str) -> tuple[str, ...]:
     rows = [line.split() for line in lexicon.lines("east_asian_names.txt")]
     found = {word.translate(east_asian()) for row in rows if row[0] == kind for word in row[1:]}
     return tuple(sorted(found, key=len, reverse=True))
+
+
+# How a word of a name sounds: two codes, one for transliterations and one for the ear -------------
+#
+# skeleton("tchaikovsky") == skeleton("chaikovskiy")
+
+
+_SOUNDS = (
+    ("tsch", "c"),
+    ("tch", "c"),
+    ("sch", "s"),
+    ("sh", "s"),
+    ("zh", "z"),
+    ("kh", "h"),
+    ("ch", "c"),
+    ("ph", "f"),
+    ("gh", "g"),
+    ("th", "t"),
+    ("dj", "j"),
+    ("dzh", "j"),
+    ("ck", "k"),
+    ("kn", "n"),
+    ("wr", "r"),
+    ("qu", "kv"),
+    ("q", "k"),
+    ("x", "ks"),
+    ("w", "v"),
+    ("tz", "c"),
+    ("ts", "c"),
+)
+_CLASSES = {c: n for n, group in enumerate(("bpfv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for c in group}
+
+
+@lru_cache(maxsize=50_000)
+def skeleton(word: str) -> str:
+    """The consonants as a transliterator hears them: Tchaikovsky and Chaikovskiy agree."""
+    for spelt, heard in _SOUNDS:
+        word = word.replace(spelt, heard)
+    word = re.sub(r"c(?=[aou lrnt]|$)", "k", word) if not word.startswith("c") else word
+    first = "i" if word[:1] in "iyj" else word[:1]
+    rest = re.sub(r"[aeiouyjh]", "", word[1:])
+    return first + re.sub(r"(.)\1+", r"\1", rest)
+
+
+@lru_cache(maxsize=50_000)
+def phonetic(word: str) -> str:
+    """A Soundex-like code of five: PH sounds F, CK K, initial KN N, initial WR R."""
+    word = word.replace("ph", "f").replace("ck", "k")
+    if word[:2] in ("kn", "wr", "ps", "gn"):
+        word = word[1:]
+    first = {"c": "k", "q": "k", "z": "s", "y": "i", "j": "i", "w": "v"}.get(word[:1], word[:1])
+    code, last = "", _CLASSES.get(word[:1])
+    for letter in word[1:]:
+        number = _CLASSES.get(letter)
+        if number is not None and number != last:
+            code += str(number)
+        if letter not in "hw":
+            last = number
+    return (first + code)[:5]
+
+
+# What a name says: its carrying words, numbers, titles, -------------------------------------------
+#
+# What a name says: its carrying words, numbers, titles, lineage, initials; read once, in linear time.
+#
+# It compares nothing: `identity.py` does.
+#
+#     read("Dr. J.R. Müller Jr.").parts == ("j", "r", "muller")
+
+
+STOPS = word_set("the and of for")
+_KINDS = LEGAL | ORGANISATION_WORDS | GENERIC
+_TRAILING = LEGAL | DEGREES | LINEAGE.keys() | {"and"}
+_OWNER = re.compile(r"(?<!\w)\w+['’]s\b")
+_DIGITS = re.compile(r"\d+(?:\.\d+)*")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?\.?")
+_ROMAN = {r: str(n) for n, r in enumerate("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI".split(), 1)}
+
+
+class Name(NamedTuple):
+    """What is read off a name."""
+
+    parts: tuple[str, ...]
+    """The words that carry it: folded, in order, without titles, legal forms and articles."""
+    spelt: tuple[str, ...]
+    """The same with letters spelt out: mueller for müller."""
+    numbers: tuple[str, ...]
+    lineage: str
+    gender: str
+    owners: tuple[str, ...]
+    """The "emmas" of "Emma's sister"."""
+    initials: tuple[str, ...]
+    """What an acronym of it would be."""
+    acronym: str
+    """Its letters, if it is nothing but a few capitals."""
+    titled: bool
+    organisation: bool
+    couple: bool
+
+
+@lru_cache(maxsize=50_000)
+def read(name: str) -> Name:
+    """A name, read."""
+    name = unicodedata.normalize("NFKC", name)
+    plain, spelt = (_prepared(name.translate(letters(way))) for way in (False, True))
+    parts, lineage, titles = _core(plain)
+    return Name(
+        parts, parts if spelt == plain else _core(spelt)[0],
+        tuple(sorted(number for word in parts for number in _DIGITS.findall(word))), lineage,
+        "m" if titles & MALE else "f" if titles & FEMALE else "",
+        tuple(fold(match[0]) for match in _OWNER.finditer(name)),
+        _initials(plain), _acronym(name), bool(titles),
+        not _KINDS.isdisjoint(SHORT_FORMS.get(word, word) for word in plain), "and" in plain,
+    )  # fmt: skip
+
+
+def _prepared(name: str) -> list[str]:
+    """Its words in their usual order, folded, with signs as words."""
+    tokens = _turned(name).replace("&", " and ").split()
+    for at, token in enumerate(tokens[:-1]):
+        if "." in token and _DOTTED.fullmatch(token):
+            tokens[at] = token.replace(".", " ")
+    if len(tokens) > 1:
+        tokens[-1] = _ROMAN.get(tokens[-1], tokens[-1])
+    return [part for word in fold(" ".join(tokens)).split() for part in _signs(word)]
+
+
+def _turned(name: str) -> str:
+    """ "Smith, John" as "John Smith"."""
+    before, comma, after = name.partition(",")
+    family, given = fold(before).split(), fold(after).split()
+    if not comma or "," in after or not 0 < len(family) <= 3 or not 0 < len(given) <= 4:
+        return name
+    if given[0] in LEGAL or given[0] in LINEAGE or given[0] in DEGREES or not STOPS.isdisjoint(family):
+        return name
+    return f"{after} {before}" if len(family) == 1 or given[0] in known_given() else name
+
+
+def _signs(word: str) -> list[str]:
+    if word[0] == "." and len(word) > 1:
+        return ["dot" + word[1:]]
+    bare = word.rstrip("+#")
+    if bare == word or not bare:
+        return [word]
+    return [bare, *("sharp" if sign == "#" else "plus" for sign in word[len(bare) :])]
+
+
+def _core(words: list[str]) -> tuple[tuple[str, ...], str, frozenset[str]]:
+    """The carrying words, the lineage, and the titles that stood before."""
+    begin, end, lineage = 0, len(words), ""
+    while end - begin > 1 and words[begin] in TITLES and words[begin + 1] not in STOPS:
+        begin += 1
+    titles = frozenset(words[:begin])
+    while end - begin > 1 and words[end - 1] in _TRAILING:
+        lineage = LINEAGE.get(words[end - 1], lineage)
+        end -= 1
+    if end - begin > 2 and words[end - 1].isdigit() and words[begin] in known_given():
+        lineage = words[end - 1]
+        end -= 1
+    if end - begin > 1 and words[begin] in LEADING_LEGAL:
+        begin += 1
+    core = [word for word in words[begin:end] if word not in STOPS] or words[begin:end]
+    if len(core) > 1:
+        core = [ORDINALS.get(word) or SHORT_FORMS.get(word, word) for word in core]
+    core = [match[1] if (match := _ORDINAL.fullmatch(word)) else word for word in core]
+    return tuple(core if "".join(core).isascii() else _eastern(core)), lineage, titles
+
+
+def _eastern(words: list[str]) -> list[str]:
+    """One form of each character, kana alike, no honorific behind the name."""
+    words = [word.translate(east_asian()) for word in words]
+    for honorific in east_asian_words("honorific"):
+        if words[-1] == honorific and len(words) > 1:
+            return words[:-1]
+        if words[-1].endswith(honorific) and len(words[-1]) - len(honorific) >= 2:
+            return [*words[:-1], words[-1].removesuffix(honorific)]
+    return [word.rstrip("ー") if len(word) > 3 else word for word in words]
+
+
+def _initials(words: list[str]) -> tuple[str, ...]:
+    told = [word for word in words if word not in STOPS]
+    found = {"".join(word[0] for word in some) for some in (words, told, [w for w in told if w not in LEGAL])}
+    person = len(told) == 2 and told[0] in known_given()
+    return tuple(sorted(some for some in found if 2 <= len(some) <= 6 and not person))
+
+
+def _acronym(name: str) -> str:
+    """The letters of a name that is nothing but a few capitals (IBM, F.B.I., P&G, DoD); else nothing."""
+    tokens = name.replace(".", "").replace("&", "").split()[:8]
+    found = "".join(token for token in tokens if fold(token) not in LEGAL)
+    if not 2 <= len(found) <= 6 or not found.isascii() or not found.isalpha():
+        return ""
+    mixed = 3 <= len(found) <= 5 and found[0].isupper() and found[-1].isupper()
+    return found.lower() if found.isupper() or mixed else ""

@@ -15,12 +15,10 @@ from typing import Literal, Protocol
 import msgspec
 
 from worldline.lexicon import words
-from worldline.reading.claim import Claim, stem
+from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
-from worldline.rules.vocabulary import FUNCTIONAL_KEYS, MANY, ONE_AT_A_TIME, PASSIVE_MAKING
-from worldline.text import fold
-from worldline.wordlists import word_set
+from worldline.text import fold, word_set
 
 Verb = Literal["opens", "repeats", "adds", "series", "closes", "contradicts", "ends"]
 MEASURES = word_set(
@@ -31,7 +29,7 @@ MEASURES = word_set(
 RANKS = {"given": 3, "user": 2, "other": 1, "inferred": 0}
 
 
-class Held(msgspec.Struct, frozen=True):
+class HeldValue(msgspec.Struct, frozen=True):
     """A currently believed fact of the same subject, as far as this decision needs it."""
 
     id: str
@@ -56,7 +54,7 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Known(Protocol):
+class KnownSlot(Protocol):
     """What the store knows about names and slots, for meeting of wordings."""
 
     def kinds(self, name: str) -> frozenset[str]:
@@ -88,7 +86,7 @@ def slot_of(claim: Claim) -> str:
     return claim.key if not kind or stem(kind) in words else f"{claim.key}#{stem(kind)}"
 
 
-def decide(claim: Claim, held: Sequence[Held], known: Known = NOTHING, teller: str = "") -> Decision:
+def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, teller: str = "") -> Decision:
     """The effect of a claim on the current facts of its subject."""
     if _is_of_family(claim):
         return _by_family(claim, held, teller)
@@ -151,7 +149,7 @@ def _may_meet(claim: Claim, slot: str) -> bool:
 AT_ODDS = "two sources disagree, and neither speaks of a change"
 
 
-def _told_by_others(rivals: Sequence[Held], teller: str) -> bool:
+def _told_by_others(rivals: Sequence[HeldValue], teller: str) -> bool:
     return any(teller and h.teller and fold(h.teller) != fold(teller) for h in rivals)
 
 
@@ -159,7 +157,7 @@ NOT = "not "
 """Opens the slot of what is said not to be so."""
 
 
-def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
+def _by_family(claim: Claim, held: Sequence[HeldValue], teller: str) -> Decision:
     """The effect of what was read as one of a family, or with a wording that says how many values it holds."""
     slot = next((s for s in (claim.key, *claim.others) if any(h.slot == s for h in held)), claim.key)
     if slot != claim.key:
@@ -202,7 +200,7 @@ def _by_family(claim: Claim, held: Sequence[Held], teller: str) -> Decision:
     return Decision("adds", slot, False, over, why)
 
 
-def _ousted(claim: Claim, held: Sequence[Held]) -> list[Held]:
+def _ousted(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
     """What another family holds and cannot hold any longer: whoever gets engaged is not single."""
     family = families().all.get(claim.key)
     if family is None or not family.ousts:
@@ -229,7 +227,7 @@ def _as_one_of(claim: Claim, slot: str) -> Claim:
     return msgspec.structs.replace(claim, key=slot, holds=family.holds, fixed=not family.changes)
 
 
-def _one_value(claim: Claim, slot: str, rivals: Sequence[Held], teller: str) -> Decision:
+def _one_value(claim: Claim, slot: str, rivals: Sequence[HeldValue], teller: str) -> Decision:
     """Another value where one holds at a time: the later takes the place, two sources at odds contradict."""
     if claim.fixed:
         return Decision("contradicts", slot, True, (), "this cannot change, so one of the two is wrong")
@@ -240,7 +238,7 @@ def _one_value(claim: Claim, slot: str, rivals: Sequence[Held], teller: str) -> 
     return _replace(claim, slot, rivals, "there is one at a time, and this is the later one", True)
 
 
-def _over(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
+def _over(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """What is said to be over ends: in its slot, or where the thing itself is held under another word."""
     over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
     if not over and claim.object:
@@ -252,13 +250,13 @@ def _over(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) 
     return Decision("ends", slot, False, ids, reason)
 
 
-def _is_part_of(said: str, held: Held) -> bool:
+def _is_part_of(said: str, held: HeldValue) -> bool:
     """ "plays badminton on Wednesdays" is over when the badminton is."""
     phrase = set(fold(held.phrase).split())
     return bool(said) and set(fold(said).split()) <= phrase and not held.slot.startswith(NOT)
 
 
-def _denial(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]) -> Decision:
+def _denial(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """ "I don't live in Paris": ends what says so, touches nothing else, and is kept as a denial."""
     over = tuple(h.id for h in mates if fold(claim.object) == fold(h.object) and not claim.event)
     if any(h.slot == NOT + slot and fold(h.object) == fold(claim.object) for h in held):
@@ -266,7 +264,7 @@ def _denial(claim: Claim, slot: str, mates: Sequence[Held], held: Sequence[Held]
     return Decision("closes" if over else "opens", NOT + slot, False, over, "the text denies it")
 
 
-def corrects(value: str, held: Held) -> bool:
+def corrects(value: str, held: HeldValue) -> bool:
     """Whether a bare value can stand in the place of a held one: another of the same shape and unit."""
     a, b = fold(value), fold(held.object)
     if (
@@ -287,7 +285,7 @@ def _same_thing(said: str, known: str) -> bool:
     return bool(a) and bool(b) and (set(a) <= set(b) or set(b) <= set(a))
 
 
-def join(claim: Claim, held: Sequence[Held], known: Known = NOTHING) -> str:
+def join(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING) -> str:
     """The slot that a claim belongs to: its own, or a held one that words the same thing otherwise."""
     own = _completed(claim, slot_of(claim), known)
     slots = list(dict.fromkeys(h.slot for h in held))
@@ -319,7 +317,7 @@ def _measure_slot(own: str, slots: Sequence[str]) -> str:
     return best
 
 
-def _completed(claim: Claim, own: str, known: Known) -> str:
+def _completed(claim: Claim, own: str, known: KnownSlot) -> str:
     """A wording without a type noun takes the one that its object carries, if only one fits."""
     if "#" in own or claim.kind != "entity":
         return own
@@ -327,7 +325,7 @@ def _completed(claim: Claim, own: str, known: Known) -> str:
     return f"{own}#{next(iter(fitting))}" if len(fitting) == 1 else own
 
 
-def _meets(claim: Claim, own: str, slot: str, held: Sequence[Held], known: Known) -> bool:
+def _meets(claim: Claim, own: str, slot: str, held: Sequence[HeldValue], known: KnownSlot) -> bool:
     """Whether two slot names differ only by a type noun, a possessive form or a related noun."""
     key, _, kind = slot.partition("#")
     if kind.partition(":")[0] in MEASURES:
@@ -354,7 +352,7 @@ def _agent(noun: str) -> str:
     return noun[:-2] if len(noun) > 5 and noun.endswith(("er", "or")) else noun
 
 
-def _carried(slot: str, held: Sequence[Held], known: Known) -> frozenset[str]:
+def _carried(slot: str, held: Sequence[HeldValue], known: KnownSlot) -> frozenset[str]:
     """What the objects of an untyped slot are known to be."""
     if "#" in slot or "|of" in slot:
         return frozenset()
@@ -367,13 +365,13 @@ def _related(a: str, b: str) -> bool:
     return len(short) >= 6 and long.startswith(short) and " " not in long
 
 
-def _same_object(claim: Claim, held: Held) -> bool:
+def _same_object(claim: Claim, held: HeldValue) -> bool:
     if claim.kind == "weekday":
         return fold(claim.object).rstrip("s") == fold(held.object).rstrip("s")
     return fold(claim.object) == fold(held.object)
 
 
-def _named(claim: Claim, held: Sequence[Held]) -> list[Held]:
+def _named(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
     """The facts whose value the text itself says is over."""
     if not claim.replaces:
         return []
@@ -384,7 +382,7 @@ def _named(claim: Claim, held: Sequence[Held]) -> list[Held]:
     return sharing or (found if len(found) == 1 else [])
 
 
-def _ending(claim: Claim, slot: str, mates: list[Held], held: Sequence[Held]) -> Decision:
+def _ending(claim: Claim, slot: str, mates: list[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """ "no longer", "not … any more": what is said to be over ends, and nothing begins."""
     over = [h for h in mates if not claim.object or _covers(claim.object, h.object)]
     over = over or _named(claim, held)
@@ -399,7 +397,7 @@ def _covers(said: str, known: str) -> bool:
 
 
 def _one_at_a_time(
-    claim: Claim, slot: str, rivals: Sequence[Held], mates: Sequence[Held]
+    claim: Claim, slot: str, rivals: Sequence[HeldValue], mates: Sequence[HeldValue]
 ) -> tuple[bool, str]:
     """Whether the slot holds one value, and the reason."""
     if claim.cue in ("closes", "correction"):
@@ -430,7 +428,7 @@ def _one_at_a_time(
     return False, "nothing says that the old one is over"
 
 
-def _replace(claim: Claim, slot: str, rivals: Sequence[Held], why: str, one: bool) -> Decision:
+def _replace(claim: Claim, slot: str, rivals: Sequence[HeldValue], why: str, one: bool) -> Decision:
     outranked = [h for h in rivals if _outranked(claim, h)]
     if outranked:
         return Decision("contradicts", slot, one, (), "what was believed has the higher authority")
@@ -443,7 +441,7 @@ def _replace(claim: Claim, slot: str, rivals: Sequence[Held], why: str, one: boo
     return Decision(verb, slot, one, tuple(h.id for h in rivals), why)
 
 
-def _outranked(claim: Claim, held: Held) -> bool:
+def _outranked(claim: Claim, held: HeldValue) -> bool:
     """A lower rank closes no higher one, except the user's own later, dated words."""
     if RANKS[claim.rank] >= RANKS[held.rank]:
         return False
@@ -506,3 +504,66 @@ def _as_kin(owner: str, low: str, subject: str, speaker: str, family: str) -> li
     known = families().all.get(family)
     named = [speaker] if known is not None and low in known.nouns else []
     return [*(f"{speaker}'s {k}" for k in kin), *kin, *named]
+
+
+# Closed word classes that decide how many values a slot holds -------------------------------------
+#
+# Data only.  `MANY` are stems of which a person has or does several; `ONE_AT_A_TIME` nouns of which
+# there is one; `FUNCTIONAL_KEYS` predicate keys that hold of one thing at a time.
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in text.split())
+
+
+MANY = _stems(
+    "like love hate enjoy prefer dislike adore appreciate visit travel go see watch read eat cook try buy "
+    "speak know meet interest interested allergic fan friend member good excited proud use want need learn "
+    "teach help support collect own have contain include hobby sister brother cousin child son daughter pet "
+    "dog cat friend colleague neighbour neighbor student teacher goal dream plan idea problem issue part "
+    "thing way reason advantage example feature interested passionate curious worried scared afraid bad "
+    "involved volunteer attend join play sing dance listen write paint draw build make "
+    "bake grow plant donate give receive get find lose win participate consider recommend suggest think feel "
+    "believe hope wish dream aim follow talk discuss mention ask tell say skill "
+    "language book movie film song "
+    "band game recipe dish place memory challenge tip benefit symptom value "
+    "strength weakness hero inspiration"
+)
+ONE_AT_A_TIME = _stems(
+    "wife husband spouse partner boyfriend girlfriend fiance fiancee boss manager "
+    "supervisor landlord employer "
+    "job occupation profession role position title rank salary income rent budget address home hometown "
+    "birthplace birthday birthdate age height weight email phone number name "
+    "surname nickname password username "
+    "nationality citizenship religion capital currency population ceo president "
+    "chairperson chairman director "
+    "governor mayor minister leader head coach captain owner author founder "
+    "creator mother father mom mum dad "
+    "headquarters deadline status favourite favorite gender pronoun pronouns timezone major "
+    "university employer company department diet size balance tier subscription"
+)
+FUNCTIONAL_KEYS = frozenset(
+    predicate_key(words.split(), preposition)
+    for words, preposition in (
+        ("live", "in"),
+        ("lives", "in"),
+        ("living", "in"),
+        ("reside", "in"),
+        ("based", "in"),
+        ("work", "for"),
+        ("works", "as"),
+        ("employed", "by"),
+        ("married", "to"),
+        ("engaged", "to"),
+        ("born", "in"),
+        ("named", ""),
+        ("called", ""),
+        ("headquartered", "in"),
+        ("located", "in"),
+        ("report", "to"),
+    )
+) - {"|in", "|"}
+PASSIVE_MAKING = _stems(
+    "founded created written authored developed performed produced directed composed designed invented "
+    "built established painted employed published discovered manufactured"
+)

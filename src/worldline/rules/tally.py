@@ -4,7 +4,7 @@ A tally is a sum: two of them can be added, and the order of the texts leaves no
 keeps the newest text that it stands on, so that whoever shows it can look whether that may be seen.
 It decides what is counted, not what is shown.
 
->>> said = Said(7, "Ben and my sister Ida moved to Oslo.", 100, answers="ben")
+>>> said = SaidWords(7, "Ben and my sister Ida moved to Oslo.", 100, answers="ben")
 >>> mine = tally([said])
 >>> mine.turns, sorted(mine.names), mine.together["ben|ida"].count
 (1, ['ben', 'ida'], 1)
@@ -22,8 +22,7 @@ from worldline.clock import Instant
 from worldline.rules.causes import causes
 from worldline.rules.landmarks import Landmark, landmarks
 from worldline.rules.names import GIVEN
-from worldline.text import fold
-from worldline.wordlists import word_set
+from worldline.text import fold, word_set
 
 KEPT = 50
 """So many landmarks of a kind are kept for a person, the newest."""
@@ -47,7 +46,7 @@ class Marker(Struct, frozen=True, array_like=True):
     of: str
 
 
-class Said(Struct, frozen=True):
+class SaidWords(Struct, frozen=True):
     """One text of a person."""
 
     line: int
@@ -78,7 +77,7 @@ class Tally(Struct, frozen=True):
     """The newest texts that say what caused what."""
 
 
-def tally(said: Iterable[Said]) -> Tally:
+def tally(said: Iterable[SaidWords]) -> Tally:
     """The sum over some texts of one person."""
     total = Tally()
     found = [_one(each) for each in said]
@@ -124,7 +123,7 @@ def _newest(markers: Iterable[Marker]) -> tuple[Marker, ...]:
     return tuple(ordered[-KEPT:])
 
 
-def _one(said: Said) -> Tally:
+def _one(said: SaidWords) -> Tally:
     met = Met(1, said.said_at, said.line)
     names = spoken_of(said.text)
     pairs = [f"{a}|{b}" for at, a in enumerate(names) for b in names[at + 1 :]]

@@ -4,9 +4,9 @@ It decides which terms recur enough to be a subject, where a stretch of turns en
 join one topic, and which topics are related. It reads and writes nothing: turns come in the order of
 their sessions, as terms with weights; the same turns give the same topics.
 
->>> first = Stretch(1, 10, 0, 1, 0, {"nvivo": 3.0, "greg": 4.0})
->>> later = Stretch(2, 20, 0, 1, 9, {"greg": 4.0, "nvivo": 3.0})
->>> other = Stretch(2, 22, 2, 3, 9, {"soup": 3.0})
+>>> first = TopicStretch(1, 10, 0, 1, 0, {"nvivo": 3.0, "greg": 4.0})
+>>> later = TopicStretch(2, 20, 0, 1, 9, {"greg": 4.0, "nvivo": 3.0})
+>>> other = TopicStretch(2, 22, 2, 3, 9, {"soup": 3.0})
 >>> [[stretch.opens for stretch in topic.members] for topic in gather([first, later, other], ())]
 [[10, 20], [22]]
 """
@@ -52,7 +52,7 @@ _DULL = (
 )
 
 
-class Turn(Struct, frozen=True):
+class TopicTurn(Struct, frozen=True):
     """One turn as topics see it: its place, and what its words weigh."""
 
     line: int
@@ -64,7 +64,7 @@ class Turn(Struct, frozen=True):
     """Whether talk may move on here: an answer belongs to what it answers."""
 
 
-class Stretch(Struct, frozen=True):
+class TopicStretch(Struct, frozen=True):
     """Turns of one session that speak of one thing, from one position through another."""
 
     session: int
@@ -83,7 +83,7 @@ class Topic(Struct):
     terms: dict[str, float]
     first: Instant
     last: Instant
-    members: list[Stretch]
+    members: list[TopicStretch]
     """Those that have joined it now."""
 
 
@@ -121,9 +121,9 @@ def weighed(
     return best({t: ECHOED * worth[t] for t in tokens if t in worth}, ANSWERED)
 
 
-def stretches(turns: Sequence[Turn]) -> list[Stretch]:
+def stretches(turns: Sequence[TopicTurn]) -> list[TopicStretch]:
     """The turns of one session, cut where they move on; a cut depends on what came before it only."""
-    found: list[list[Turn]] = []
+    found: list[list[TopicTurn]] = []
     held: dict[str, float] = {}
     for turn in turns:
         if not found or _moves_on(turn, found[-1], held):
@@ -134,18 +134,20 @@ def stretches(turns: Sequence[Turn]) -> list[Stretch]:
     return [_stretch(run) for run in found]
 
 
-def _moves_on(turn: Turn, run: Sequence[Turn], held: Mapping[str, float]) -> bool:
+def _moves_on(turn: TopicTurn, run: Sequence[TopicTurn], held: Mapping[str, float]) -> bool:
     if turn.position != run[-1].position + 1 or len(run) >= TURNS:
         return True
     return turn.opens and len(held) >= SETTLED and likeness(turn.terms, held) < JOIN
 
 
-def _stretch(run: Sequence[Turn]) -> Stretch:
+def _stretch(run: Sequence[TopicTurn]) -> TopicStretch:
     total: dict[str, float] = {}
     for turn in run:
         _add(total, turn.terms)
     first = run[0]
-    return Stretch(first.session, first.line, first.position, run[-1].position, first.at, best(total, KEPT))
+    return TopicStretch(
+        first.session, first.line, first.position, run[-1].position, first.at, best(total, KEPT)
+    )
 
 
 def _add(total: dict[str, float], terms: Mapping[str, float]) -> None:
@@ -170,7 +172,7 @@ def _length(terms: Mapping[str, float]) -> float:
     return math.sqrt(sum(weight * weight for weight in terms.values())) or 1.0
 
 
-def gather(found: Iterable[Stretch], known: Iterable[Topic]) -> list[Topic]:
+def gather(found: Iterable[TopicStretch], known: Iterable[Topic]) -> list[Topic]:
     """Every stretch put to the topic that it is most like, or made the first of a new one.
 
     The topics that were known come first, whether they took something in or not.
@@ -200,7 +202,7 @@ def _enlist(about: dict[str, list[int]], topic: Topic, number: int) -> None:
             held.append(number)
 
 
-def _home(stretch: Stretch, topics: Sequence[Topic], about: Mapping[str, list[int]]) -> int:
+def _home(stretch: TopicStretch, topics: Sequence[Topic], about: Mapping[str, list[int]]) -> int:
     """The most similar topic within reach, the older one of equals; −1 where none is similar enough."""
     among: set[int] = set()
     for term in list(stretch.terms)[:BY]:

@@ -22,7 +22,7 @@ MOST = 400
 _NEXT = "(SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
 
 
-class Around(Struct, frozen=True):
+class FactAround(Struct, frozen=True):
     """A fact near a question: both ends, how it reads, when it held, and where it was said."""
 
     node: int
@@ -50,7 +50,9 @@ class Around(Struct, frozen=True):
     id: str = ""
 
 
-def facts_near(view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST) -> list[Around]:
+def facts_near(
+    view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
+) -> list[FactAround]:
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
     if not lines and not turns:
         return []
@@ -77,10 +79,10 @@ def facts_near(view: View, lines: Collection[int], turns: Collection[int], limit
     return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
 
 
-def _around(row: Sequence[Any]) -> Around:
+def _around(row: Sequence[Any]) -> FactAround:
     value = row[6] if row[5] else str(orjson.loads(row[7] or '""'))
     span = orjson.loads(row[17]) if row[17] else {}
-    return Around(
+    return FactAround(
         row[0], row[1], row[2], row[3], row[4], row[5], value or "", row[8], bool(row[9]), bool(row[10]), row[11],
         row[12], row[13], row[14] or "", row[15], row[16] or 0, (span.get("start") or 0, span.get("end") or 0),
         row[18] or 0, row[19] or 0, row[20], bool(row[21]), row[22].hex(),

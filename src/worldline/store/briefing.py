@@ -30,7 +30,7 @@ _TABLES = (
 )
 
 
-class Held(Struct, frozen=True):
+class HeldFact(Struct, frozen=True):
     """A fact with the time that it holds, and since when it is known."""
 
     id: str
@@ -50,13 +50,13 @@ class Held(Struct, frozen=True):
     """Minutes from UTC to the place where it was said."""
 
 
-def _held(row: Sequence[Any]) -> Held:
+def _held(row: Sequence[Any]) -> HeldFact:
     hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled, offset = row
     sure = bool(dated), bool(settled)
-    return Held(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
+    return HeldFact(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
 
 
-def facts_of(view: View, lines: Collection[int], most: int) -> list[Held]:
+def facts_of(view: View, lines: Collection[int], most: int) -> list[HeldFact]:
     """What holds now of these entities, newest first."""
     rows = view.query(
         f"SELECT {_COLUMNS}{_TABLES} AND f.subject IN {LISTED} AND {view.seen()}"
@@ -66,7 +66,7 @@ def facts_of(view: View, lines: Collection[int], most: int) -> list[Held]:
     return [_held(row) for row in rows]
 
 
-def newest_facts(view: View, most: int) -> list[Held]:
+def newest_facts(view: View, most: int) -> list[HeldFact]:
     """What holds now and was learned last."""
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
@@ -82,7 +82,7 @@ def _known(view: View) -> str:
     return f"b.kf <= :k AND b.kt > :k AND {view.scoped('b')} AND {view.trusted()} AND {view.ever_inside('b.line')}"
 
 
-def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[Held]:
+def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[HeldFact]:
     """Facts that speak of a day of their own within a stretch of time, or begin in it, earliest first."""
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
@@ -94,7 +94,7 @@ def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[H
     return [_held(row) for row in rows]
 
 
-def facts_ended(view: View, since: Instant, most: int) -> list[Held]:
+def facts_ended(view: View, since: Instant, most: int) -> list[HeldFact]:
     """Facts that ended within a stretch of time before now, the last one first."""
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"

@@ -105,7 +105,7 @@ class SideRow(NamedTuple):
     values: dict[str, Any]
 
 
-class Origin(NamedTuple):
+class CopiedOrigin(NamedTuple):
     """A store that held a row before, and how it held it."""
 
     store: bytes
@@ -312,16 +312,16 @@ def sides(view: View) -> Iterator[SideRow]:
             yield SideRow(table, key, id_, dict(zip(columns, values, strict=True)))
 
 
-def origins(view: View, table: str) -> dict[int, list[Origin]]:
+def origins(view: View, table: str) -> dict[int, list[CopiedOrigin]]:
     """Where the rows of a table come from, if another store held them first."""
-    found: dict[int, list[Origin]] = {}
+    found: dict[int, list[CopiedOrigin]] = {}
     rows = view.query(
         "SELECT o.row, o.store, o.vf, o.vt, o.kf, o.kt FROM origins o WHERE o.tenant = :t AND o.of = :table"
         " ORDER BY o.id",
         table=table,
     )
     for row, store, vf, vt, kf, kt in rows:
-        found.setdefault(row, []).append(Origin(store, Interval(vf, vt), Interval(kf, kt)))
+        found.setdefault(row, []).append(CopiedOrigin(store, Interval(vf, vt), Interval(kf, kt)))
     return found
 
 

@@ -23,6 +23,7 @@ from worldline.ports import Row, Store, Tx, View
 from worldline.rules import wording
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
+from worldline.store.nights import voices_around
 from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
 from worldline.store.view import LISTED, listed, metadata_from
 from worldline.text import fold
@@ -32,7 +33,7 @@ _SPLIT = 50_000
 Query = Callable[..., list[Row]]
 
 
-class Kept(NamedTuple):
+class KeptRow(NamedTuple):
     """An edge that is no more, as far as the hashes of worlds need it."""
 
     hash: bytes
@@ -54,7 +55,7 @@ class Tombs(Struct):
     """(id, lineage) of each node."""
     payloads: dict[int, bytes] = field(default_factory=dict)
     """What the names and texts that were written over hash to now."""
-    edges: list[Kept] = field(default_factory=list)
+    edges: list[KeptRow] = field(default_factory=list)
     born: dict[int, Instant] = field(default_factory=dict)
     """When each lineage was first believed."""
     seals: dict[int, tuple[bytes, bytes]] = field(default_factory=dict)
@@ -80,7 +81,7 @@ def tombs(query: Query, tenant: int) -> Tombs:
                 if payload is not None:
                     found.payloads[node] = payload
         elif of == "edges":
-            found.edges += [Kept(*each) for each in msgspec.msgpack.decode(kept)]
+            found.edges += [KeptRow(*each) for each in msgspec.msgpack.decode(kept)]
         elif of == "beliefs":
             for line, since in msgspec.msgpack.decode(kept):
                 found.born[line] = min(since, found.born.get(line, FOREVER))
@@ -311,7 +312,7 @@ def holding_others(view: View, lines: Collection[int], stay: Collection[int]) ->
     return {row[0] for row in rows}
 
 
-class Written(NamedTuple):
+class WrittenText(NamedTuple):
     """A stored version."""
 
     node: int
@@ -323,14 +324,14 @@ class Written(NamedTuple):
     made: str | None
 
 
-def written(view: View, lines: Collection[int]) -> list[Written]:
+def written(view: View, lines: Collection[int]) -> list[WrittenText]:
     """Every version of these lineages."""
     rows = view.query(
         "SELECT id, line, type, name, content, metadata, made FROM nodes WHERE tenant = :t"
         f" AND id IN {LISTED} ORDER BY id",
         among=listed(_versions(view, lines)),
     )
-    return [Written(*row) for row in rows]
+    return [WrittenText(*row) for row in rows]
 
 
 def names_of(view: View, lines: Collection[int]) -> list[tuple[int, int, str]]:
@@ -384,7 +385,7 @@ def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
     return [f"{name} {content} {metadata or ''}" for name, content, metadata in rows]
 
 
-class Said(NamedTuple):
+class SaidOf(NamedTuple):
     """A fact as its text is made."""
 
     node: int
@@ -395,7 +396,7 @@ class Said(NamedTuple):
     value: Any
 
 
-def said_of(view: View, entities: Collection[int]) -> list[Said]:
+def said_of(view: View, entities: Collection[int]) -> list[SaidOf]:
     """The facts of which any of these is an end, with the names of both."""
     rows = view.query(
         "SELECT f.node, f.subject, s.name, f.phrase, f.object, o.name, f.literal FROM facts f"
@@ -405,7 +406,7 @@ def said_of(view: View, entities: Collection[int]) -> list[Said]:
         among=listed(entities),
     )
     return [
-        Said(node, subject, name, phrase, object_, value if object_ else orjson.loads(literal or "null"))
+        SaidOf(node, subject, name, phrase, object_, value if object_ else orjson.loads(literal or "null"))
         for node, subject, name, phrase, object_, value, literal in rows
     ]
 
@@ -451,7 +452,7 @@ class Doomed(Struct):
     """Events whose reading goes, so that they are read again."""
 
 
-class Left(NamedTuple):
+class LeftBehind(NamedTuple):
     """What was deleted."""
 
     rows: int
@@ -535,7 +536,7 @@ def _owner_without(tx: Tx, node: int, sets: Sets) -> str:
     return " ".join(dict.fromkeys(" ".join(tx.owner_in(row[0]) for row in rows).split()))
 
 
-def erase(tx: Tx, doomed: Doomed, who: str) -> Left:
+def erase(tx: Tx, doomed: Doomed, who: str) -> LeftBehind:
     """Deletes the rows, writes some over, and leaves the tombstones."""
     before = tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant)
     rows = _rows_of(tx, doomed)
@@ -554,7 +555,7 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> Left:
         _leave(tx, "log", [at for at, _, _ in seals], seals, who)
     tx.query("UPDATE tenants SET moved = moved + 1 WHERE tenant = :t")
     tx.query("INSERT INTO meta (key, value) VALUES ('unswept', 'yes') ON CONFLICT DO NOTHING")
-    return Left(sum(map(len, rows.values())), vectors)
+    return LeftBehind(sum(map(len, rows.values())), vectors)
 
 
 def _leave(tx: Tx, table: str, numbers: Sequence[int], kept: Sequence[Any], who: str) -> None:
@@ -804,8 +805,6 @@ def _above(tx: Tx, lines: Collection[int]) -> list[int]:
 
 def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
     """What nights had counted from what goes is dropped, and counted anew in the next one."""
-    from worldline.store.profiles import voices_around
-
     turns = tx.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.type = 'Turn' AND n.id IN {LISTED}",
         among=listed(_versions(tx, [*doomed.lines, *doomed.shares])),

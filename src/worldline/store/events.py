@@ -14,6 +14,7 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, LATEST, Instant
 from worldline.model import Scope
 from worldline.ports import Tx, View
+from worldline.store.view import listed
 
 _IN = (
     "(SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = {} AND c.type = 'contains'"
@@ -45,14 +46,14 @@ class Same(NamedTuple):
     text: str
 
 
-class Waiting(NamedTuple):
+class WaitingEvent(NamedTuple):
     """An event that is not settled: its id, and what is left to do."""
 
     id: str
     draft: str
 
 
-class Heard(NamedTuple):
+class HeardEvent(NamedTuple):
     """An event that may be read again, and where it was said."""
 
     id: str
@@ -64,7 +65,7 @@ class Heard(NamedTuple):
     """Outside its session."""
 
 
-class Spoken(NamedTuple):
+class SpokenEvent(NamedTuple):
     """What somebody said in a talk, as it is shown."""
 
     text: str
@@ -222,14 +223,14 @@ def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
 # Many ----------------------------------------------------------------------------------------------
 
 
-def waiting(view: View) -> list[Waiting]:
+def waiting(view: View) -> list[WaitingEvent]:
     """The events of this scope that are not settled, oldest first."""
     rows = view.query(
         "SELECT n.hash, e.draft FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
         " WHERE e.tenant = :t AND e.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
         f" AND b.line = n.line AND {view.scoped('b')}) ORDER BY e.node"
     )
-    return [Waiting(id_.hex(), draft) for id_, draft in rows]
+    return [WaitingEvent(id_.hex(), draft) for id_, draft in rows]
 
 
 def readings(view: View) -> list[bytes | None]:
@@ -239,7 +240,7 @@ def readings(view: View) -> list[bytes | None]:
     ]
 
 
-def heard(view: View) -> list[Heard]:
+def heard(view: View) -> list[HeardEvent]:
     """Every event that is believed in this scope and world, once a scope set, in the order in which it was said."""
     rows = view.query(
         "SELECT DISTINCT e.said_at, e.node, b.scope, n.hash, e.reading, e.draft,"
@@ -250,7 +251,7 @@ def heard(view: View) -> list[Heard]:
         f" AND {view.ever_inside('n.line')} ORDER BY e.said_at, e.node, b.scope"
     )
     return [
-        Heard(id_.hex(), node, kept, draft, scope, world or 0)
+        HeardEvent(id_.hex(), node, kept, draft, scope, world or 0)
         for _, node, scope, id_, kept, draft, world in rows
     ]
 
@@ -269,7 +270,7 @@ def known_before(view: View, ids: Sequence[str], before: Instant) -> set[str]:
     return found
 
 
-def talks(view: View) -> list[Spoken]:
+def talks(view: View) -> list[SpokenEvent]:
     """Everything said that can be seen from here, talk by talk."""
     rows = view.query(
         "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
@@ -278,7 +279,7 @@ def talks(view: View) -> list[Spoken]:
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node, b.id"
     )
-    return [Spoken(*row) for row in rows]
+    return [SpokenEvent(*row) for row in rows]
 
 
 # Scope sets ----------------------------------------------------------------------------------------
@@ -299,3 +300,27 @@ def scope_key(tx: Tx, scope: int) -> str:
         return tx.scope_keys[scope]
     rows = tx.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=scope) if scope else []
     return str(rows[0][0]) if rows else ""
+
+
+# What recall has handed out lately, within what a view may see: the texts and who said them -------
+
+
+MOST = 100
+
+
+def handed_out(view: View, most: int = MOST) -> list[tuple[str, str]]:
+    """(text, speaker) of the memories shown last, in this scope; noted aside, or still in mind."""
+    held = list(reversed(view.store.shown.get(view.tenant, {})))[:most]
+    noted = view.query(
+        "SELECT line FROM uses WHERE tenant = :t AND kind = 'shown' ORDER BY id DESC LIMIT :most", most=most
+    )
+    lines = list(dict.fromkeys([*held, *(row[0] for row in noted)]))[:most]
+    if not lines:
+        return []
+    rows = view.query(
+        "SELECT n.content, CASE WHEN n.type = 'Turn' THEN n.name ELSE '' END FROM json_each(:among) s"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = s.value"
+        f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE {view.scoped('b')}",
+        among=listed(lines),
+    )
+    return list(dict.fromkeys((str(content), str(speaker)) for content, speaker in rows))

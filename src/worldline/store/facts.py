@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, Interval
-from worldline.model import Believed, Said
+from worldline.model import Believed, Utterance
 from worldline.ports import View
 from worldline.rules.wording import label
 from worldline.store.people import first_of, joined
@@ -186,7 +186,7 @@ def worded(view: View, nodes: Collection[int]) -> dict[int, Worded]:
     return {node: Worded(name, label(phrase)) for node, name, phrase in rows}
 
 
-def sources(view: View, lines: Collection[int]) -> dict[int, list[Said]]:
+def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
     """The visible words that each of these rests on, newest first."""
     rows = view.query(
         "SELECT d.src, n.hash, e.sender, e.said_at, (SELECT w.name FROM nodes w WHERE w.tenant = :t"
@@ -198,7 +198,7 @@ def sources(view: View, lines: Collection[int]) -> dict[int, list[Said]]:
         f" AND {view.scoped('d')} AND {view.seen()} ORDER BY e.said_at DESC, n.id, d.src, d.id, b.id",
         among=listed(lines),
     )
-    found: dict[int, list[Said]] = {}
+    found: dict[int, list[Utterance]] = {}
     for line, hash_, sender, said_at, session, text in rows:
-        found.setdefault(line, []).append(Said(hash_.hex(), sender, said_at, session, text))
+        found.setdefault(line, []).append(Utterance(hash_.hex(), sender, said_at, session, text))
     return found

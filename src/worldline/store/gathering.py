@@ -198,7 +198,7 @@ def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-class Told(Struct, frozen=True):
+class ToldNow(Struct, frozen=True):
     """A turn that a topic has gathered."""
 
     line: int
@@ -207,7 +207,7 @@ class Told(Struct, frozen=True):
     speaker: str
 
 
-def gathered(view: View, topic: int) -> list[Told]:
+def gathered(view: View, topic: int) -> list[ToldNow]:
     """The turns of the stretches that a topic was made of, in the order of time."""
     rows = view.query(
         "SELECT n.line, n.content, b.vf, n.name FROM edges e CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst"
@@ -216,7 +216,7 @@ def gathered(view: View, topic: int) -> list[Told]:
         f" AND {view.seen()} ORDER BY b.vf, n.id, b.id",
         topic=topic,
     )
-    return list({row[0]: Told(*row) for row in rows}.values())
+    return list({row[0]: ToldNow(*row) for row in rows}.values())
 
 
 # Vectors ----------------------------------------------------------------------------------------------

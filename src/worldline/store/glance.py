@@ -45,7 +45,7 @@ class Glimpse(NamedTuple):
     """When it was said, or since when it holds."""
 
 
-class Store:
+class StoreGlance:
     """A store file, opened for reading."""
 
     def __init__(self, path: Path, tenant: str, now: int) -> None:

@@ -9,6 +9,7 @@ from worldline.config import Config
 from worldline.errors import Refused
 from worldline.ports import Row, Tenant, Vectors
 from worldline.store.vectors import VectorIndex
+from worldline.text import forget_names
 
 SHOWN = 4096
 """So many shown memories are kept in mind between two writes; the oldest are dropped."""
@@ -58,6 +59,7 @@ class Held:
         self.meanings.clear()
         self.common.clear()
         self.shown.clear()
+        forget_names()
 
     def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
         """Lineages that a recall has shown; written down with the tenant's next write, not by the read."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from worldline.clock import LATEST, Instant, show
 from worldline.errors import Ambiguous, InvalidInput, NotFound
 from worldline.hashing import world_hash
-from worldline.model import Edge, Node, Receipt
+from worldline.model import Believed, Edge, Hit, Node, Receipt
 from worldline.ports import View
 
 _HEX = re.compile(r"[0-9a-f]+")
@@ -61,10 +61,12 @@ def _head(hash_: bytes) -> int:
 
 def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
     """The memory that `ref` means in this scope and world."""
+    if isinstance(ref, Hit):
+        ref = ref.node
     if isinstance(ref, Node):
         _require_visible(view, ref)
         return Target(ref.line, ref.key)
-    if isinstance(ref, Receipt) or (isinstance(ref, Edge) and ref.type == "fact"):
+    if isinstance(ref, Receipt | Believed) or (isinstance(ref, Edge) and ref.type == "fact"):
         ref = ref.id
     if not isinstance(ref, str):
         raise InvalidInput(f"name a memory by its id, a prefix of it, or the memory itself, not {ref!r}")

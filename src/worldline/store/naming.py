@@ -18,7 +18,7 @@ _KEYS = "(SELECT value FROM json_each(:keys))"
 _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object <> 0 AND"
 
 
-class Named(NamedTuple):
+class NamedLine(NamedTuple):
     """An entity under one of its names."""
 
     line: int
@@ -34,7 +34,7 @@ class Called(NamedTuple):
     believed: bool
 
 
-class Part(NamedTuple):
+class NamePart(NamedTuple):
     """A name that shares a block with another one; `exact` where it is that very name."""
 
     line: int
@@ -70,7 +70,7 @@ def one_called(tx: Tx, key: str, scope: int) -> int:
     return next((row.line for row in called(tx, [key], scope)), 0)
 
 
-def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[Part]:
+def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[NamePart]:
     """Names that share a block key, of whom a slot says something; and the very name, if it is known."""
     rows = (tx.peek() if tx.gathering and not tx.rows["aliases"] else tx).query(
         "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
@@ -80,10 +80,10 @@ def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: 
         " AND (f.node IS NOT NULL OR a.key = :exact) ORDER BY 3 DESC, 1, 2 LIMIT :most",
         keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most,
     )  # fmt: skip
-    return [Part(line, name, bool(same)) for line, name, same in rows]
+    return [NamePart(line, name, bool(same)) for line, name, same in rows]
 
 
-def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int) -> list[Named]:
+def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int) -> list[NamedLine]:
     """Names that share block keys with a new one; those that share the most, if there are many."""
     rows = (tx.peek() if tx.gathering else tx).query(
         "SELECT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
@@ -92,8 +92,8 @@ def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most:
         keys=texts(keys), scope=scope, among=listed(but), most=most,
     )  # fmt: skip
     lines = {line for _, key, line in tx.rows["blocks"] if key in keys} - set(but)
-    fresh = [Named(row[4], row[3]) for row in tx.rows["aliases"] if row[4] in lines and row[5] == scope]
-    return [*(Named(*row) for row in rows), *fresh]
+    fresh = [NamedLine(row[4], row[3]) for row in tx.rows["aliases"] if row[4] in lines and row[5] == scope]
+    return [*(NamedLine(*row) for row in rows), *fresh]
 
 
 def ever_called(view: View, line: int) -> set[str]:

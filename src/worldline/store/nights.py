@@ -80,7 +80,7 @@ def leave_behind(store: Store, tenant: int, last: int) -> None:
 # What is new ----------------------------------------------------------------------------------------
 
 
-class Item(Struct, frozen=True):
+class NightItem(Struct, frozen=True):
     """A belief that was put, or closed (and perhaps put again, shorter or with another status)."""
 
     line: int
@@ -94,7 +94,7 @@ class Item(Struct, frozen=True):
     """The number of its changeset."""
 
 
-class Joined(Struct, frozen=True):
+class JoinedPair(Struct, frozen=True):
     """An edge that was put or closed."""
 
     src: int
@@ -109,8 +109,8 @@ class Changeset(Struct, frozen=True):
     """What one changeset put and closed, in order."""
 
     kind: str
-    items: list[Item]
-    edges: list[Joined]
+    items: list[NightItem]
+    edges: list[JoinedPair]
 
 
 _Logged = tuple[int, bool, int]
@@ -145,10 +145,10 @@ def changesets(view: View, since: int, until: int) -> dict[int, Changeset]:
                 wanted += [(number, closed, at) for number in numbers]
     for row, closed, at in _looked_up(view, _BELIEFS, beliefs):
         line, node, type_, world, scope = row
-        found[at].items.append(Item(line, node, type_, world, scope, closed, at))
+        found[at].items.append(NightItem(line, node, type_, world, scope, closed, at))
     for row, closed, at in _looked_up(view, _EDGES, edges):
         src, type_, dst, scope = row
-        found[at].edges.append(Joined(src, type_, dst, scope, closed, at))
+        found[at].edges.append(JoinedPair(src, type_, dst, scope, closed, at))
     return found
 
 
@@ -273,7 +273,7 @@ def derive(
     return len(rows) + len(gone)
 
 
-class Named(Struct, frozen=True):
+class NightName(Struct, frozen=True):
     """What a report may call a memory."""
 
     type: str
@@ -283,7 +283,7 @@ class Named(Struct, frozen=True):
     id: str
 
 
-def names(view: View, lines: Collection[int], length: int) -> dict[int, Named]:
+def names(view: View, lines: Collection[int], length: int) -> dict[int, NightName]:
     """Of each of these its type, name and so much of its text."""
     if not lines:
         return {}
@@ -293,7 +293,7 @@ def names(view: View, lines: Collection[int], length: int) -> dict[int, Named]:
         among=listed(sorted(lines)),
         length=length,
     )
-    return {key: Named(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
+    return {key: NightName(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
 
 
 # The words index --------------------------------------------------------------------------------------
@@ -378,3 +378,63 @@ def count_unjudged(view: View, signal: str) -> int:
 def _after(view: View, signal: str) -> Mapping[str, Any]:
     stood = stands(view, signal).get(EVERYBODY, Stand())
     return {"last": stood.cursor, "unranked": orjson.dumps(sorted(_UNRANKED)).decode()}
+
+
+# What is kept of each speaker, and which turns it is counted --------------------------------------
+#
+# What is kept of each speaker, and which turns it is counted from; hot or archived, in the owner's scope.
+#
+# It reads and decides nothing: how texts are tallied is in `rules/tally.py` and `rules/style.py`.
+
+
+_TABLES = ("texts", "cold_texts")
+
+
+class StoredProfile(Struct, frozen=True):
+    """What was counted of one speaker, as it is stored."""
+
+    tally: str
+    style: bytes
+
+
+def profiles(view: View, scope: int, speakers: Collection[str]) -> dict[str, StoredProfile]:
+    """The stored rows of these speakers."""
+    rows = view.query(
+        "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
+        " AND speaker IN (SELECT value FROM json_each(:speakers)) ORDER BY speaker",
+        scope=scope,
+        speakers=orjson.dumps(sorted(speakers)).decode(),
+    )
+    return {speaker: StoredProfile(body, style) for speaker, body, style in rows}
+
+
+def voices_around(view: View, turns: Collection[int]) -> set[str]:
+    """The names of whoever said these, or spoke right after one of them."""
+    if not turns:
+        return set()
+    after = (
+        " CROSS JOIN {0} s ON s.tenant = :t AND s.node = j.value AND s.position >= 0 CROSS JOIN {1} t"
+        " ON t.tenant = :t AND t.session = s.session AND t.position = s.position + 1"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node"
+    )
+    parts = ["SELECT n.name FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"]
+    parts += [
+        f"SELECT n.name FROM json_each(:among) j{after.format(mine, theirs)}"
+        for mine in _TABLES
+        for theirs in _TABLES
+    ]
+    rows = view.query(" UNION ".join(parts), among=listed(sorted(turns)))
+    return {row[0] for row in rows}
+
+
+def turns_by(view: View, speaker: str) -> list[int]:
+    """The lineages of everything that somebody ever said, in any scope."""
+    seats = " UNION ALL ".join(
+        f"SELECT t.node FROM {table} t WHERE t.tenant = :t AND t.speaker = :speaker" for table in _TABLES
+    )
+    rows = view.query(
+        f"SELECT DISTINCT n.line FROM ({seats}) s CROSS JOIN nodes n ON n.tenant = :t AND n.id = s.node"
+        " ORDER BY n.line",
+        speaker=speaker,
+    )
+    return [row[0] for row in rows]

@@ -370,7 +370,7 @@ class PostgresStore(Held):
 
     def _end(self, held: _Transaction, *, keep: bool) -> None:
         """Sends what waits and the end of the transaction together, and waits for both."""
-        with _deciding(), held.connection.pipeline():
+        with _deciding(held.connection), held.connection.pipeline():
             self._send(held)
             held.connection.execute("COMMIT" if keep else "ROLLBACK")
 
@@ -545,11 +545,13 @@ def _rows(connection: _Connection, text: str, values: Any) -> list[Row]:
 
 
 @contextlib.contextmanager
-def _deciding() -> Iterator[None]:
-    """A connection that breaks while it commits leaves open whether the write was kept."""
+def _deciding(connection: _Connection) -> Iterator[None]:
+    """A connection that breaks while it commits leaves open whether the write was kept; a server's no does not."""
     try:
         yield
     except psycopg.OperationalError as error:
+        if not (connection.broken or connection.closed):
+            raise
         raise StoreAway(
             f"the server went away while it committed ({_short(error)}); the write was kept whole or not at all:"
             " repeat it (an event is not stored twice)",

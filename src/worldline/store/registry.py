@@ -12,6 +12,7 @@ import orjson
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import Conflict, InvalidInput, Refused
 from worldline.hashing import GENESIS, tenant_number
+from worldline.inputs import clean_name
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.ports import Row, Store, Tenant, Tx
 from worldline.rules import ontology
@@ -78,6 +79,9 @@ def scope_key(scope: Scope) -> str:
 
 def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
     """Records a type for a world; the same name and version again changes nothing."""
+    name = getattr(item, "name", None)
+    if clean_name(name) != name:
+        raise InvalidInput(f"a name has no space around it and one line: {name!r}")
     kind = _kind(item)
     built_in = ontology.NODE_TYPES if kind == "node" else ontology.EDGE_TYPES
     if kind != "predicate" and item.name in built_in and not _registered(tx, kind, item.name):

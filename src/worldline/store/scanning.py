@@ -12,9 +12,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from worldline.ports import Row
-from worldline.store.composed import WorldIndex
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectors import BESIDE, Newest, VectorIndex
+from worldline.store.vectors import BESIDE, Newest, VectorIndex, WorldIndex
 from worldline.store.view import LISTED, listed
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ _SESSIONS, _ROOM = 8, 100
 """So many of the best sessions come in whole, and so many turns of theirs at most."""
 
 
-class Ground(Struct, frozen=True):
+class SearchGround(Struct, frozen=True):
     """What a question stands on: who speaks here, how much there is, and whose vectors."""
 
     speakers: tuple[str, ...]
@@ -54,7 +54,7 @@ class Ground(Struct, frozen=True):
     """Whether sleep keeps profiles here."""
 
 
-def ground(view: View) -> Ground:
+def ground(view: View) -> SearchGround:
     """One look at the tenant."""
     bound = view.scope.bound()
     kinds = " AND ".join(["tenant = :t", *(f'"{kind}" = :{kind}' for kind in bound)])
@@ -77,7 +77,7 @@ def ground(view: View) -> Ground:
     own: tuple[str, ...] = ()
     if bound and scopes > 1:
         own = tuple(words.owner_token(kind, value) for kind, value in bound.items())
-    return Ground(
+    return SearchGround(
         people,
         texts or 0,
         tokens / texts if texts else 1.0,

@@ -7,7 +7,7 @@ scope; whether facts agree, what follows from an edge and what evidence is worth
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -26,7 +26,7 @@ _FROM = (
 )
 
 
-class Stated(Struct, frozen=True):
+class StatedFact(Struct, frozen=True):
     """A fact that is believed now, after merges: `subject` and `object` are the first of their identity."""
 
     line: int
@@ -53,7 +53,7 @@ def said_key(predicate: str, object_: int) -> str:
     return predicate.partition("#")[0] if object_ else predicate
 
 
-class Identity:
+class StatedIdentity:
     """Accepted merges, asked for once each."""
 
     def __init__(self, view: View) -> None:
@@ -77,7 +77,7 @@ class Identity:
 # Facts ------------------------------------------------------------------------------------------------
 
 
-def facts(view: View, who: Identity, lines: Collection[int]) -> list[Stated]:
+def facts(view: View, who: StatedIdentity, lines: Collection[int]) -> list[StatedFact]:
     """These facts, as far as they are believed."""
     if not lines:
         return []
@@ -89,13 +89,13 @@ def facts(view: View, who: Identity, lines: Collection[int]) -> list[Stated]:
     return [_stated(row, who) for row in rows]
 
 
-def of_subjects(view: View, who: Identity, slots: Iterable[tuple[int, str]]) -> list[Stated]:
+def of_subjects(view: View, who: StatedIdentity, slots: Iterable[tuple[int, str]]) -> list[StatedFact]:
     """Every believed fact of these (subject, predicate) pairs, under all names of the subject."""
     wanted = sorted({(member, predicate) for subject, predicate in slots for member in who.all(subject)})
     return _by(view, who, "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1", wanted)
 
 
-def of_objects(view: View, who: Identity, ends: Iterable[tuple[int, str]]) -> list[Stated]:
+def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]]) -> list[StatedFact]:
     """Every believed fact with these (object, key) pairs, under all names of the object."""
     wanted = sorted({(member, key) for object_, key in ends for member in who.all(object_)})
     on = (
@@ -107,7 +107,7 @@ def of_objects(view: View, who: Identity, ends: Iterable[tuple[int, str]]) -> li
     return [fact for fact in found if fact.key in keys]
 
 
-def _by(view: View, who: Identity, on: str, wanted: Collection[tuple[int, str]]) -> list[Stated]:
+def _by(view: View, who: StatedIdentity, on: str, wanted: Collection[tuple[int, str]]) -> list[StatedFact]:
     if not wanted:
         return []
     rows = view.query(
@@ -118,10 +118,10 @@ def _by(view: View, who: Identity, on: str, wanted: Collection[tuple[int, str]])
     return list({row[0]: _stated(row, who) for row in rows}.values())
 
 
-def _stated(row: tuple[Any, ...], who: Identity) -> Stated:
+def _stated(row: tuple[Any, ...], who: StatedIdentity) -> StatedFact:
     line, hash_, world, subject, predicate, object_, literal, one, rank, name = row[11:]
     value = fold(name or "") if object_ else literal or ""
-    return Stated(
+    return StatedFact(
         line, hash_.hex(), world, who.first(subject), predicate, who.first(object_), value, literal,
         bool(one), rank, belief_from(row[:11]),
     )  # fmt: skip
@@ -139,7 +139,7 @@ def facts_about(view: View, entities: Collection[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def ever_said(view: View, who: Identity, lines: Collection[int]) -> dict[int, tuple[object, ...]]:
+def ever_said(view: View, who: StatedIdentity, lines: Collection[int]) -> dict[int, tuple[object, ...]]:
     """What each of these facts says, believed or not: subject, key, object and literal."""
     rows = view.query(
         "SELECT f.node, f.subject, f.predicate, f.object, f.literal FROM json_each(:among) j"
@@ -258,7 +258,7 @@ def holding(view: View, lines: Collection[int]) -> dict[int, Interval]:
 # Causes -----------------------------------------------------------------------------------------------
 
 
-class Drawn(Struct, frozen=True):
+class DrawnFrom(Struct, frozen=True):
     """A cause that sleep drew from words, with the names of both happenings."""
 
     belief: Belief
@@ -268,7 +268,7 @@ class Drawn(Struct, frozen=True):
     effect: str
 
 
-def causes_drawn(view: View, turns: Collection[int]) -> list[Drawn]:
+def causes_drawn(view: View, turns: Collection[int]) -> list[DrawnFrom]:
     """The causes that sleep drew between happenings of these turns."""
     rows = view.query(
         "SELECT DISTINCT e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.src, e.dst, c.name, n.name FROM edges d"
@@ -278,7 +278,7 @@ def causes_drawn(view: View, turns: Collection[int]) -> list[Drawn]:
         " AND e.made = 'sleep' ORDER BY e.id",
         among=listed(sorted(turns)),
     )
-    return [Drawn(_belief(r[:6]), *r[6:]) for r in rows]
+    return [DrawnFrom(_belief(r[:6]), *r[6:]) for r in rows]
 
 
 def derived_from(view: View, lines: Collection[int]) -> dict[int, list[int]]:
@@ -294,7 +294,7 @@ def derived_from(view: View, lines: Collection[int]) -> dict[int, list[int]]:
 # How sure -----------------------------------------------------------------------------------------------
 
 
-class Evidence(Struct, frozen=True):
+class StatedEvidence(Struct, frozen=True):
     """A memory as a witness: who said it, where and when, and how the gate judged it."""
 
     line: int
@@ -306,7 +306,7 @@ class Evidence(Struct, frozen=True):
     made: Made | None
 
 
-def evidence(view: View, lines: Collection[int]) -> list[Evidence]:
+def evidence(view: View, lines: Collection[int]) -> list[StatedEvidence]:
     """These memories as witnesses; a note has no sender."""
     rows = view.query(
         "SELECT n.line, e.sender, e.session, e.said_at, e.signals ->> 'reason', e.signals ->> 'act',"
@@ -314,10 +314,10 @@ def evidence(view: View, lines: Collection[int]) -> list[Evidence]:
         " LEFT JOIN events e ON e.tenant = :t AND e.node = n.id ORDER BY n.id",
         among=listed(sorted(lines)),
     )
-    return [Evidence(*row) for row in rows]
+    return [StatedEvidence(*row) for row in rows]
 
 
-class Ranked(Struct, frozen=True):
+class RankedFact(Struct, frozen=True):
     """What kind of memory it is, by whose authority, and who made it."""
 
     type: str
@@ -325,7 +325,7 @@ class Ranked(Struct, frozen=True):
     made: Made | None
 
 
-def ranked(view: View, lines: Collection[int]) -> dict[int, Ranked]:
+def ranked(view: View, lines: Collection[int]) -> dict[int, RankedFact]:
     """Type, authority and maker of these."""
     if not lines:
         return {}
@@ -335,7 +335,7 @@ def ranked(view: View, lines: Collection[int]) -> dict[int, Ranked]:
         " LEFT JOIN facts f ON f.tenant = :t AND f.node = n.id ORDER BY n.id",
         among=listed(sorted(lines)),
     )
-    return {line: Ranked(*rest) for line, *rest in rows}
+    return {line: RankedFact(*rest) for line, *rest in rows}
 
 
 def stages(view: View, lines: Collection[int], scope: int) -> dict[int, str]:
@@ -347,3 +347,82 @@ def stages(view: View, lines: Collection[int], scope: int) -> dict[int, str]:
         scope=scope,
     )
     return dict(rows)
+
+
+# What rests on what: the grounds of a memory, those that ------------------------------------------
+#
+# What rests on what: the grounds of a memory, those that hang on it, and every belief ever held in it.
+
+
+_GROUND = "e.tenant = :t AND e.type = 'derived_from'"
+
+
+class CitedFact(NamedTuple):
+    """A derived_from edge: what rests on what, since when, until when, and what sleep has noted on it."""
+
+    source: int
+    line: int
+    id: str
+    type: str
+    since: Instant
+    until: Instant
+    metadata: Metadata
+    born: Instant | None
+    """When the fact that rests on it was first believed; None for what is no fact."""
+
+
+def hanging(view: View, lines: Collection[int]) -> list[int]:
+    """The lineages that were derived from any of these; a version derived from its elder is not."""
+    if not lines:
+        return []
+    rows = view.query(
+        "SELECT DISTINCT s.line FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
+        f" CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE {_GROUND} AND e.dst IN {LISTED}"
+        f" AND e.kt = :forever AND s.line <> d.line AND {view.scoped('e')} ORDER BY s.line",
+        among=listed(lines),
+    )
+    return [row[0] for row in rows]
+
+
+def cited(view: View, lines: Collection[int]) -> list[CitedFact]:
+    """What each of these rests on, or ever did."""
+    rows = view.query(
+        "SELECT e.src, d.line, d.hash, d.type, e.kf, e.kt,"
+        " CASE WHEN e.made IS NOT NULL THEN e.metadata END, CASE WHEN s.type = 'Fact' THEN"
+        f" (SELECT min(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.line = e.src AND {view.scoped('b')}) END"
+        " FROM edges e CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst"
+        f" CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src WHERE {_GROUND} AND e.src IN {LISTED}"
+        f" AND d.line <> e.src AND {view.scoped('e')} ORDER BY e.id",
+        among=listed(lines),
+    )
+    return [
+        CitedFact(src, line, id_.hex(), type_, kf, kt, metadata_from(metadata), born)
+        for src, line, id_, type_, kf, kt, metadata, born in rows
+    ]
+
+
+def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Belief]]:
+    """Every belief ever held in these lineages, in this scope."""
+    if not lines:
+        return {}
+    rows = view.query(
+        f"SELECT b.line, {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
+        f" AND {view.scoped('b')} ORDER BY b.id",
+        among=listed(lines),
+    )
+    found: dict[int, list[Belief]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(belief_from(row[1:]))
+    return found
+
+
+def noted_grounds(view: View, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
+    """(who rests, on what, what is noted) of the believed grounds of these that sleep has made."""
+    if not lines:
+        return []
+    rows = view.query(
+        f"SELECT e.src, e.dst, e.metadata FROM edges e WHERE {_GROUND} AND e.src IN {LISTED}"
+        f" AND e.kt = :forever AND e.made IS NOT NULL AND {view.scoped('e')} ORDER BY e.id",
+        among=listed(lines),
+    )
+    return [(src, dst, metadata_from(metadata)) for src, dst, metadata in rows]

@@ -8,7 +8,7 @@ type's handler. `finish` computes the hashes of every world touched and appends 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
@@ -31,8 +31,7 @@ from worldline.model import (
 )
 from worldline.ports import Row, Store, Tenant, Tx
 from worldline.rules.derived import is_inferred
-from worldline.store import digests, ledger
-from worldline.store.beginning import begun, last_row
+from worldline.store import cold, digests, ledger
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
@@ -323,9 +322,7 @@ class SqlTx(Indexing, Tx):
 
     def wake(self, line: int) -> None:
         """What is said again, or changes, is not cold any more."""
-        from worldline.store.cold import wake
-
-        if line not in self._new and wake(self, line):
+        if line not in self._new and cold.wake(self, line):
             self.changes.append("brought back from the archive")
 
     def _place(self, edge: EdgeDraft, child: bytes) -> None:
@@ -706,3 +703,68 @@ def _told(op: Close, by: str) -> str:
     if op.status is not None:
         return f"{op.status} ({op.reason or by})"
     return f"withdrawn ({op.reason or by})" if op.valid_to is None else f"ended ({by})"
+
+
+# How a changeset begins: one statement tells what it would ----------------------------------------
+#
+# How a changeset begins: one statement tells what it would otherwise ask on its way, piece by piece.
+
+
+NUMBERED = ("nodes", "beliefs", "edges", "aliases", "world_hashes")
+"""Tables that almost every changeset writes to."""
+
+
+def _last(table: str) -> str:
+    """The last row number of a table; the number of what was erased is not given again."""
+    return (
+        f"(SELECT coalesce(max(y.last), 0) FROM (SELECT max(x.id) AS last FROM {table} x WHERE x.tenant = :t"
+        f" UNION ALL SELECT max(e.last) FROM erased e WHERE e.tenant = :t AND e.of = '{table}') y)"
+    )
+
+
+_LAST = ", ".join(map(_last, NUMBERED))
+
+
+class Begun(NamedTuple):
+    """A memory as a changeset finds it."""
+
+    last: dict[str, int]
+    """The last row numbers of the tables that almost every changeset writes to."""
+    root: Row | None
+    """(id, name, lineage) of the whole memory's own node."""
+    world: tuple[int, bytes, bytes] | None
+    """(newest version, hash, digest) of the whole memory."""
+    merged: bool
+    """Whether any merge was ever accepted."""
+    typed: bool
+    """Whether any type or predicate is registered."""
+    scope: int
+    """The number of the scope set that was asked for; 0 where it is not made yet."""
+
+
+def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
+    """Where the memory of a tenant stands, for a changeset in this scope set."""
+    rows = store.query(
+        f"SELECT {_LAST}, r.hash, r.name, r.line, w.head, w.hash, w.digest,"
+        " EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted'),"
+        " EXISTS (SELECT 1 FROM ontology o WHERE o.tenant = :t AND o.kt = :forever),"
+        " coalesce((SELECT s.id FROM scopes s WHERE s.tenant = :t AND s.key = :scope), 0)"
+        " FROM tenants t LEFT JOIN nodes r ON r.tenant = :t AND r.id = :root"
+        " LEFT JOIN worlds w ON w.tenant = :t AND w.line = :root WHERE t.tenant = :t",
+        {"t": tenant, "root": root, "scope": scope, "forever": FOREVER},
+    )
+    row, at = rows[0], len(NUMBERED)
+    return Begun(
+        dict(zip(NUMBERED, row[:at], strict=True)),
+        row[at : at + 3] if row[at] is not None else None,
+        row[at + 3 : at + 6] if row[at + 3] is not None else None,
+        bool(row[at + 6]),
+        bool(row[at + 7]),
+        int(row[at + 8]),
+    )
+
+
+def last_row(store: Store, tenant: int, table: str) -> int:
+    """The last row number of one table."""
+    rows = store.query(f"SELECT {_last(table)}", {"t": tenant})
+    return int(rows[0][0])

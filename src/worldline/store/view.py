@@ -75,6 +75,7 @@ class SqlView(View):
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
+        self._owned = scope.bound()
         self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
         """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()
@@ -87,7 +88,7 @@ class SqlView(View):
             "k": known,
             "w": world,
             "forever": FOREVER,
-            **scope.bound(),
+            **self._owned,
         }
         if only is not None:
             self.args["only"] = listed(only)
@@ -127,22 +128,21 @@ class SqlView(View):
         """Belongs to every bound kind of scope; with `only`, to one of these very scope sets."""
         if self.only is not None:
             return f"{row}.scope IN (SELECT value FROM json_each(:only))"
-        bound = self.scope.bound()
-        if not bound:
+        if not self._owned:
             return "TRUE"
-        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in bound)
+        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in self._owned)
         return f"{row}.scope IN (SELECT part_of FROM scopes WHERE tenant = :t AND {kinds})"
 
     def inside(self, line: str) -> str:
         """Lies in the entered world, at any depth, at this moment."""
+        return self._under(line, " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k")
+
+    def _under(self, line: str, when: str) -> str:
+        """Is the entered world, or is contained in it by edges that held so."""
         if not self.world:
             return "TRUE"
-        step = (
-            "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
-            " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k"
-        )
-        first = step.format(source="edges c", of=line)
-        again = step.format(source="up CROSS JOIN edges c", of="up.line")
+        step = f"SELECT c.src FROM {{}} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {{}}{when}"
+        first, again = step.format("edges c", line), step.format("up CROSS JOIN edges c", "up.line")
         return (
             f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
             " SELECT 1 FROM up WHERE line = :w))"
@@ -274,18 +274,7 @@ class SqlView(View):
 
     def ever_inside(self, line: str) -> str:
         """Has lain in the entered world at some time, as far as is known at this moment."""
-        if not self.world:
-            return "TRUE"
-        step = (
-            "SELECT c.src FROM {source} WHERE c.tenant = :t AND c.type = 'contains' AND c.dst = {of}"
-            " AND c.kf <= :k"
-        )
-        first = step.format(source="edges c", of=line)
-        again = step.format(source="up CROSS JOIN edges c", of="up.line")
-        return (
-            f"({line} = :w OR EXISTS (WITH RECURSIVE up(line) AS ({first} UNION {again})"
-            " SELECT 1 FROM up WHERE line = :w))"
-        )
+        return self._under(line, " AND c.kf <= :k")
 
     def edge_ever_inside(self) -> str:
         """The edge `e` leaves something that has lain in the entered world, whichever version."""
@@ -462,7 +451,7 @@ class SqlView(View):
         """
         if not tokens:
             return []
-        owners = [words.owner_token(kind, value) for kind, value in self.scope.bound().items()]
+        owners = [words.owner_token(kind, value) for kind, value in self._owned.items()]
         wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
         return words.search(self, words.any_of(wanted), limit, owners)
 

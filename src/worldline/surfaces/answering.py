@@ -27,7 +27,7 @@ class Cited(Struct, frozen=True, omit_defaults=True):
     until: str | None = None
 
 
-class Known(Struct, frozen=True, omit_defaults=True):
+class KnownAnswer(Struct, frozen=True, omit_defaults=True):
     """What is known of a question."""
 
     confidence: float
@@ -38,9 +38,9 @@ class Known(Struct, frozen=True, omit_defaults=True):
     facts: list[Cited] = []
 
 
-def known(memory: Memory, found: Recall, digits: int = 64) -> Known:
+def known(memory: Memory, found: Recall, digits: int = 64) -> KnownAnswer:
     """The answer with its proof, the facts, and how sure that is; ids of so many digits."""
-    return Known(
+    return KnownAnswer(
         round(found.sure, 2),
         found.abstained,
         found.reason and found.reason[:200],
@@ -54,7 +54,7 @@ def known(memory: Memory, found: Recall, digits: int = 64) -> Known:
     )
 
 
-def shortened(told: Known, room: int, size: Callable[[Any], int]) -> Known:
+def shortened(told: KnownAnswer, room: int, size: Callable[[Any], int]) -> KnownAnswer:
     """The same within so many tokens: facts go first, then proof; the answer and how sure it is stay."""
     while size(plain(told)) > room and (told.facts or told.proof):
         if told.facts:
@@ -91,7 +91,7 @@ def _day(at: int, precision: str | None) -> str | None:
     return calendar(at, precision) if precision and precision not in EXACT else f"{to_datetime(at):%Y-%m-%d}"
 
 
-def opening(known: Known) -> list[str]:
+def opening(known: KnownAnswer) -> list[str]:
     """Answer, proof and doubt as the lines that stand above the evidence."""
     lines = [f"Not sure that this is known: {known.reason}"] if known.reason else []
     if known.answer is not None:

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from worldline.errors import WorldlineError
+from worldline.inputs import clean_name
 from worldline.memory import Memory
 from worldline.model import Node, Version
-from worldline.write.check import clean_name
 
 ROOT = "/memories"
 MOST_LINES = 999_999

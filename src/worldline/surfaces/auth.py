@@ -25,7 +25,7 @@ from typing import NamedTuple
 import orjson
 
 from worldline.errors import InvalidInput, Refused
-from worldline.write.check import clean_name
+from worldline.inputs import clean_name
 
 SHORTEST = 16
 HASHED = "sha256:"
@@ -33,7 +33,7 @@ READ_ONLY = " read-only"
 _HEAD = "# Bearer tokens by tenant, as hashes; `worldline token` adds one and shows it once.\n"
 
 
-class Pass(NamedTuple):
+class AccessPass(NamedTuple):
     """What a token opens."""
 
     tenant: str
@@ -51,7 +51,7 @@ class Tokens:
     def __bool__(self) -> bool:
         return bool(self._known) or self._path is not None
 
-    def opens(self, header: str | None) -> Pass | None:
+    def opens(self, header: str | None) -> AccessPass | None:
         """What an `Authorization` header opens; None where it opens nothing."""
         self._look_again()
         kind, _, token = (header or "").partition(" ")
@@ -86,10 +86,10 @@ def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _entry(token: str, tenant: str) -> tuple[bytes, Pass]:
+def _entry(token: str, tenant: str) -> tuple[bytes, AccessPass]:
     """A token as it stands in a file: its hash, and what it opens."""
     body, read_only = token.removesuffix(READ_ONLY), token.endswith(READ_ONLY)
-    opened = Pass(clean_name(tenant, "tenant"), read_only)
+    opened = AccessPass(clean_name(tenant, "tenant"), read_only)
     if body.startswith(HASHED):
         digits = body.removeprefix(HASHED)
         if len(digits) != 64 or set(digits) - set(string.hexdigits):
@@ -106,7 +106,7 @@ def load(path: Path | None, tenant: str, environ: Mapping[str, str]) -> Tokens:
     return Tokens([(token, tenant)] if token else (), path)
 
 
-def _listed(path: Path | None) -> list[tuple[bytes, Pass]]:
+def _listed(path: Path | None) -> list[tuple[bytes, AccessPass]]:
     entries = list(_from_file(path)) if path else []
     if any(not token.startswith(HASHED) for token, _ in entries):
         logging.getLogger("worldline").warning("%s holds tokens as they are; `worldline token` hashes", path)

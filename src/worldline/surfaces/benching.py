@@ -6,17 +6,21 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
+from worldline.bench import composition, facts, report, resolver
+from worldline.bench.datasets import load as load_file
+from worldline.bench.fitting import fitted
+from worldline.bench.judge import judged
+from worldline.bench.report import ReportRow
+from worldline.bench.run import Progress, Settings, open_cached
+from worldline.bench.run import bench as measure
 from worldline.config import load
+from worldline.plugins.language_models import open_language_model
 from worldline.surfaces.options import Verb
-
-if TYPE_CHECKING:
-    from worldline.bench.report import Row
-    from worldline.bench.run import Progress
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")
 OTHERS = ("factconsolidation", "resolver", "fit", "composition")
@@ -92,9 +96,6 @@ class Run(NamedTuple):
 
 
 def _measure(run: Run, out: Path | None, rows: Path | None, progress: Progress) -> None:
-    from worldline.bench import report
-    from worldline.bench.run import Settings
-    from worldline.bench.run import bench as measure
 
     settings = Settings(run.dataset, run.embedder, run.limit, run.ablate, run.sleep)
     made, found = measure(settings, run.files, progress)
@@ -113,8 +114,6 @@ def _facts_or_names(
     out: Path | None,
     rows: Path | None,
 ) -> None:
-    from worldline.bench import facts, resolver
-    from worldline.bench.run import open_cached
 
     made: dict[str, Any]
     found: Sequence[Any]
@@ -124,7 +123,7 @@ def _facts_or_names(
             made, found = resolver.bench(files, progress)
             lines = resolver.table(made)
         else:
-            settings = facts.Settings(*asked)
+            settings = facts.FactSettings(*asked)
             made, found = facts.bench(settings, files, open_cached(settings.embedder), progress)
             lines = facts.table(made)
     _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
@@ -134,7 +133,6 @@ def _facts_or_names(
 
 
 def _composition(out: Path | None) -> None:
-    from worldline.bench import composition
 
     made = composition.bench()
     _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
@@ -142,10 +140,7 @@ def _composition(out: Path | None) -> None:
         click.echo(line)
 
 
-def _judged(run: Run, rows: list[Row], progress: Progress) -> dict[str, Any]:
-    from worldline.bench.datasets import load as load_file
-    from worldline.bench.judge import judged
-    from worldline.plugins.language_models import open_language_model
+def _judged(run: Run, rows: list[ReportRow], progress: Progress) -> dict[str, Any]:
 
     model = open_language_model(load().model)
     if model is None:
@@ -159,7 +154,6 @@ def _judged(run: Run, rows: list[Row], progress: Progress) -> dict[str, Any]:
 
 
 def _fit(files: tuple[str, ...], embedder: str, progress: Progress) -> None:
-    from worldline.bench.fitting import fitted
 
     pairs = [file.partition("=") for file in files]
     if any(name not in DATASETS or not path for name, _, path in pairs):

@@ -21,10 +21,13 @@ from worldline import __version__
 from worldline.config import load
 from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
-from worldline.store.readonly import put_back
+from worldline.reading import parser
+from worldline.reading.read import reader
 from worldline.store.schema import FORMAT
+from worldline.store.sqlite import put_back
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
+from worldline.write.reread import is_stale
 
 _PATIENCE = 2.0
 _EXTRAS = {
@@ -67,7 +70,7 @@ def verify(bound: Bound) -> None:
     Example:
       worldline verify
     """
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         found = memory.verify(progress)
     bound.answer({"ok": found.ok, **render.plain(found)}, render.verification(found))
     if not found.ok:
@@ -180,9 +183,6 @@ def _installation() -> Iterator[Finding]:
 
 def _reader() -> Iterator[Finding]:
     """Who reads here."""
-    from worldline.reading import parser
-    from worldline.reading.read import reader
-
     if (wrong := parser.trouble()) is not None:
         yield Finding("bad", "reader", f"{wrong} (until then: records and names only)")
     elif parser.active() is None:
@@ -254,9 +254,6 @@ def _file(path: Path) -> Iterator[Finding]:
 
 def _read(readers: dict[str, int]) -> Iterator[Finding]:
     """How many events each reader has read, and whether it is time to read them again."""
-    from worldline.reading.read import reader
-    from worldline.write.reread import is_stale
-
     for name, count in readers.items():
         by = f"read by {name}" if name else "read by nobody yet"
         yield Finding("note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}")
@@ -281,7 +278,7 @@ def reread(bound: Bound, everything: bool) -> None:
       worldline reread --dry-run
       worldline reread
     """
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         done = memory.reread(everything=everything, progress=progress, dry_run=bound.dry_run)
     would = "would be " if done.dry_run else ""
     lines = [
@@ -292,14 +289,14 @@ def reread(bound: Bound, everything: bool) -> None:
     bound.answer(done, [*(lines if done.events else ["nothing to read again"]), *left])
 
 
-class Waiting:
+class WaitingCount:
     """Says on a terminal how far long work has come, once it has taken two seconds."""
 
     def __init__(self) -> None:
         self._began, self._shown = time.monotonic(), False
         self._status: Any = None
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> WaitingCount:
         return self
 
     def __call__(self, stage: str, done: int) -> None:
@@ -324,7 +321,7 @@ class Waiting:
 def ticking(stage: str) -> Iterator[None]:
     """Says every second how long one piece of work has taken, where nothing inside it can tell."""
     over, began = threading.Event(), time.monotonic()
-    with Waiting() as progress:
+    with WaitingCount() as progress:
 
         def tick() -> None:
             while not over.wait(1.0):

@@ -12,11 +12,11 @@ from worldline.errors import NotFound, Refused
 from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.importers import NAMES
-from worldline.exchange.records import Bad, Report
+from worldline.exchange.records import Bad, Imported
 from worldline.plugins.language_models import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
 from worldline.surfaces.recalling import shown
 
@@ -39,12 +39,12 @@ def import_(bound: Bound, format: str, path: Path) -> None:
       worldline import auto chatgpt-export.zip
       worldline import markdown ~/notes --dry-run
     """
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
     bound.answer(report, _told(report))
 
 
-def _told(report: Report) -> Iterator[str]:
+def _told(report: Imported) -> Iterator[str]:
     would = "would be " if report.dry_run else ""
     yield (
         f"{report.format}: {report.stored:,} {would}stored, {report.same:,} were here already, "
@@ -75,7 +75,7 @@ def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
     where = place(other)
     if isinstance(where, Path) and not where.exists():
         raise NotFound(f"there is no store at {other}")
-    with bound.memory() as memory, Waiting() as progress:
+    with bound.memory() as memory, WaitingCount() as progress:
         done = memory.absorb(where, tenant=from_tenant, dry_run=bound.dry_run, progress=progress)
     bound.answer({"changed": done.changed, **render.plain(done)}, _united(done))
 

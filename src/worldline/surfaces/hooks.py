@@ -18,9 +18,19 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from worldline.later import Later
+
+if TYPE_CHECKING:
+    from worldline import config as configs
+    from worldline import memory as memories
+    from worldline.store import glance as glances
+else:
+    configs, memories = Later("worldline.config"), Later("worldline.memory")
+    glances = Later("worldline.store.glance")
 
 LIMITS = {"prompt": 1.0, "session-start": 3.0}
 """Seconds from the beginning of the process; a tenth of that is enough where nothing else runs."""
@@ -190,9 +200,7 @@ def _asked(prompt: str, path: Path | str, tenant: str, left: Callable[[], float]
 
 def _recalled(url: str, tenant: str, prompt: str) -> list[str]:
     """From a store on a server, which has no quick look: what recall finds, if there is time for it."""
-    from worldline.memory import Memory
-
-    with Memory.open(url, tenant=tenant) as memory:
+    with memories.Memory.open(url, tenant=tenant) as memory:
         nodes = [hit.node for hit in memory.recall(prompt).hits[:_HITS]]
     return [_line(node.type, node.name, node.content, "", node.valid.start) for node in nodes]
 
@@ -208,9 +216,7 @@ def _known(path: Path | str, tenant: str, left: Callable[[], float]) -> list[str
             log(path, f"the server at {server} did not answer: {error}")
     if isinstance(path, Path) and not path.exists():
         return []
-    from worldline.memory import Memory
-
-    with Memory.open(path, tenant=tenant) as memory:
+    with memories.Memory.open(path, tenant=tenant) as memory:
         return memory.context(max_tokens=_CONTEXT).text.splitlines()
 
 
@@ -221,9 +227,7 @@ def _newest(path: Path | str, tenant: str) -> list[str]:
 def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]) -> list[str]:
     if isinstance(path, str) or not path.exists():
         return []
-    from worldline.store.glance import Store
-
-    store = Store(path, tenant, time.time_ns() // 1000)
+    store = glances.StoreGlance(path, tenant, time.time_ns() // 1000)
     try:
         return [_line(g.type, g.name, g.content, g.speaker, g.at) for g in look(store)]
     finally:
@@ -233,9 +237,7 @@ def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]
 def _language() -> str:
     if "WORLDLINE_CONFIG" not in os.environ:
         return os.environ.get("WORLDLINE_LANGUAGE", "english")
-    from worldline.config import load
-
-    return load().language
+    return configs.load().language
 
 
 def _line(type_: str, name: str, content: str, speaker: str, at: int) -> str:

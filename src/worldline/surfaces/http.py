@@ -9,6 +9,10 @@ has so much time to send a body, and so many requests a second; every request is
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
+import traceback
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -30,15 +34,15 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from worldline import errors
+from worldline.inputs import clean_name
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import openapi, rest
-from worldline.surfaces.auth import Pass, Tokens, is_loopback
+from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
-from worldline.surfaces.observing import Observer
+from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.render import plain
 from worldline.surfaces.workers import Workers
-from worldline.write.check import clean_name
 
 MAX_BODY = 20 * 1024 * 1024
 STATUS: dict[type[errors.WorldlineError], int] = {
@@ -91,7 +95,7 @@ class Service(NamedTuple):
 
     def of(self, tenant: str) -> Memory:
         """A tenant's memory, confined to the server's scope; all share one store and one embedder."""
-        memory = Memory(replace(self.memory._h, tenant=clean_name(tenant, "tenant")))
+        memory = Memory(replace(self.memory.handle, tenant=clean_name(tenant, "tenant")))
         return memory.confined(self.scope)
 
 
@@ -205,7 +209,7 @@ def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[
     """Whether the store can be read now, by a thread of those that answer."""
 
     async def answer(request: Request) -> Response:
-        look = workers.run(lambda: service.memory._h.store.tenants(), "")
+        look = workers.run(lambda: service.memory.handle.store.tenants(), "")
         try:
             await asyncio.wait_for(look, 5)
         except (errors.WorldlineError, TimeoutError):
@@ -326,7 +330,7 @@ class Guard:
 
     def _refusal(self, connection: Connection, now: float) -> Response | None:
         headers = Headers(scope=connection)
-        opened: Pass | None = Pass(self._service.tenant)
+        opened: AccessPass | None = AccessPass(self._service.tenant)
         if self._service.tokens:
             opened = self._service.tokens.opens(headers.get("authorization"))
         elif not _is_own(headers, self._service.host):
@@ -378,7 +382,6 @@ def _mcp(service: Service, workers: Workers) -> Any:
     from mcp.server.transport_security import TransportSecuritySettings
 
     from worldline.surfaces.mcp_server import server
-    from worldline.surfaces.mcp_tools import Desk
 
     def desk(ctx: Any) -> Desk:
         state = ctx.request.state
@@ -401,3 +404,63 @@ class _Mcp:
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
         await self._manager.handle_request(connection, receive, send)
+
+
+# What a server tells its operator: counts for a scraper, and a line for each request --------------
+#
+# Neither holds anything of a memory: routes are named by their pattern, never by their path, and an
+# error by its type and place, never by its words.
+
+
+_BUCKETS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
+
+
+class Observer:
+    """Counts requests; writes a JSON line for each where there is a log."""
+
+    def __init__(self, log: TextIO | None = None) -> None:
+        self._log = log
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._within: Counter[float] = Counter()
+        self._seconds = 0.0
+        self.under_way = 0
+
+    def answered(self, method: str, route: str, status: int, seconds: float, **more: Any) -> None:
+        """A request is over."""
+        self._requests[method, route, status] += 1
+        self._seconds += seconds
+        for bound in _BUCKETS:
+            self._within[bound] += seconds <= bound
+        self._line("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1), **more)
+
+    def failed(self, error: BaseException) -> None:
+        """A fault of ours: its type and where it happened. It goes to standard error in any case."""
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{frame.filename.rpartition('worldline')[2]}:{frame.lineno}" for frame in frames[-6:]]
+        self._line("failure", self._log or sys.stderr, error=type(error).__name__, at=places)
+
+    def _line(self, event: str, log: TextIO | None = None, **fields: Any) -> None:
+        log = log or self._log
+        if log is not None:
+            value = {"time": round(time.time(), 3), "event": event, **fields}
+            log.write(orjson.dumps(value).decode() + "\n")
+            log.flush()
+
+    def metrics(self, **gauges: float) -> str:
+        """Everything counted, in Prometheus' text format."""
+        lines = ["# TYPE worldline_requests_total counter"]
+        lines += [
+            f'worldline_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}'
+            for (method, route, status), count in sorted(self._requests.items())
+        ]
+        total = sum(self._requests.values())
+        lines.append("# TYPE worldline_request_seconds histogram")
+        lines += [f'worldline_request_seconds_bucket{{le="{b}"}} {self._within[b]}' for b in _BUCKETS]
+        lines += [
+            f'worldline_request_seconds_bucket{{le="+Inf"}} {total}',
+            f"worldline_request_seconds_sum {self._seconds:.6f}",
+            f"worldline_request_seconds_count {total}",
+        ]
+        for name, value in {"requests_under_way": self.under_way, **gauges}.items():
+            lines += [f"# TYPE worldline_{name} gauge", f"worldline_{name} {value}"]
+        return "\n".join(lines) + "\n"

@@ -10,7 +10,6 @@ off. Writes of one store come one after the other, and closing waits for what is
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -152,7 +151,7 @@ class WorldlineStore(BaseStore):
                 self.memory.retire(node, reason="deleted from the LangGraph store")
             return
         content = _content(op.value, op.index, op.ttl)
-        end = FOREVER if op.ttl is None else self.memory._h.now() + int(op.ttl * _MINUTE)
+        end = FOREVER if op.ttl is None else self.memory.handle.now() + int(op.ttl * _MINUTE)
         inside = self.memory.enter(self._make_world(op.namespace))
         if node is None:
             label = _label(op.namespace, op.key)
@@ -167,10 +166,10 @@ class WorldlineStore(BaseStore):
         """The item, with its end put off where reading does that."""
         minutes = _parts(node)[2]
         on_read = (self.ttl_config or {}).get("refresh_on_read", True) if refresh is None else refresh
-        if minutes is None or not on_read or node.valid.end >= LATEST or not self.memory._h.moment.is_now:
+        if minutes is None or not on_read or node.valid.end >= LATEST or not self.memory.handle.moment.is_now:
             return node
         with self._lock:
-            end = self.memory._h.now() + int(minutes * _MINUTE)
+            end = self.memory.handle.now() + int(minutes * _MINUTE)
             self.memory.correct(node, valid_to=end, reason="it was read")
         return node
 
@@ -192,10 +191,10 @@ class WorldlineStore(BaseStore):
     def _scored(self, inside: Memory, op: SearchOp) -> list[tuple[Node, float | None]]:
         """What recall finds, best first; it may look further when a filter takes some away."""
         most = op.offset + op.limit if not op.filter else _PAGE
-        hits = inside.recall(op.query or "", limit=most, filters=_ITEM).hits
+        found = inside.recall(op.query or "", limit=most, filters=_ITEM)
         return [
-            (hit.node, likeness(hit.score))
-            for hit in hits
+            (hit.node, found.chance(hit))
+            for hit in found.hits
             if "neighbour" not in hit.lanes
             and _is_indexed(hit.node, op.query or "")
             and _passes(hit.node, op.filter)
@@ -263,15 +262,6 @@ def _name(text: str) -> str:
     if text and text == " ".join(text.split()) and text.isascii() and "%" not in text and len(text) < 1000:
         return text
     return quote(text, safe="")[:4000] or "%"
-
-
-def likeness(score: float) -> float:
-    """A score between 0 and 1, in the same order.
-
-    >>> [round(likeness(score), 2) for score in (8.5, 3.0, -1.0)]
-    [0.98, 0.5, 0.06]
-    """
-    return 1 / (1 + math.exp(min(60.0, (3 - score) / 1.5)))
 
 
 def _content(value: Mapping[str, Any], index: Any, ttl: float | None) -> str:

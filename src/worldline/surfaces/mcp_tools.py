@@ -111,7 +111,7 @@ def write(desk: Desk, asked: v.Write) -> Payload:
     return _written(done, "stored")
 
 
-def recall(desk: Desk, asked: v.Recall) -> Payload:
+def recall(desk: Desk, asked: v.RecallOf) -> Payload:
     """Ask in plain words. Returns the answer where it is known, its proof, and dated evidence, best first; or
     why it is not known. Only what holds now, unless a time is given."""
     memory = desk.bound(asked).scoped(session=asked.session)
@@ -124,8 +124,8 @@ def recall(desk: Desk, asked: v.Recall) -> Payload:
     told = answering.shortened(told, int(asked.max_tokens * _KNOWN), size)
     hits = answering.worth_showing(answer, asked.limit)
 
-    def build(items: Sequence[v.Item], trace: Sequence[str] = ()) -> Payload:
-        value = v.Found(
+    def build(items: Sequence[v.MemoryItem], trace: Sequence[str] = ()) -> Payload:
+        value = v.Recalled(
             **{**answering.plain(told), "proof": _cites(told.proof), "facts": _cites(told.facts)},
             items=list(items), found=len(answer.hits), trace=list(trace),
         )  # fmt: skip
@@ -135,19 +135,19 @@ def recall(desk: Desk, asked: v.Recall) -> Payload:
     payload = fitted([_hit(hit) for hit in hits], build, _cut, asked.max_tokens)[0]
     if not asked.explain:
         return payload
-    cut = [v.Item(**item) for item in payload["structuredContent"].get("items", ())]
+    cut = [v.MemoryItem(**item) for item in payload["structuredContent"].get("items", ())]
     return _explained(cut, hits, answer.trace, build, asked.max_tokens)
 
 
-def _cites(given: Sequence[answering.Cited]) -> list[v.Cited]:
-    return [v.Cited(id=c.id, text=c.text, since=c.since, until=c.until) for c in given]
+def _cites(given: Sequence[answering.Cited]) -> list[v.CitedLine]:
+    return [v.CitedLine(id=c.id, text=c.text, since=c.since, until=c.until) for c in given]
 
 
 def _explained(
-    items: Sequence[v.Item],
+    items: Sequence[v.MemoryItem],
     hits: Sequence[Hit],
     trace: Sequence[str],
-    build: Callable[[Sequence[v.Item], Sequence[str]], Payload],
+    build: Callable[[Sequence[v.MemoryItem], Sequence[str]], Payload],
     budget: int,
 ) -> Payload:
     """How each hit was found, within a budget of its own: as much again as the answer may take."""
@@ -160,7 +160,7 @@ def _explained(
     return build(items, told)
 
 
-def context(desk: Desk, asked: v.Context) -> Payload:
+def context(desk: Desk, asked: v.ContextOf) -> Payload:
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
     memory, budget = desk.bound(asked), asked.max_tokens // 2
     while True:
@@ -168,10 +168,11 @@ def context(desk: Desk, asked: v.Context) -> Payload:
         value = v.Briefing(
             user=found.user,
             sections=[
-                v.About(
+                v.BriefSection(
                     title=section.title,
                     lines=[
-                        v.Cited(id=x.id[:_DIGITS], text=x.text, since=x.when or None) for x in section.lines
+                        v.CitedLine(id=x.id[:_DIGITS], text=x.text, since=x.when or None)
+                        for x in section.lines
                     ],
                 )
                 for section in found.sections
@@ -183,21 +184,21 @@ def context(desk: Desk, asked: v.Context) -> Payload:
         budget = budget * 3 // 4
 
 
-def profile(desk: Desk, asked: v.Profile) -> Payload:
+def profile(desk: Desk, asked: v.ProfileOf) -> Payload:
     """Who somebody is: what is believed of them, whom they know, and what befell them."""
     found = desk.bound(asked).profile(asked.who)
     facts = [
-        v.Cited(id=one.fact[:_DIGITS], text=one.text, since=_iso(one.valid.start, one.precision))
+        v.CitedLine(id=one.fact[:_DIGITS], text=one.text, since=_iso(one.valid.start, one.precision))
         for one in found.attributes
     ]
     marks = [
-        v.Cited(id=one.evidence[:_DIGITS], text=one.text, since=_iso(one.happened, "day"))
+        v.CitedLine(id=one.evidence[:_DIGITS], text=one.text, since=_iso(one.happened, "day"))
         for one in found.landmarks
     ]
     known = [*facts, *marks]
 
-    def build(chosen: Sequence[v.Cited]) -> Payload:
-        value = v.Known(
+    def build(chosen: Sequence[v.CitedLine]) -> Payload:
+        value = v.KnownPerson(
             name=found.name, turns=found.turns, attributes=[c for c in chosen if c in facts],
             relations=[one.name for one in found.relations[:10]], landmarks=[c for c in chosen if c not in facts],
             left_out=len(known) - len(chosen),
@@ -241,7 +242,7 @@ def read(desk: Desk, asked: v.Read) -> Payload:
     ]
     told = len(beside)
 
-    def build(items: Sequence[v.Item]) -> Payload:
+    def build(items: Sequence[v.MemoryItem]) -> Payload:
         head, rest = (items[0], items[1:]) if items else (replace(first, text="…"), ())
         value = v.Whole(
             memory=head,
@@ -277,7 +278,7 @@ def retire(desk: Desk, asked: v.Retire) -> Payload:
 def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
     """End every memory of a scope, or only those of a type or with labels. Nothing is erased."""
     memory = desk.bound(asked)
-    if not memory._h.scope.bound():
+    if not memory.handle.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
     found = _all_ids(memory, (asked.type,) if asked.type else _EVERYTHING, asked.metadata)
     return _retired(memory, found, asked.when, asked.reason, dry_run=asked.dry_run)
@@ -297,11 +298,11 @@ def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
     return _retired(memory, _all_ids(memory, _EVERYTHING, {}), None, reason)
 
 
-def forget(desk: Desk, asked: v.Forget) -> Payload:
+def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
     """Erase memories for good, with all that was derived from them alone; nothing brings them back. For what is
     over or wrong use memory_retire or memory_amend. Without `confirm` it only counts: tell the user first."""
     memory = desk.bound(asked)
-    scope = memory._h.scope
+    scope = memory.handle.scope
     if not (asked.ids or scope.bound()):
         raise Refused(
             "name the memories, or whose: user, agent, app or run; a whole store is never erased at once"
@@ -341,26 +342,26 @@ def list_scopes(desk: Desk, asked: v.ListScopes) -> Payload:
 # The full set ------------------------------------------------------------------------------------
 
 
-def link(desk: Desk, asked: v.Link) -> Payload:
+def link(desk: Desk, asked: v.LinkTwo) -> Payload:
     """Join two memories. `supersedes` ends the target; `contradicts` keeps both and shows the conflict."""
     done = desk.bound(asked).link(asked.src, asked.type, asked.dst, valid_from=asked.valid_from)
     return _written(done, "linked")
 
 
-def walk(desk: Desk, asked: v.Walk) -> Payload:
+def walk(desk: Desk, asked: v.WalkFrom) -> Payload:
     """Show what lies around a memory: neighbours and the edges between them."""
     found = desk.bound(asked).walk(asked.id, *asked.types, way=asked.way, depth=asked.depth)
     ids = {node.lineage: node.id[:_DIGITS] for node in found.nodes}
     joined = [
-        v.Joined(src=ids[e.src], type=render.relation(e), dst=ids[e.dst])
+        v.EdgeItem(src=ids[e.src], type=render.relation(e), dst=ids[e.dst])
         for e in found.edges
         if e.src in ids and e.dst in ids
     ]
 
-    def build(items: Sequence[v.Item]) -> Payload:
+    def build(items: Sequence[v.MemoryItem]) -> Payload:
         here = {item.id for item in items}
         edges = [edge for edge in joined if edge.src in here and edge.dst in here]
-        value = v.Around(items=list(items), edges=edges, left_out=len(found.nodes) - len(items))
+        value = v.Neighbours(items=list(items), edges=edges, left_out=len(found.nodes) - len(items))
         return _payload([*map(_line, items), *(f"{e.src} -{e.type}-> {e.dst}" for e in edges)], value)
 
     items = [_preview(_item(node)) for node in found.nodes]
@@ -372,8 +373,8 @@ def timeline(desk: Desk, asked: v.Timeline) -> Payload:
     found = desk.bound(asked).timeline(asked.topic, asked.start, asked.end, limit=asked.limit)
     items = [_preview(_moment(entry)) for entry in found]
 
-    def build(chosen: Sequence[v.Item]) -> Payload:
-        value = v.Around(items=list(chosen), left_out=len(items) - len(chosen))
+    def build(chosen: Sequence[v.MemoryItem]) -> Payload:
+        value = v.Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
         return _payload(list(map(_line, chosen)) or ["nothing dated about that"], value)
 
     return fitted(items, build, _cut, asked.max_tokens)[0]
@@ -426,7 +427,7 @@ def _payload(lines: Iterable[str], value: msgspec.Struct) -> Payload:
 
 
 def _written(done: Receipt, verb: str) -> Payload:
-    value = v.Written(
+    value = v.WriteDone(
         id=done.id[:_DIGITS] if done.id else None,
         changed=done.changed,
         changes=[told(change) for change in done.changes[:_SHOWN_IDS] if ": " in change],
@@ -478,9 +479,9 @@ def _scope_names(memory: Memory) -> set[str]:
             return names
 
 
-def _item(node: Node, *, known: bool = False) -> v.Item:
+def _item(node: Node, *, known: bool = False) -> v.MemoryItem:
     spoken = node.type == "Turn"
-    return v.Item(
+    return v.MemoryItem(
         id=node.id[:_DIGITS],
         type=node.type,
         name="" if spoken or node.type == "Fact" else node.name,
@@ -496,25 +497,25 @@ def _item(node: Node, *, known: bool = False) -> v.Item:
     )
 
 
-def _hit(hit: Hit) -> v.Item:
+def _hit(hit: Hit) -> v.MemoryItem:
     item = _item(hit.node)
     item.said_at = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
     item.speaker = hit.speaker or item.speaker
     return item
 
 
-def _weighed(item: v.Item, hit: Hit) -> v.Item:
+def _weighed(item: v.MemoryItem, hit: Hit) -> v.MemoryItem:
     factors = {name: round(given, 3) for name, given in hit.factors.items() if abs(given) >= 0.001}
     return replace(item, score=round(hit.score, 3), lanes=hit.lanes, factors=factors)
 
 
-def _version(version: Any) -> v.Item:
+def _version(version: Any) -> v.MemoryItem:
     item = _item(version.node, known=True)
     item.change = version.change
     return item
 
 
-def _evidence(reason: Reason) -> v.Item:
+def _evidence(reason: Reason) -> v.MemoryItem:
     item = _item(reason.node)
     item.change = reason.via
     if reason.span:
@@ -522,13 +523,13 @@ def _evidence(reason: Reason) -> v.Item:
     return item
 
 
-def _moment(entry: Dated) -> v.Item:
+def _moment(entry: Dated) -> v.MemoryItem:
     item = _item(entry.node)
     item.said_at = _iso(entry.at)
     return item
 
 
-def _line(item: v.Item) -> str:
+def _line(item: v.MemoryItem) -> str:
     """An item on one line, or as many as its text has."""
     when = (item.said_at or item.valid_from or "")[:16].replace("T", " ")
     until = f" to {item.valid_to[:10]}" if item.valid_to else ""
@@ -538,12 +539,12 @@ def _line(item: v.Item) -> str:
     return f"[{item.id}] {item.type} {when}{until}{status} {who}{inert(item.text)}{notes}"
 
 
-def _preview(item: v.Item, most: int = _PREVIEW) -> v.Item:
+def _preview(item: v.MemoryItem, most: int = _PREVIEW) -> v.MemoryItem:
     item.text = item.text if len(item.text) <= most else item.text[: most - 2].rstrip() + " …"
     return item
 
 
-def _cut(item: v.Item, room: int) -> v.Item:
+def _cut(item: v.MemoryItem, room: int) -> v.MemoryItem:
     return replace(item, text=item.text[: room // 2].rstrip() + " …", notes=[], metadata={})
 
 
@@ -564,24 +565,24 @@ def _iso(at: Instant, precision: str | None = None) -> str | None:
 
 
 CORE = (
-    Tool("memory_write", v.Write, v.Written, write),
-    Tool("memory_recall", v.Recall, v.Found, recall, read_only=True),
-    Tool("memory_context", v.Context, v.Briefing, context, read_only=True),
+    Tool("memory_write", v.Write, v.WriteDone, write),
+    Tool("memory_recall", v.RecallOf, v.Recalled, recall, read_only=True),
+    Tool("memory_context", v.ContextOf, v.Briefing, context, read_only=True),
     Tool("memory_list", v.List, v.Listed, list_, read_only=True),
     Tool("memory_read", v.Read, v.Whole, read, read_only=True),
-    Tool("memory_amend", v.Amend, v.Written, amend, destructive=True),
-    Tool("memory_retire", v.Retire, v.Written, retire, destructive=True),
+    Tool("memory_amend", v.Amend, v.WriteDone, amend, destructive=True),
+    Tool("memory_retire", v.Retire, v.WriteDone, retire, destructive=True),
     Tool("memory_retire_all", v.RetireAll, v.Retired, retire_all, destructive=True),
     Tool("memory_purge_scope", v.PurgeScope, v.Retired, purge_scope, destructive=True),
     Tool("memory_list_scopes", v.ListScopes, v.Scopes, list_scopes, read_only=True),
 )
 MORE = (
-    Tool("memory_forget", v.Forget, v.Erased, forget, destructive=True),
-    Tool("memory_profile", v.Profile, v.Known, profile, read_only=True),
-    Tool("memory_link", v.Link, v.Written, link),
-    Tool("memory_walk", v.Walk, v.Around, walk, read_only=True),
-    Tool("memory_timeline", v.Timeline, v.Around, timeline, read_only=True),
-    Tool("memory_feedback", v.Feedback, v.Written, feedback),
+    Tool("memory_forget", v.ForgetSome, v.Erased, forget, destructive=True),
+    Tool("memory_profile", v.ProfileOf, v.KnownPerson, profile, read_only=True),
+    Tool("memory_link", v.LinkTwo, v.WriteDone, link),
+    Tool("memory_walk", v.WalkFrom, v.Neighbours, walk, read_only=True),
+    Tool("memory_timeline", v.Timeline, v.Neighbours, timeline, read_only=True),
+    Tool("memory_feedback", v.Feedback, v.WriteDone, feedback),
     Tool("memory_merges", v.Merges, v.Proposals, merges, idempotent=True),
 )
 SETS = {"core": CORE, "full": CORE + MORE}

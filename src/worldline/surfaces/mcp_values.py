@@ -82,7 +82,7 @@ class Write(Given, kw_only=True):
     scopes: Annotated[list[ScopeOf], Meta(description="Who share it.")] = field(default_factory=list)
 
 
-class Recall(Looking, kw_only=True):
+class RecallOf(Looking, kw_only=True):
     """Ask the memory."""
 
     question: Annotated[str, Meta(min_length=1)]
@@ -98,14 +98,14 @@ class Recall(Looking, kw_only=True):
     explain: bool = False
 
 
-class Context(Looking, kw_only=True):
+class ContextOf(Looking, kw_only=True):
     """What to know first."""
 
     about: Annotated[str, Meta(description="A name [the user].")] | None = None
     max_tokens: Tokens = 1200
 
 
-class Profile(Looking, kw_only=True):
+class ProfileOf(Looking, kw_only=True):
     """Who somebody is."""
 
     who: Annotated[str, Meta(min_length=1, description="A name.")]
@@ -172,7 +172,7 @@ class PurgeScope(Struct, kw_only=True, forbid_unknown_fields=True):
     reason: Reason | None = None
 
 
-class Forget(Given, kw_only=True):
+class ForgetSome(Given, kw_only=True):
     """Erase for good."""
 
     ids: Annotated[list[str], Meta(description="The memories; none: all of the scope.")] = field(
@@ -197,7 +197,7 @@ class ListScopes(Struct, kw_only=True, forbid_unknown_fields=True):
     page: str | None = None
 
 
-class Link(Given, kw_only=True):
+class LinkTwo(Given, kw_only=True):
     """Join two memories."""
 
     src: Ref
@@ -206,7 +206,7 @@ class Link(Given, kw_only=True):
     valid_from: Annotated[str, Meta(description="Since when [now].")] | None = None
 
 
-class Walk(Looking, kw_only=True):
+class WalkFrom(Looking, kw_only=True):
     """Look around a memory."""
 
     id: Ref
@@ -246,7 +246,7 @@ class Merges(Given, kw_only=True):
 # What they give ----------------------------------------------------------------------------------
 
 
-class Written(Struct, kw_only=True, omit_defaults=True):
+class WriteDone(Struct, kw_only=True, omit_defaults=True):
     """What a write did."""
 
     id: str | None = None
@@ -257,7 +257,7 @@ class Written(Struct, kw_only=True, omit_defaults=True):
     known_at: str | None = None
 
 
-class Item(Struct, kw_only=True, omit_defaults=True):
+class MemoryItem(Struct, kw_only=True, omit_defaults=True):
     """One memory."""
 
     id: str
@@ -279,7 +279,7 @@ class Item(Struct, kw_only=True, omit_defaults=True):
     change: str = ""
 
 
-class Cited(Struct, kw_only=True, omit_defaults=True):
+class CitedLine(Struct, kw_only=True, omit_defaults=True):
     """A memory that says it."""
 
     id: str
@@ -288,58 +288,58 @@ class Cited(Struct, kw_only=True, omit_defaults=True):
     until: str | None = None
 
 
-class Found(Struct, kw_only=True, omit_defaults=True):
+class Recalled(Struct, kw_only=True, omit_defaults=True):
     """The answer to a question."""
 
     answer: str | None = None
     confidence: float
     abstained: bool = False
     reason: str | None = None
-    proof: list[Cited] = []
-    facts: list[Cited] = []
-    items: list[Item] = []
+    proof: list[CitedLine] = []
+    facts: list[CitedLine] = []
+    items: list[MemoryItem] = []
     found: int
     trace: list[str] = []
 
 
-class About(Struct, kw_only=True, omit_defaults=True):
+class BriefSection(Struct, kw_only=True, omit_defaults=True):
     """One kind of knowledge."""
 
     title: str
-    lines: list[Cited] = []
+    lines: list[CitedLine] = []
 
 
 class Briefing(Struct, kw_only=True, omit_defaults=True):
     """What to know before a session."""
 
     user: str = ""
-    sections: list[About] = []
+    sections: list[BriefSection] = []
 
 
-class Known(Struct, kw_only=True, omit_defaults=True):
+class KnownPerson(Struct, kw_only=True, omit_defaults=True):
     """What is known of a person."""
 
     name: str
     turns: int = 0
-    attributes: list[Cited] = []
+    attributes: list[CitedLine] = []
     relations: list[str] = []
-    landmarks: list[Cited] = []
+    landmarks: list[CitedLine] = []
     left_out: int = 0
 
 
 class Listed(Struct, kw_only=True, omit_defaults=True):
     """A page of memories."""
 
-    items: list[Item] = []
+    items: list[MemoryItem] = []
     next: str | None = None
 
 
 class Whole(Struct, kw_only=True, omit_defaults=True):
     """One memory with what was asked for beside it."""
 
-    memory: Item
-    history: list[Item] = []
-    evidence: list[Item] = []
+    memory: MemoryItem
+    history: list[MemoryItem] = []
+    evidence: list[MemoryItem] = []
     left_out: int = 0
 
 
@@ -373,7 +373,7 @@ class Scopes(Struct, kw_only=True, omit_defaults=True):
     next: str | None = None
 
 
-class Joined(Struct, kw_only=True, omit_defaults=True):
+class EdgeItem(Struct, kw_only=True, omit_defaults=True):
     """One edge."""
 
     src: str
@@ -381,11 +381,11 @@ class Joined(Struct, kw_only=True, omit_defaults=True):
     dst: str
 
 
-class Around(Struct, kw_only=True, omit_defaults=True):
+class Neighbours(Struct, kw_only=True, omit_defaults=True):
     """Memories and the edges between them."""
 
-    items: list[Item] = []
-    edges: list[Joined] = []
+    items: list[MemoryItem] = []
+    edges: list[EdgeItem] = []
     left_out: int = 0
 
 

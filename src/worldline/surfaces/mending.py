@@ -41,7 +41,7 @@ def forget(
       worldline forget --user ana --before 2025-01-01 --yes
     """
     with bound.memory() as memory:
-        scope = memory._h.scope if not ref and memory._h.scope.bound() else None
+        scope = memory.handle.scope if not ref and memory.handle.scope.bound() else None
         what = partial(
             memory.forget, list(ref) or None, scope=scope, before=parse_time(before), by="operator"
         )

@@ -13,7 +13,7 @@ from worldline.store.dialect import format_of, open_store
 from worldline.store.moving import Moved, move
 from worldline.store.schema import FORMAT
 from worldline.surfaces import render
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, absorbs
 
 
@@ -36,7 +36,7 @@ def copy(source: str, target: str, tenant: str | None, as_json: bool) -> None:
     if isinstance(where, Path) and not where.exists():
         raise NotFound(f"there is no store at {where}")
     config, done = load(), list[Moved]()
-    with ExitStack() as opened, Waiting() as progress:
+    with ExitStack() as opened, WaitingCount() as progress:
         origin = opened.enter_context(closing(open_store(source, config)))
         other = opened.enter_context(closing(open_store(target, config)))
         for name in origin.tenants() if tenant is None else [tenant]:

@@ -10,19 +10,17 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import replace
 
+from worldline.consolidate.run import PASSES, Report
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.surfaces import render
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, thinks
-
-if TYPE_CHECKING:
-    from worldline.consolidate.run import Report
 
 _SHOWN = 20
 """So many lines of a pass are shown without --all."""
@@ -50,7 +48,7 @@ def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) 
     if names:
         _list(bound)
         return
-    with bound.memory() as memory, Waiting() as waiting:
+    with bound.memory() as memory, WaitingCount() as waiting:
         report = memory.consolidate(
             passes or None,
             dry_run=bound.dry_run,
@@ -60,8 +58,6 @@ def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) 
 
 
 def _list(bound: Bound) -> None:
-    from worldline.consolidate.run import PASSES
-
     bound.answer({each.name: each.does for each in PASSES}, [f"{p.name:<15} {p.does}" for p in PASSES])
 
 
@@ -110,7 +106,7 @@ def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
     log = logging.getLogger("worldline")
     while not over.wait(60 * minutes):
         try:
-            for tenant in memory._h.store.tenants():
+            for tenant in memory.handle.store.tenants():
                 night(memory, tenant, over)
         except _Woken:
             return
@@ -127,4 +123,4 @@ def night(memory: Memory, tenant: str, over: threading.Event) -> Report:
         if over.is_set():
             raise _Woken
 
-    return Memory(replace(memory._h, tenant=tenant)).consolidate(progress=progress)
+    return Memory(replace(memory.handle, tenant=tenant)).consolidate(progress=progress)

@@ -10,7 +10,7 @@ import msgspec
 from worldline import __version__
 from worldline.surfaces import schemas
 from worldline.surfaces.rest import ROUTES, Binding, Route
-from worldline.surfaces.rest_values import TIMED
+from worldline.surfaces.verbs import TIMED
 
 _PROBLEM = {
     "description": "What went wrong, and what to do about it (RFC 9457).",

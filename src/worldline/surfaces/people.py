@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from worldline.recalling import CONTEXT
+from worldline.memory import CONTEXT
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, parse_time, reads
 
 if TYPE_CHECKING:
-    from worldline.read.chains import Link
+    from worldline.read.chains import ChainLink
     from worldline.read.episodes import Episode
     from worldline.read.profile import Attribute, Milestone, Profile, Relation
 
@@ -71,7 +71,7 @@ def _attribute(one: Attribute) -> str:
     return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{held}]{stage}"
 
 
-def _chain(one: Link) -> str:
+def _chain(one: ChainLink) -> str:
     steps = " → ".join(render.one_line(step, 60) for step in one.steps)
     return f"{steps}  ({', '.join(render.short(id_) for id_ in one.evidence)})"
 

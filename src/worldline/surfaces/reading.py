@@ -11,6 +11,7 @@ import click
 from worldline.clock import EARLIEST
 from worldline.memory import Memory
 from worldline.model import Node
+from worldline.read.history import offsets as offsets_of
 from worldline.rules.ontology import NODE_TYPES
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, type_name
@@ -89,7 +90,7 @@ def _nothing(type: str | None) -> str:
 
 def _lines(memory: Memory, nodes: Iterable[Node]) -> list[str]:
     nodes = list(nodes)
-    offsets = memory._offsets(nodes)
+    offsets = offsets_of(memory.handle, nodes)
     return [render.line(node, offsets.get(node.id, 0)) for node in nodes]
 
 
@@ -138,7 +139,7 @@ def diff(bound: Bound, a: str, b: str | None) -> None:
     """
     with bound.memory() as memory:
         found = memory.diff(a, b)
-        offsets = memory._offsets((*found.added, *found.removed))
+        offsets = offsets_of(memory.handle, (*found.added, *found.removed))
         then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
         bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
 
@@ -155,7 +156,7 @@ def why(bound: Bound, ref: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.why(ref)
-        offsets = memory._offsets((found.node, *(reason.node for reason in found.reasons)))
+        offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
         bound.answer(found, render.why(found, offsets))
 
 
@@ -181,7 +182,7 @@ def walk(bound: Bound, ref: str, types: tuple[str, ...], way: str, depth: int) -
     """
     with bound.memory() as memory:
         found = memory.walk(ref, *types, way=way, depth=depth)
-        bound.answer(found, render.subgraph(found, memory._offsets(found.nodes)))
+        bound.answer(found, render.subgraph(found, offsets_of(memory.handle, found.nodes)))
 
 
 @click.command(cls=Verb)
@@ -214,7 +215,7 @@ def changes(bound: Bound, since: str | None) -> None:
     """
     with bound.memory() as memory:
         found = memory.changes(EARLIEST if since is None else parse_time(since))
-        offsets = memory._offsets(change.item for change in found if isinstance(change.item, Node))
+        offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
         bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
 
 

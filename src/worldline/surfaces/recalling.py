@@ -9,9 +9,10 @@ import click
 
 from worldline.memory import Memory
 from worldline.model import Dated, Density, Explanation, Hit, Recall
+from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import render
 from worldline.surfaces.answering import known, opening, worth_showing
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, piped, reads, writes
 
 LONGEST = 400
@@ -117,7 +118,7 @@ def timeline(
         found = memory.timeline(
             topic, parse_time(start), parse_time(end), limit=limit, include_superseded=include_superseded
         )
-        offsets = memory._offsets(item.node for item in found)
+        offsets = offsets_of(memory.handle, (item.node for item in found))
         lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
         bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
 
@@ -142,7 +143,7 @@ def density(bound: Bound, topic: str) -> None:
     """
     with bound.memory() as memory:
         found = memory.density(topic)
-        bound.answer(found, _covered(found, memory._offsets(found.starts)))
+        bound.answer(found, _covered(found, offsets_of(memory.handle, found.starts)))
 
 
 def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
@@ -213,7 +214,7 @@ def flush(bound: Bound) -> None:
     Example:
       worldline flush
     """
-    with bound._replace(creates=False).memory() as memory, Waiting() as progress:
+    with bound._replace(creates=False).memory() as memory, WaitingCount() as progress:
         done = memory.flush(lambda at, of: progress(f"embedding, of {of:,}", at))
         bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
 
@@ -227,6 +228,6 @@ def reembed(bound: Bound) -> None:
     Example:
       worldline reembed
     """
-    with bound._replace(creates=False).memory() as memory, Waiting() as progress:
+    with bound._replace(creates=False).memory() as memory, WaitingCount() as progress:
         done = memory.reembed(lambda at, of: progress(f"embedding, of {of:,}", at))
         bound.answer({"embedded": done}, [f"{done:,} texts embedded"])

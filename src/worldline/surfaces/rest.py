@@ -7,13 +7,13 @@ and when (scope, world, moment) is bound before the function is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, FOREVER, instant
+from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
 from worldline.model import (
@@ -38,55 +38,38 @@ from worldline.read.history import mark_after
 from worldline.read.profile import Profile
 from worldline.store.listing import span
 from worldline.surfaces import answering
-from worldline.surfaces import rest_nights as nights
 from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.surfaces.render import HIDDEN, plain
 from worldline.surfaces.rest_values import (
-    Again,
-    Ask,
-    Asked,
-    Between,
-    Change,
+    Answered,
     ConnectedStep,
-    Context,
-    Decide,
+    ContextBody,
+    Counted,
     Decided,
-    Done,
-    EdgeOf,
     EndEdge,
-    Feed,
+    FeedPage,
     FollowStep,
-    Forget,
-    Found,
-    Get,
-    GivenFact,
+    ForgetBody,
     Hash,
     HashOf,
-    Identity,
-    Link,
-    List,
+    IdentityOf,
     Load,
-    LoadLink,
-    LoadNote,
-    Mark,
-    Named,
-    Note,
+    NamedProposal,
     Of,
-    OneFact,
-    Plan,
-    Recall,
-    Remember,
-    Retire,
+    QueryBody,
+    QueryPlan,
+    QueryStep,
+    RecallBody,
     Since,
-    Split,
-    Step,
+    SplitBody,
     Undo,
-    Walk,
     WalkAnswer,
+    WalkBody,
     Walked,
-    World,
+    WorldHash,
     Worlds,
 )
+from worldline.surfaces.verbs import Body, forward, given, moment, taken
 from worldline.write.forget import Forgotten
 from worldline.write.load import Link as LinkToLoad
 from worldline.write.load import Note as NoteToLoad
@@ -117,7 +100,7 @@ class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
         if self.world:
             memory = memory.enter(self.world)
         if self.valid_at or self.known_at or self.as_of:
-            memory = memory.at(_when(self.valid_at), _when(self.known_at), _when(self.as_of))
+            memory = memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
         return memory
 
 
@@ -127,7 +110,7 @@ class Route(NamedTuple):
     method: Literal["GET", "POST"]
     path: str
     run: Callable[[Memory, Any], Any]
-    takes: type[Struct] = Asked
+    takes: type[Struct] = Body
     gives: Any = None
 
     @property
@@ -146,18 +129,29 @@ class Route(NamedTuple):
         return self.run.__name__.rstrip("_")
 
 
-def _when(text: str | None) -> Any:
-    return FOREVER if text is not None and text.strip().lower() == "forever" else text
+def _verb(
+    method: Literal["GET", "POST"],
+    path: str,
+    verb: str,
+    gives: Any = None,
+    *,
+    without: Sequence[str] = (),
+    name: str = "",
+) -> Route:
+    """A route that is nothing but a verb of `Memory`."""
+    run = forward(verb)
+    run.__name__ = name or verb
+    return Route(method, path, run, taken(verb, frozenset(without)), gives)
 
 
 # The functions -----------------------------------------------------------------------------------
 
 
-def recall(memory: Memory, asked: Recall) -> Any:
+def recall(memory: Memory, asked: RecallBody) -> Any:
     """The answer where it is known, with its proof, and verbatim, dated evidence, best first; or the reason why
     there is none. The whole body stays within max_tokens; what `explain` adds has as much again."""
     found = memory.recall(
-        asked.question, max_tokens=ALL, asked_at=_when(asked.asked_at), limit=asked.limit,
+        asked.question, max_tokens=ALL, asked_at=moment(asked.asked_at), limit=asked.limit,
         filters=asked.filters, explain=asked.explain, include_superseded=asked.include_superseded,
         include_quarantined=asked.include_quarantined, without=asked.without,
     )  # fmt: skip
@@ -195,7 +189,7 @@ def recall(memory: Memory, asked: Recall) -> Any:
     return build(chosen, trace)
 
 
-def context(memory: Memory, asked: Context) -> Any:
+def context(memory: Memory, asked: ContextBody) -> Any:
     """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
     changed; each line with the id of its memory."""
     return memory.context(asked.about, max_tokens=asked.max_tokens)
@@ -228,69 +222,16 @@ def _hop(hop: Any) -> dict[str, Any]:
     return {**ends, "relation": hop.relation, "phrase": hop.phrase, "inverse": hop.inverse}
 
 
-def remember(memory: Memory, asked: Remember) -> Receipt:
-    """Stores what was said, verbatim, then believes the facts given with it."""
-    if (asked.text is None) == (asked.messages is None):
-        raise InvalidInput("give either `text` or `messages`")
-    return memory.remember(
-        asked.text, messages=asked.messages, said_at=_when(asked.said_at), speaker=asked.speaker,
-        session=asked.session, metadata=asked.metadata, facts=_facts(asked.facts), external_id=asked.external_id,
-        expires=_when(asked.expires), dry_run=asked.dry_run,
-    )  # fmt: skip
-
-
-def resume(memory: Memory, asked: Asked) -> Any:
-    """Continues every event whose facts were not settled."""
-    return memory.resume()
-
-
-def fact(memory: Memory, asked: OneFact) -> Receipt:
-    """Believes one fact given directly."""
-    return memory.fact(_facts([asked.fact])[0], dry_run=asked.dry_run)
-
-
-def note(memory: Memory, asked: Note) -> Receipt:
-    """Stores a note."""
-    return memory.note(
-        asked.type, asked.name, asked.content, valid_from=_when(asked.valid_from),
-        valid_to=_when(asked.valid_to), dated=_when(asked.dated), metadata=asked.metadata or None,
-        facts=_facts(asked.facts), dry_run=asked.dry_run,
-    )  # fmt: skip
-
-
-def _facts(given: Sequence[GivenFact]) -> list[Mapping[str, Any]]:
-    """Facts as `remember` takes them."""
-    return [msgspec.to_builtins(fact) for fact in given]
-
-
 def load(memory: Memory, asked: Load) -> Receipt:
     """Stores many notes and links as one changeset."""
-    notes = [NoteToLoad(**_timed(note)) for note in asked.notes]
-    return memory.load(notes, [LinkToLoad(**_timed(link)) for link in asked.links])
-
-
-def _timed(asked: LoadNote | LoadLink) -> dict[str, Any]:
-    given = msgspec.structs.asdict(asked)
-    return {name: _when(value) if name.startswith("valid") else value for name, value in given.items()}
-
-
-def link(memory: Memory, asked: Link) -> Receipt:
-    """Joins two memories; the edge type's handler decides what follows from it."""
-    return memory.link(
-        asked.src, asked.type, asked.dst, valid_from=_when(asked.valid_from), valid_to=_when(asked.valid_to),
-        metadata=asked.metadata or None, predicate=asked.predicate, dry_run=asked.dry_run,
-    )  # fmt: skip
-
-
-def edge(memory: Memory, asked: EdgeOf) -> Edge:
-    """The edge of a type between two memories."""
-    return memory.edge(asked.src, asked.type, asked.dst)
+    notes = [NoteToLoad(**given(note)) for note in asked.notes]
+    return memory.load(notes, [LinkToLoad(**given(link)) for link in asked.links])
 
 
 def retire_edge(memory: Memory, asked: EndEdge) -> Receipt:
     """Ends an edge: it does not hold any more."""
     found = memory.edge(asked.src, asked.type, asked.dst)
-    return memory.retire(found, _when(asked.when), reason=asked.reason, dry_run=asked.dry_run)
+    return memory.retire(found, moment(asked.when), reason=asked.reason, dry_run=asked.dry_run)
 
 
 def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
@@ -299,70 +240,10 @@ def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
     return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
 
 
-def list_(memory: Memory, asked: List) -> Page:
-    """Memories, newest first."""
-    return memory.list(
-        asked.type, metadata=asked.metadata, include_superseded=asked.include_superseded, limit=asked.limit,
-        page=asked.page,
-    )  # fmt: skip
-
-
-def get(memory: Memory, asked: Get) -> Node:
-    """One memory, in the version visible from the moment looked at."""
-    return memory.get(asked.ref, exact=asked.exact)
-
-
-def amend(memory: Memory, asked: Change) -> Receipt:
-    """It changed: a new version holds from valid_from (now), the old one held until then."""
-    return memory.amend(asked.ref, asked.content, **_revision(asked))
-
-
-def correct(memory: Memory, asked: Change) -> Receipt:
-    """It was wrong: the old belief stays visible to known-time reads only."""
-    return memory.correct(asked.ref, asked.content, **_revision(asked))
-
-
-def _revision(asked: Change) -> dict[str, Any]:
-    return {
-        "name": asked.name, "valid_from": _when(asked.valid_from), "valid_to": _when(asked.valid_to),
-        "reason": asked.reason, "dry_run": asked.dry_run,
-    }  # fmt: skip
-
-
-def retire(memory: Memory, asked: Retire) -> Receipt:
-    """No longer true from `when` (now) on."""
-    return memory.retire(asked.ref, _when(asked.when), reason=asked.reason, dry_run=asked.dry_run)
-
-
-def confirm(memory: Memory, asked: Mark) -> Receipt:
-    """Vouches for a memory, or releases it from quarantine."""
-    return memory.confirm(asked.ref, asked.reason or "confirmed by the user", dry_run=asked.dry_run)
-
-
-def quarantine(memory: Memory, asked: Mark) -> Receipt:
-    """Keeps a memory, but out of every read that does not ask for it."""
-    return memory.quarantine(asked.ref, asked.reason or "", dry_run=asked.dry_run)
-
-
-def history(memory: Memory, asked: Of) -> Any:
-    """Every belief ever held in a memory."""
-    return memory.history(asked.ref)
-
-
-def why(memory: Memory, asked: Of) -> WhyBelieved:
-    """Why something is believed: the path to verbatim events."""
-    return memory.why(asked.ref)
-
-
-def walk(memory: Memory, asked: Walk) -> Any:
+def walk(memory: Memory, asked: WalkBody) -> Any:
     """What lies around a memory, and the edges between."""
     types = [name.strip() for name in asked.types.split(",") if name.strip()]
     return memory.walk(asked.ref, *types, way=asked.way, depth=asked.depth)
-
-
-def same(memory: Memory, asked: Of) -> Any:
-    """Everything accepted as the same as this."""
-    return memory.equivalence_class(asked.ref)
 
 
 def identity(memory: Memory, asked: Of) -> Any:
@@ -374,13 +255,13 @@ def identity(memory: Memory, asked: Of) -> Any:
     return {**found, "merges": shown}
 
 
-def split(memory: Memory, asked: Split) -> Receipt:
+def split(memory: Memory, asked: SplitBody) -> Receipt:
     """Moves mentions off an entity, to a new one."""
     mentions = [memory.edge(src, "refers_to", asked.ref) for src in asked.mentions]
     return memory.split(asked.ref, mentions, asked.name)
 
 
-def query(memory: Memory, asked: Ask) -> Any:
+def query(memory: Memory, asked: QueryBody) -> Any:
     """A query: seeds or text, then steps; answers with a subgraph, or with its plan."""
     made = memory.query()
     if asked.seeds:
@@ -397,10 +278,10 @@ def query(memory: Memory, asked: Ask) -> Any:
         made = made.include_superseded()
     if asked.limit:
         made = made.limit(asked.limit)
-    return Plan(made.explain()) if asked.explain else made.run()
+    return QueryPlan(made.explain()) if asked.explain else made.run()
 
 
-def _stepped(made: Query, step: Step) -> Query:
+def _stepped(made: Query, step: QueryStep) -> Query:
     given = [part for part in (step.follow, step.where, step.connected) if part is not None]
     if len(given) != 1:
         raise InvalidInput("a step has exactly one of: follow, where, connected")
@@ -412,14 +293,9 @@ def _stepped(made: Query, step: Step) -> Query:
     return made.where(tuple(part.type) or None, part.name, part.kind, part.contains, part.metadata)
 
 
-def diff(memory: Memory, asked: Between) -> Any:
-    """What changed between two moments."""
-    return memory.diff(asked.a, asked.b)
-
-
 def changes(memory: Memory, asked: Since) -> Any:
     """The feed: what was believed or given up after a known time, and the mark to ask for what follows."""
-    since = EARLIEST if asked.since is None else _when(asked.since)
+    since = EARLIEST if asked.since is None else moment(asked.since)
     found = memory.changes(since, limit=asked.limit + 1, page=asked.page)
     shown = found[: asked.limit]
     return {"items": shown, "next": mark_after(shown, asked.page) if len(found) > len(shown) else None}
@@ -428,27 +304,12 @@ def changes(memory: Memory, asked: Since) -> Any:
 def merges(memory: Memory, asked: Decided) -> Any:
     """Merge proposals, with the names of both ends."""
     found = memory.merges(None if asked.status == "all" else asked.status)
-    return [Named(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
+    return [NamedProposal(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
 
 
-def accept_merge(memory: Memory, asked: Decide) -> Receipt:
-    """From now on both are read as one; nothing is rewritten."""
-    return memory.accept_merge(asked.proposal, dry_run=asked.dry_run)
-
-
-def reject_merge(memory: Memory, asked: Decide) -> Receipt:
-    """They are not the same; the proposal is not made again."""
-    return memory.reject_merge(asked.proposal, dry_run=asked.dry_run)
-
-
-def undo_merge(memory: Memory, asked: Decide) -> Receipt:
-    """They are read as two again."""
-    return memory.undo_merge(asked.proposal, dry_run=asked.dry_run)
-
-
-def worlds(memory: Memory, asked: Asked) -> Worlds:
+def worlds(memory: Memory, asked: Body) -> Worlds:
     """Every world with its hash, and the hash of everything."""
-    return Worlds(memory.hash(), [World(hash_, node) for node, hash_ in memory.worlds()])
+    return Worlds(memory.hash(), [WorldHash(hash_, node) for node, hash_ in memory.worlds()])
 
 
 def hash_(memory: Memory, asked: HashOf) -> Hash:
@@ -462,29 +323,29 @@ def undo(memory: Memory, asked: Undo) -> Receipt:
     return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
 
 
-def forget(memory: Memory, asked: Forget) -> Forgotten:
+def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
     """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
-    scope = memory._h.scope if not asked.ids and memory._h.scope.bound() else None
+    scope = memory.handle.scope if not asked.ids and memory.handle.scope.bound() else None
     return memory.forget(
         asked.ids or None,
         scope=scope,
-        before=_when(asked.before),
+        before=moment(asked.before),
         confirm=asked.confirm,
         dry_run=asked.dry_run,
     )
 
 
-def reindex(memory: Memory, asked: Asked) -> dict[str, int]:
+def reindex(memory: Memory, asked: Body) -> dict[str, int]:
     """Makes words, descriptions and labels anew from the texts; how many, and how many vectors were dropped."""
     return memory.reindex()._asdict()
 
 
-def ailments(memory: Memory, asked: Asked) -> list[dict[str, str]]:
+def ailments(memory: Memory, asked: Body) -> list[dict[str, str]]:
     """What is wrong with the store that can be seen at once, each with the command that mends it."""
     return [one._asdict() for one in memory.ailments()]
 
 
-def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
+def scopes(memory: Memory, asked: Body) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
     page: str | None = None
@@ -499,93 +360,78 @@ def scopes(memory: Memory, asked: Asked) -> dict[str, list[str]]:
             return {kind: sorted(names) for kind, names in found.items()}
 
 
-def span_(memory: Memory, asked: Asked) -> Any:
+def span_(memory: Memory, asked: Body) -> Any:
     """From the first to the last moment that this memory knows of, on both axes."""
-    return memory._h.read(span)
+    return memory.handle.read(span)
 
 
-def verify(memory: Memory, asked: Asked) -> Any:
+def verify(memory: Memory, asked: Body) -> Any:
     """Recomputes every hash and looks at every logged row."""
     found = memory.verify()
     return {"ok": found.ok, **plain(found)}
 
 
-def stats(memory: Memory, asked: Asked) -> dict[str, Any]:
-    """How much is stored."""
-    return memory.stats()
-
-
-def readers(memory: Memory, asked: Asked) -> dict[str, int]:
-    """Who has read the events, and how many each; the empty name stands for nobody."""
-    return memory.readers()
-
-
-def reread(memory: Memory, asked: Again) -> Reread:
-    """Reads again what another reader read, and brings the facts up to date."""
-    return memory.reread(everything=asked.everything, dry_run=asked.dry_run)
-
-
-def flush(memory: Memory, asked: Asked) -> Done:
+def flush(memory: Memory, asked: Body) -> Counted:
     """Embeds everything that has no vector yet."""
-    return Done(memory.flush())
+    return Counted(memory.flush())
 
 
 ROUTES = (
-    Route("POST", "/v1/recall", recall, Recall, Found),
-    Route("POST", "/v1/context", context, Context, Briefing),
+    Route("POST", "/v1/recall", recall, RecallBody, Answered),
+    Route("POST", "/v1/context", context, ContextBody, Briefing),
     Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
-    Route("POST", "/v1/remember", remember, Remember, Receipt),
-    Route("POST", "/v1/resume", resume, gives=list[Receipt]),
-    Route("POST", "/v1/facts", fact, OneFact, Receipt),
-    Route("POST", "/v1/notes", note, Note, Receipt),
+    _verb("POST", "/v1/remember", "remember", Receipt),
+    _verb("POST", "/v1/resume", "resume", list[Receipt]),
+    _verb("POST", "/v1/facts", "fact", Receipt),
+    _verb("POST", "/v1/notes", "note", Receipt, without=("expires",)),
     Route("POST", "/v1/load", load, Load, Receipt),
     Route("POST", "/v1/undo", undo, Undo, Receipt),
-    Route("POST", "/v1/forget", forget, Forget, Forgotten),
+    Route("POST", "/v1/forget", forget, ForgetBody, Forgotten),
     Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
     Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
-    Route("POST", "/v1/flush", flush, gives=Done),
-    Route("POST", "/v1/links", link, Link, Receipt),
-    Route("GET", "/v1/links", edge, EdgeOf, Edge),
+    Route("POST", "/v1/flush", flush, gives=Counted),
+    _verb("POST", "/v1/links", "link", Receipt),
+    _verb("GET", "/v1/links", "edge", Edge),
     Route("POST", "/v1/links/retire", retire_edge, EndEdge, Receipt),
     Route("POST", "/v1/links/correct", correct_edge, EndEdge, Receipt),
-    Route("GET", "/v1/memories", list_, List, Page),
-    Route("GET", "/v1/memories/{ref}", get, Get, Node),
-    Route("GET", "/v1/memories/{ref}/history", history, Of, list[OneVersion]),
-    Route("GET", "/v1/memories/{ref}/why", why, Of, WhyBelieved),
-    Route("GET", "/v1/memories/{ref}/walk", walk, Walk, Subgraph),
-    Route("GET", "/v1/memories/{ref}/same", same, Of, list[Node]),
-    Route("GET", "/v1/memories/{ref}/identity", identity, Of, Identity),
-    Route("POST", "/v1/memories/{ref}/amend", amend, Change, Receipt),
-    Route("POST", "/v1/memories/{ref}/correct", correct, Change, Receipt),
-    Route("POST", "/v1/memories/{ref}/retire", retire, Retire, Receipt),
-    Route("POST", "/v1/memories/{ref}/confirm", confirm, Mark, Receipt),
-    Route("POST", "/v1/memories/{ref}/quarantine", quarantine, Mark, Receipt),
-    Route("POST", "/v1/memories/{ref}/split", split, Split, Receipt),
-    Route("POST", "/v1/query", query, Ask, (Subgraph, Plan)),
-    Route("GET", "/v1/diff", diff, Between, Diff),
-    Route("GET", "/v1/changes", changes, Since, Feed),
-    Route("GET", "/v1/merges", merges, Decided, list[Named]),
-    Route("POST", "/v1/merges/{proposal}/accept", accept_merge, Decide, Receipt),
-    Route("POST", "/v1/merges/{proposal}/reject", reject_merge, Decide, Receipt),
-    Route("POST", "/v1/merges/{proposal}/undo", undo_merge, Decide, Receipt),
+    _verb("GET", "/v1/memories", "list", Page),
+    _verb("GET", "/v1/memories/{ref}", "get", Node),
+    _verb("GET", "/v1/memories/{ref}/history", "history", list[OneVersion]),
+    _verb("GET", "/v1/memories/{ref}/why", "why", WhyBelieved),
+    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, Subgraph),
+    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[Node], name="same"),
+    Route("GET", "/v1/memories/{ref}/identity", identity, Of, IdentityOf),
+    _verb("POST", "/v1/memories/{ref}/amend", "amend", Receipt),
+    _verb("POST", "/v1/memories/{ref}/correct", "correct", Receipt),
+    _verb("POST", "/v1/memories/{ref}/retire", "retire", Receipt),
+    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", Receipt),
+    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", Receipt),
+    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, Receipt),
+    Route("POST", "/v1/query", query, QueryBody, (Subgraph, QueryPlan)),
+    _verb("GET", "/v1/diff", "diff", Diff),
+    Route("GET", "/v1/changes", changes, Since, FeedPage),
+    Route("GET", "/v1/merges", merges, Decided, list[NamedProposal]),
+    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", Receipt),
+    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", Receipt),
+    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", Receipt),
     Route("GET", "/v1/worlds", worlds, gives=Worlds),
     Route("GET", "/v1/hash", hash_, HashOf, Hash),
     Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
     Route("GET", "/v1/span", span_),
-    Route("GET", "/v1/stats", stats),
-    Route("GET", "/v1/readers", readers, gives=dict[str, int]),
-    Route("POST", "/v1/reread", reread, Again, Reread),
+    _verb("GET", "/v1/stats", "stats"),
+    _verb("GET", "/v1/readers", "readers", dict[str, int]),
+    _verb("POST", "/v1/reread", "reread", Reread),
     Route("GET", "/v1/verify", verify, gives=Verification),
-    Route("GET", "/v1/timeline", nights.timeline, nights.Timeline, list[Dated]),
-    Route("GET", "/v1/density", nights.density, nights.Topic, Density),
-    Route("POST", "/v1/explain", nights.explain, nights.Expected, Explanation),
-    Route("POST", "/v1/sleep", nights.consolidate, nights.Sleep),
-    Route("POST", "/v1/memories/{ref}/feedback", nights.feedback, nights.Verdict, Receipt),
-    Route("POST", "/v1/memories/{ref}/pin", nights.pin, nights.Pin, Receipt),
-    Route("POST", "/v1/memories/{ref}/unpin", nights.unpin, nights.Unpin, Receipt),
-    Route("GET", "/v1/people/{who}", nights.profile, nights.Who, Profile),
-    Route("GET", "/v1/episodes", nights.episodes, nights.Stretch, list[Episode]),
-    Route("GET", "/v1/conflicts", nights.conflicts, gives=list[Contradiction]),
+    _verb("GET", "/v1/timeline", "timeline", list[Dated]),
+    _verb("GET", "/v1/density", "density", Density),
+    _verb("POST", "/v1/explain", "explain", Explanation),
+    _verb("POST", "/v1/sleep", "consolidate"),
+    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", Receipt),
+    _verb("POST", "/v1/memories/{ref}/pin", "pin", Receipt),
+    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", Receipt),
+    _verb("GET", "/v1/people/{who}", "profile", Profile),
+    _verb("GET", "/v1/episodes", "episodes", list[Episode]),
+    _verb("GET", "/v1/conflicts", "conflicts", list[Contradiction]),
 )
 
 

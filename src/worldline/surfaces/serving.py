@@ -12,6 +12,7 @@ import click
 
 from worldline.errors import Refused
 from worldline.model import Scope
+from worldline.surfaces import auth, limits
 from worldline.surfaces.nights import watch
 from worldline.surfaces.options import Bound, Verb, serves
 from worldline.surfaces.render import emit_json
@@ -84,7 +85,7 @@ def serve(
     _require("uvicorn", "web")
     import uvicorn
 
-    from worldline.surfaces import auth, http, limits
+    from worldline.surfaces import http
 
     known = auth.load(tokens, bound.tenant, os.environ)
     auth.require_safe(host, known)
@@ -142,8 +143,6 @@ def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: boo
       worldline token default --tokens tokens.toml
       worldline token default --tokens tokens.toml --rotate
     """
-    from worldline.surfaces import auth
-
     made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
     if as_json:
         emit_json({"tenant": tenant, "token": made, "read_only": read_only})

@@ -17,41 +17,38 @@ import orjson
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Receipt
-from worldline.reading.given import HINT
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 from worldline.surfaces import answering
 from worldline.surfaces.render import plain
+from worldline.surfaces.schemas import of
+from worldline.surfaces.verbs import taken, told
 
-_TEXT = {"type": "string"}
-_TIME = {"type": "string", "description": "ISO time such as 2026-03-05 or 2026-03-05T14:30+01:00."}
-_REF = {"type": "string", "description": "The id of a memory, or its first 8 or more hex digits."}
-_AT = {
-    "valid_at": {**_TIME, "description": "What held then (ISO time); now if left out."},
-    "known_at": {**_TIME, "description": "What was believed then (ISO time); now if left out."},
-}
-_FACTS = {
-    "type": "array",
-    "description": "What it states, as you understand it; a fact ends what it replaces.",
-    "items": {
-        "type": "object",
-        "properties": {
-            "subject": {"type": "string", "description": "Who or what; `user` for the user."},
-            "relation": {"type": "string", "description": f"Such as: {HINT}. Or your own words."},
-            "object": {"type": "string", "description": "One name or value."},
-            "since": {"type": "string", "description": "ISO date, month or year."},
-            "until": {"type": "string", "description": "ISO date, month or year."},
-            "ended": {"type": "boolean", "description": "No longer so."},
-        },
-        "required": ["subject", "relation"],
-        "additionalProperties": False,
-    },
-}
 _MOST = 200
+_AT = {
+    "valid_at": "What held then (ISO time); now if left out.",
+    "known_at": "What was believed then (ISO time); now if left out.",
+}
+_FACT = "subject relation object since until ended"
+"""What of a fact a model is asked for."""
 
 
-def _tool(description: str, required: str, **properties: Any) -> dict[str, Any]:
+def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool = False, **more: Any) -> Any:
+    """A verb as a tool: these of its parameters, and what is to be said of them apart."""
+    schema = of(taken(verb, only=frozenset(takes.split())), brief=True)
+    properties = {
+        name: {**schema["properties"].get(name, {}), **more.get(name, {})} for name in takes.split()
+    }
+    if "facts" in properties:
+        fact = schema["$defs"]["GivenFact"]["properties"]
+        properties["facts"]["items"] = {
+            "type": "object",
+            "properties": {name: fact[name] for name in _FACT.split()},
+            "required": ["subject", "relation"],
+            "additionalProperties": False,
+        }
+    properties |= {name: {"type": "string", "description": text} for name, text in _AT.items() if at}
     return {
-        "description": description,
+        "description": does or told(verb),
         "parameters": {
             "type": "object",
             "properties": properties,
@@ -61,62 +58,38 @@ def _tool(description: str, required: str, **properties: Any) -> dict[str, Any]:
     }
 
 
+def _short(part: dict[str, Any]) -> dict[str, Any]:
+    """A field without what only a checker needs."""
+    return {
+        key: value for key, value in part.items() if key not in ("anyOf", "minLength") or "type" not in part
+    }
+
+
 _SCHEMAS: dict[str, dict[str, Any]] = {
-    "remember": _tool(
-        "Store what somebody said, word for word.", "text",
-        text={**_TEXT, "description": "The words, unchanged."},
-        speaker={**_TEXT, "description": "Who said it."},
-        said_at=_TIME,
-        session={**_TEXT, "description": "The conversation it belongs to."},
-        facts=_FACTS,
-    ),
+    "remember": _tool("remember", "text speaker said_at session facts", "text"),
     "recall": _tool(
+        "recall", "question max_tokens", "question",
         "Find what is remembered: the answer where it is known, its proof, dated evidence; or why there is none.",
-        "question",
-        question=_TEXT,
-        max_tokens={"type": "integer", "minimum": 50, "description": "Budget of the evidence."},
-        **_AT,
+        at=True, max_tokens={"minimum": 50, "description": "Budget of the evidence."},
     ),
     "context": _tool(
-        "What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids.", "",
-        about={**_TEXT, "description": "A name; the user if left out."},
-        max_tokens={"type": "integer", "minimum": 50, "description": "Budget of the text."},
+        "context", "about max_tokens", about={"type": "string", "description": "A name; the user if left out."},
+        max_tokens={"minimum": 50, "description": "Budget of the text."},
     ),
     "note": _tool(
-        "Store something to know, as a note. The same note twice is one.", "type name content",
-        type={"type": "string", "enum": list(AGENT_TYPES)},
-        name={**_TEXT, "description": "What it is about, in a few words."},
-        content=_TEXT,
-        valid_from={**_TIME, "description": "Since when it is true (ISO time); now if left out."},
-        facts=_FACTS,
+        "note", "type name content valid_from facts", "type name content",
+        "Store something to know, as a note. The same note twice is one.", type={"enum": list(AGENT_TYPES)},
     ),
-    "amend": _tool(
-        "It changed: a new version holds from now (or valid_from) on; the old one stays true of its time.",
-        "ref content",
-        ref=_REF, content=_TEXT, valid_from=_TIME,
-        reason={**_TEXT, "description": "Why it changed."},
-    ),
-    "correct": _tool(
-        "It was wrong from the start: replace it, or withdraw it where no content is given.", "ref",
-        ref=_REF, content=_TEXT, reason={**_TEXT, "description": "Why it was wrong."},
-    ),
-    "retire": _tool(
-        "It is over: no longer true. Nothing is deleted.", "ref",
-        ref=_REF, when=_TIME, reason={**_TEXT, "description": "Why it is over."},
-    ),
-    "link": _tool(
-        "Join two memories by a typed edge.", "src type dst",
-        src=_REF, type={"type": "string", "enum": list(AGENT_EDGES)}, dst=_REF,
-    ),
-    "get": _tool("Show one memory.", "ref", ref=_REF, **_AT),
+    "amend": _tool("amend", "ref content valid_from reason", "ref content"),
+    "correct": _tool("correct", "ref content reason", "ref"),
+    "retire": _tool("retire", "ref when reason", "ref", "It is over: no longer true. Nothing is deleted."),
+    "link": _tool("link", "src type dst", "src type dst", type={"enum": list(AGENT_EDGES)}),
+    "get": _tool("get", "ref", "ref", at=True),
     "list": _tool(
-        "List notes, newest first.", "",
-        type={"type": "string", "description": "Only this type; Turn lists what was said."},
-        limit={"type": "integer", "minimum": 1, "maximum": _MOST},
-        page={**_TEXT, "description": "The `next` of the page before."},
-        **_AT,
+        "list", "type limit page", at=True, limit={"maximum": _MOST},
+        type={"description": "Only this type; Turn lists what was said."},
     ),
-    "history": _tool("Every belief ever held in a memory.", "ref", ref=_REF),
+    "history": _tool("history", "ref", "ref"),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import click
 from worldline.errors import InvalidInput
 from worldline.model import Receipt, Scorer
 from worldline.surfaces import render
-from worldline.surfaces.care import Waiting
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, tends, writes
 
 
@@ -76,7 +76,7 @@ def score(bound: Bound, scorer: str, drop: bool) -> None:
       worldline score urgency:scorer
       worldline score --drop urgency
     """
-    with bound.memory() as memory, Waiting() as waiting:
+    with bound.memory() as memory, WaitingCount() as waiting:
         if drop:
             gone = memory.drop_scorer(scorer)
             bound.answer(

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from worldline.clock import FOREVER, Instant, Interval, show
+from worldline.clock import FOREVER, Instant, Interval, When, instant, show
 from worldline.errors import Conflict, InvalidTime, Refused
+from worldline.inputs import clean_name, clean_text
 from worldline.model import Belief, Close, Edge, EdgeDraft, Node, NodeDraft, Status
 from worldline.ports import Tx
 from worldline.rules.bitemporal import tighten
 from worldline.store.cold import wake
 from worldline.store.slots import world_of_node
 from worldline.store.view import as_belief
-from worldline.write.check import clean_name, clean_text
 from worldline.write.ground import keep_back
 
 
@@ -31,6 +31,14 @@ class Revision(Struct, frozen=True):
     valid_from: Instant | None = None
     valid_to: Instant | None = None
     reason: str | None = None
+
+    @classmethod
+    def of(
+        cls, name: str | None, content: str | None, start: When | None, end: When | None, reason: str | None
+    ) -> Revision:
+        """From what a caller gives."""
+        begins, ends = (None if at is None else instant(at) for at in (start, end))
+        return cls(name, content, begins, ends, reason)
 
 
 def held(tx: Tx, line: int) -> list[tuple[Node, Belief]]:

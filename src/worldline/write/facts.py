@@ -18,12 +18,12 @@ from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Place
 from worldline.hashing import fact_id
+from worldline.inputs import clean_name, clean_struct, clean_text
 from worldline.model import EdgeDraft, Evidence, Fact, Metadata, NodeDraft, Predicate, Status
 from worldline.ports import Tx
 from worldline.reading.given import whole_date
 from worldline.rules.wording import label, sentence
-from worldline.write.check import clean_name, clean_struct, clean_text
-from worldline.write.put import Told
+from worldline.write.put import ToldBy
 from worldline.write.resolve import known_or_new
 
 _ID = re.compile(r"[0-9a-f]{64}")
@@ -102,7 +102,7 @@ def object_of(tx: Tx, fact: Fact, place: Place) -> tuple[int, str | None]:
     return 0, orjson.dumps(fact.literal).decode()
 
 
-def when_of(tx: Tx, fact: Fact, told: Told) -> tuple[Interval, bool]:
+def when_of(tx: Tx, fact: Fact, told: ToldBy) -> tuple[Interval, bool]:
     """When a given fact holds, and whether its start was stated."""
     said_at = tx.stamp if told.said_at is None else told.said_at
     end = FOREVER if fact.valid_to is None else instant(whole_date(fact.valid_to))
@@ -122,7 +122,7 @@ def grounding(confidence: float, predicate: Predicate, config: Config) -> tuple[
     return "quarantined", f"confidence {confidence:g} is below {threshold:g}"
 
 
-def evidence_of(fact: Fact, told: Told, tx: Tx) -> Sequence[tuple[int, Metadata]]:
+def evidence_of(fact: Fact, told: ToldBy, tx: Tx) -> Sequence[tuple[int, Metadata]]:
     """The words that a given fact cites, or those that it was given with."""
     given = [(_event(tx, e), _span(e)) for e in fact.evidence]
     return given or ([(told.event, {})] if told.event else [])

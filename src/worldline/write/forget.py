@@ -11,7 +11,10 @@ How rows are deleted is in `store/erasing.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +27,7 @@ from worldline.ports import Tx
 from worldline.rules.identity import block_keys
 from worldline.rules.wording import label, sentence
 from worldline.store import erasing
+from worldline.store.dialect import open_store
 from worldline.store.erasing import Doomed, Sets
 from worldline.text import words
 
@@ -68,6 +72,76 @@ class Chosen(Struct, frozen=True):
     before: Instant | None = None
     whole: bool = False
     """Everything of the scope, and the scope's own name."""
+
+
+class ToForget(Struct, frozen=True):
+    """What somebody names to be forgotten: one of memories, a user or another scope; or a moment."""
+
+    ref: Any = None
+    user: str | None = None
+    scope: Scope | None = None
+    before: Instant | None = None
+
+    def chosen(self, handle: Handle) -> Chosen:
+        """The same, inside what the handle is bound to."""
+        named = [given for given in (self.ref, self.user, self.scope) if given is not None]
+        if len(named) > 1 or (self.ref is not None and self.before is not None):
+            raise InvalidInput(
+                "name one of: memories, a user, another scope; a moment goes with a scope or alone"
+            )
+        if not named and self.before is None:
+            raise InvalidInput("name what to forget: memories, a user or another scope, or a moment")
+        if self.ref is not None:
+            return Chosen(tuple(_each(self.ref)), handle.scope)
+        asked = Scope(user=self.user) if self.user is not None else self.scope or Scope()
+        whole = handle.within(Scope(**{**handle.scope.bound(), **asked.bound()}))
+        return Chosen((), whole, self.before, whole=bool(asked.bound()))
+
+
+def _each(ref: Any) -> Sequence[Any]:
+    return ref if isinstance(ref, list | tuple) else (ref,)
+
+
+def forget_for_good(
+    handle: Handle,
+    told: ToForget,
+    who: str,
+    *,
+    confirm: bool,
+    dry_run: bool,
+    backups: Sequence[str | Path] = (),
+) -> Forgotten:
+    """Erases what was named, here and in copies of the store; refused without `confirm`."""
+    if not (confirm or dry_run):
+        would = forget(handle, told.chosen(handle), who, dry_run=True)
+        raise Refused(
+            f"this would erase {would.total:,} memories, facts and names for good; nothing was erased yet:"
+            " repeat it with confirm=True, or count with dry_run=True"
+        )
+    done = forget(handle, told.chosen(handle), who, dry_run=dry_run)
+    if dry_run:
+        return done
+    handle.store.forget(handle.tenant)
+    handle.store.forget_caches()
+    swept = handle.store.sweep()
+    return replace(done, swept=swept, backups=tuple(_forget_in(path, handle, told, who) for path in backups))
+
+
+def _forget_in(path: str | Path, handle: Handle, told: ToForget, who: str) -> str:
+    """The same in a copy of this store; what is not in it need not be erased."""
+    target = Path(path).expanduser()
+    if not target.is_file():
+        raise InvalidInput(f"{target} is no copy of this store: there is no such file")
+    store = open_store(target, handle.config)
+    try:
+        for one in _each(told.ref):
+            with suppress(NotFound):
+                own = replace(told, ref=one if isinstance(one, str) else getattr(one, "id", one))
+                copy = replace(handle, store=store, world=0, session=None)
+                forget_for_good(copy, own, who, confirm=True, dry_run=False)
+    finally:
+        store.close()
+    return str(target)
 
 
 def forget(handle: Handle, chosen: Chosen, who: str, *, dry_run: bool = False) -> Forgotten:

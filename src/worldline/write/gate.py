@@ -34,7 +34,7 @@ TINY = 10
 UNRELATED = 0.3  # cosine of two texts below which nothing was predicted
 
 
-class Vectors(msgspec.Struct, frozen=True):
+class GateVectors(msgspec.Struct, frozen=True):
     """What prediction error needs: the event beside its nearest text, and that text twice."""
 
     joint: Sequence[float]  # of "event [SEP] nearest"
@@ -55,7 +55,7 @@ class Signals(msgspec.Struct, frozen=True):
     reason: str
 
 
-def judge(text: str, nearest: Sequence[str], vectors: Vectors | None = None) -> Signals:
+def judge(text: str, nearest: Sequence[str], vectors: GateVectors | None = None) -> Signals:
     """All signals of an event against its nearest stored texts, nearest first."""
     act = speech_act(text)
     n, s = novelty(text, nearest), salience(text, act)
@@ -98,7 +98,7 @@ def novelty(text: str, nearest: Sequence[str]) -> float:
     return min(1.0, max(0.0, added / own))
 
 
-def prediction_error(vectors: Vectors | None, act: Act) -> float | None:
+def prediction_error(vectors: GateVectors | None, act: Act) -> float | None:
     """How far the event moves its nearest text; nothing to say without stored vectors."""
     if vectors is None:
         return None

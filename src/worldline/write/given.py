@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import Interval, instant
 from worldline.config import Config
 from worldline.handle import Handle, Place
+from worldline.inputs import clean_name, clean_struct
 from worldline.model import Close, EdgeDraft, Fact, FactDraft, FactRow, Predicate
 from worldline.ports import Tx
 from worldline.reading.claim import Claim
@@ -23,9 +24,8 @@ from worldline.reading.given import SELF, family_of, is_turned, whole_date
 from worldline.rules.wording import sentence
 from worldline.store import registry, slots
 from worldline.text import fold
-from worldline.write.check import clean_name, clean_struct
 from worldline.write.facts import Settled, cite, end_of, evidence_of, grounding, object_of, put_fact, when_of
-from worldline.write.put import Told
+from worldline.write.put import ToldBy
 from worldline.write.reconcile import is_own_voice, who_speaks
 
 
@@ -48,7 +48,7 @@ OUTRANKED = "what is given ranks above what was read"
 
 
 def believe(
-    tx: Tx, fact: Fact, place: Place, handle: Handle, told: Told = Told(), speaker: str = ""
+    tx: Tx, fact: Fact, place: Place, handle: Handle, told: ToldBy = ToldBy(), speaker: str = ""
 ) -> tuple[int, bool]:
     """One fact given directly: (its key, or 0 where there was nothing to end; whether anything changed)."""
     fact = _addressed(clean_struct(fact, Fact), speaker, handle.scope.user)
@@ -98,7 +98,7 @@ def not_given(claims: Sequence[Claim], given: Sequence[Fact], speaker: str, user
     return [c for c in claims if (fold(c.subject), c.family or c.key) not in known]
 
 
-def _assert(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule, config: Config) -> tuple[int, bool]:
+def _assert(tx: Tx, fact: Fact, place: Place, told: ToldBy, rule: Rule, config: Config) -> tuple[int, bool]:
     """Believes one fact that was given directly; (key of the Fact node, whether anything changed)."""
     subject = end_of(tx, fact.subject, place)
     object_, literal = object_of(tx, fact, place)
@@ -188,7 +188,7 @@ class _Telling:
         return slots.words_of(self._tx, node)
 
 
-def _end(tx: Tx, fact: Fact, place: Place, told: Told, rule: Rule) -> tuple[int, bool]:
+def _end(tx: Tx, fact: Fact, place: Place, told: ToldBy, rule: Rule) -> tuple[int, bool]:
     """Ends what is believed of a fact that is over; (key of the last one ended or 0, whether anything changed)."""
     subject = end_of(tx, fact.subject, place)
     said = fact.object if fact.object is not None else fact.literal

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant
 from worldline.model import Belief, Close
 from worldline.ports import Tx, View
-from worldline.rules.grounding import Ground, lost, standing
-from worldline.store.grounds import cited, noted_grounds
-from worldline.store.grounds import current_and_former as current_and_former
-from worldline.store.grounds import hanging as hanging
+from worldline.rules.grounding import Footing, lost, standing
+from worldline.store.stated import cited, noted_grounds
+from worldline.store.stated import current_and_former as current_and_former
+from worldline.store.stated import hanging as hanging
 
 MERGED = "merged"
 """The key, in the metadata of a derived_from edge, by which a merged memory names the one that stayed."""
@@ -24,7 +24,7 @@ MERGED = "merged"
 
 def grounds(
     view: View, lines: Collection[int], now: Instant, *, born: bool = True
-) -> dict[int, list[Ground]]:
+) -> dict[int, list[Footing]]:
     """What each of these rests on, or ever did, and what became of it.
 
     A fact that was given directly, and met its evidence later, was not `born` of it, and rests on nothing.
@@ -35,14 +35,14 @@ def grounds(
     held = current_and_former(view, {row.line for row in rows})
     stand_ins = _stand_ins(view, [line for line, all_ in held.items() if not any(b.current for b in all_)])
     held.update(current_and_former(view, set(stand_ins.values()) - held.keys()))
-    found: dict[int, dict[int, Ground]] = {}
+    found: dict[int, dict[int, Footing]] = {}
     for row in rows:
         mine = found.setdefault(row.source, {})
-        ground = Ground(row.line, row.id, row.type, "corrected")
+        ground = Footing(row.line, row.id, row.type, "corrected")
         if row.until == FOREVER:
             stays = stand_ins.get(row.line, row.line)
             since = row.since if stays == row.line else now
-            ground = Ground(stays, row.id, row.type, *standing(held.get(stays, ()), since, now))
+            ground = Footing(stays, row.id, row.type, *standing(held.get(stays, ()), since, now))
         if ground.evidence not in mine or ground.stands:
             mine[ground.evidence] = ground
     return {src: list(mine.values()) for src, mine in found.items()}
@@ -79,7 +79,7 @@ def _is_out(belief: Belief, found: Mapping[int, object]) -> bool:
     return belief.status == "quarantined" or belief.row in found
 
 
-def _doubted(grounds: Mapping[int, list[Ground]], fallen: Collection[int]) -> dict[int, list[Ground]]:
+def _doubted(grounds: Mapping[int, list[Footing]], fallen: Collection[int]) -> dict[int, list[Footing]]:
     """The same, where what has fallen carries nothing."""
     return {
         line: [replace(g, how="quarantined") if g.evidence in fallen else g for g in each]

@@ -16,11 +16,11 @@ from worldline.clock import Interval, When, instant
 from worldline.config import Config
 from worldline.errors import InvalidInput
 from worldline.handle import Handle, Place
+from worldline.inputs import clean_interval, clean_metadata
 from worldline.model import EdgeDraft, Metadata, NodeDraft, Receipt
 from worldline.ports import Tx
 from worldline.rules import ontology
 from worldline.store import registry
-from worldline.write.check import clean_interval, clean_metadata
 from worldline.write.put import note
 from worldline.write.redact import screened
 

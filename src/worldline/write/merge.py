@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from worldline.clock import EARLIEST, Interval
-from worldline.errors import Refused
-from worldline.handle import Place
+from worldline.errors import NotFound, Refused
+from worldline.handle import Handle, Place
+from worldline.inputs import clean_name
 from worldline.model import Belief, Close, Edge, EdgeDraft, NodeDraft, Proposal
 from worldline.ports import Tx
-from worldline.store import naming
+from worldline.store import naming, people
 from worldline.store.view import as_belief
-from worldline.write.check import clean_name
 from worldline.write.put import note
 
 _MAY = {
@@ -28,6 +28,15 @@ _ADVICE = {
     "undone": "it is {was}, so there is nothing to undo",
     "accepted": "it is {was}",
 }
+
+
+def named(tx: Tx, handle: Handle, id_: str) -> Proposal:
+    """The proposal that somebody means by its id or the beginning of it."""
+    view = tx.as_view(world=handle.world)
+    found = [p for p in people.proposals(view) if p.id.startswith(id_.lower())]
+    if len(found) != 1 or len(id_) < handle.config.prefix_length:
+        raise NotFound(f"no single merge proposal {id_[:16]!r} here; merges() lists them")
+    return found[0]
 
 
 def decide(tx: Tx, proposal: Proposal, status: str) -> bool:

@@ -9,6 +9,7 @@ everything that it produced.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,13 +17,24 @@ from importlib.resources import files
 from typing import Any, Literal
 
 import msgspec
+import orjson
 from blake3 import blake3
 from msgspec import Struct
+from msgspec.structs import replace
 
+from worldline.clock import to_datetime
 from worldline.dates import find_dates
-from worldline.plugins.language_models import LanguageModel
+from worldline.errors import InvalidInput
+from worldline.handle import Done, Handle, Place
+from worldline.model import Receipt
+from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.ports import Tx
 from worldline.reading.claim import Claim, Cue, predicate_key
+from worldline.store import events
+from worldline.store.events import Stored, stored_event
 from worldline.text import fold
+from worldline.write.echo import spoken
+from worldline.write.reconcile import NOBODY, is_own_voice, settle
 
 LONGEST = 6_000
 """Characters of a message that a model is shown."""
@@ -56,7 +68,7 @@ _PREPOSITIONS = frozenset(
 _CHANGES: dict[str, Cue] = {"": "", "replaces": "closes", "ends": "ends"}
 
 
-class Stated(Struct, frozen=True):
+class ModelStated(Struct, frozen=True):
     """One fact as the model must write it."""
 
     subject: str
@@ -68,13 +80,13 @@ class Stated(Struct, frozen=True):
     confidence: float = 0.6
 
 
-class Reply(Struct, frozen=True):
+class ModelReply(Struct, frozen=True):
     """The model's whole answer."""
 
-    facts: tuple[Stated, ...] = ()
+    facts: tuple[ModelStated, ...] = ()
 
 
-class Message(Struct, frozen=True):
+class ChatMessage(Struct, frozen=True):
     """What the model is shown of an event."""
 
     text: str
@@ -82,7 +94,7 @@ class Message(Struct, frozen=True):
     said_at: datetime
 
 
-class Reading(Struct, frozen=True):
+class ModelReading(Struct, frozen=True):
     """What came of one message: claims, what was turned down and why, and where it came from."""
 
     claims: tuple[Claim, ...]
@@ -120,7 +132,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def read(model: LanguageModel, message: Message, max_tokens: int) -> Reading:
+def read(model: LanguageModel, message: ChatMessage, max_tokens: int) -> ModelReading:
     """Asks the model, at most twice; an answer that is not as asked is repaired or turned down."""
     asked, digest = _messages(message), prompt()[1]
     told: list[str] = []
@@ -137,11 +149,11 @@ def read(model: LanguageModel, message: Message, max_tokens: int) -> Reading:
             ]
             continue
         claims, rejected = checked(reply, message)
-        return Reading(claims, (*told, *rejected), model.name, digest, attempt)
-    return Reading((), tuple(told), model.name, digest, TRIES)
+        return ModelReading(claims, (*told, *rejected), model.name, digest, attempt)
+    return ModelReading((), tuple(told), model.name, digest, TRIES)
 
 
-def _messages(message: Message) -> list[dict[str, str]]:
+def _messages(message: ChatMessage) -> list[dict[str, str]]:
     text = message.text[:LONGEST]
     mark = f"=== message {blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()} ==="
     rules = prompt()[0]
@@ -161,7 +173,7 @@ _FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 _TRAILING_COMMA = re.compile(r",\s*([\]}])")
 
 
-def parsed(answer: str) -> Reply:
+def parsed(answer: str) -> ModelReply:
     """The answer as a value; what models do to JSON is repaired, anything else is a ValueError."""
     text = _FENCE.sub("", answer.strip())
     starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
@@ -179,14 +191,14 @@ def parsed(answer: str) -> Reply:
         return _decoded(body + "]}")  # cut off by the limit of tokens: what is complete counts
 
 
-def _decoded(body: str) -> Reply:
+def _decoded(body: str) -> ModelReply:
     try:
-        return msgspec.json.decode(body, type=Reply, strict=False)
+        return msgspec.json.decode(body, type=ModelReply, strict=False)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise ValueError(str(error)) from None
 
 
-def checked(reply: Reply, message: Message) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+def checked(reply: ModelReply, message: ChatMessage) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """The facts that the text bears out as claims, and a reason for each of the others."""
     claims: dict[tuple[str, str, str], Claim] = {}
     rejected: list[str] = []
@@ -202,7 +214,7 @@ def checked(reply: Reply, message: Message) -> tuple[tuple[Claim, ...], tuple[st
     return tuple(claims.values()), tuple(rejected)
 
 
-def _claim(stated: Stated, message: Message) -> Claim | str:
+def _claim(stated: ModelStated, message: ChatMessage) -> Claim | str:
     """One claim, or why it is none."""
     chars = _found(stated.quote, message.text)
     subject = message.speaker if fold(stated.subject) in _SELF else " ".join(stated.subject.split())
@@ -250,3 +262,105 @@ def _occurs(value: str, text: str) -> bool:
     words = fold(value).split()
     held = set(fold(text).split())
     return bool(words) and (all(word in held for word in words) or value in text)
+
+
+# The model's turn: after the words and the rules' facts are ---------------------------------------
+#
+# The model's turn: after the words and the rules' facts are safe, and never inside a transaction.
+#
+# It decides which events a model reads, how many, and what becomes of its answer: settled in a
+# changeset of its own, turned down with the reasons kept, or left pending for `resume` when the
+# endpoint does not answer. The gate's verdict has decided before who is worth a model.
+
+
+_KEPT = 20
+"""So many reasons are kept with an event."""
+
+
+def required(handle: Handle) -> LanguageModel:
+    """The model that the settings name."""
+    model = open_language_model(handle.config.model)
+    if model is None:
+        raise InvalidInput('understand = "model" needs a model: set model = "http://host/v1#name"')
+    return model
+
+
+def read_events(handle: Handle, ids: Sequence[str], left: str) -> Receipt | None:
+    """Lets the model read these events, one after the other; None when none of them waits for it.
+
+    `left` is how the waiting step is stored. The first failure of the endpoint ends the run: what is
+    not read yet stays pending.
+    """
+    done: Receipt | None = None
+    for id_ in ids[: handle.config.model_events]:
+        event = handle.read(lambda view, id_=id_: stored_event(view, id_))  # type: ignore[misc]
+        if left not in [_one(item) for item in _waiting(event)]:
+            continue
+        try:
+            reading = _read(handle, event)
+        except LanguageModelError as error:
+            told = f"left for later, the model did not read it: {error}"
+            late = Receipt("remember", id_, False, handle.now(), (told,))
+            return late if done is None else replace(done, changes=(*done.changes, told))
+        receipt = handle.write(
+            "remember",
+            lambda tx, place, e=event, r=reading: _settle(tx, place, handle, e, r, left),  # type: ignore[misc]
+        )
+        receipt = replace(receipt, changes=(*receipt.changes, *(reading.rejected if reading else ())))
+        done = receipt if done is None else joined(done, receipt)
+    return done
+
+
+def _read(handle: Handle, event: Stored) -> ModelReading | None:
+    """What the model makes of an event; None when nobody is to read it any more."""
+    if handle.config.understand != "model" or not is_own_voice(event.speaker):
+        return None
+    said_at = to_datetime(event.said_at, event.utc_offset)
+    message = ChatMessage(spoken(event.text), event.speaker or NOBODY, said_at)
+    return read(required(handle), message, handle.config.model_tokens)
+
+
+def _settle(
+    tx: Tx, place: Place, handle: Handle, event: Stored, reading: ModelReading | None, left: str
+) -> Done:
+    changed = False
+    if reading is not None:
+        by = (("model", reading.model), ("prompt", reading.prompt))
+        changed = settle(tx, reading.claims, event, place, handle, by)
+        _keep(tx, event.key, reading)
+    rest = [item for item in _waiting(stored_event(tx, tx.id_of(event.key).hex())) if _one(item) != left]
+    events.leave(tx, event.key, orjson.dumps(rest).decode() if rest else None)
+    return tx.id_of(event.key), changed
+
+
+def _keep(tx: Tx, key: int, reading: ModelReading) -> None:
+    """With the gate's signals: who read the event, with which prompt, and what was turned down."""
+    kept = {
+        "name": reading.model, "prompt": reading.prompt, "calls": reading.calls,
+        "claims": len(reading.claims), "rejected": list(reading.rejected[:_KEPT]),
+    }  # fmt: skip
+    signals = orjson.loads(events.signals_of(tx, key) or "{}")
+    events.keep_signals(tx, key, orjson.dumps({**signals, "model": kept}).decode())
+
+
+def _waiting(event: Stored) -> list[object]:
+    return list(orjson.loads(event.draft)) if event.draft else []
+
+
+def _one(item: object) -> str:
+    return msgspec.json.encode([item]).decode()
+
+
+def joined(first: Receipt, second: Receipt | None) -> Receipt:
+    """Two steps of one write as one receipt; undo takes the later one back first."""
+    if second is None:
+        return first
+    if not second.changed:
+        return replace(first, changes=(*first.changes, *second.changes))
+    also = (first.known_at, *first.also) if first.changed else first.also
+    return replace(
+        second,
+        changes=tuple(dict.fromkeys((*first.changes, *second.changes))),
+        proposals=tuple(dict.fromkeys((*first.proposals, *second.proposals))),
+        also=also,
+    )

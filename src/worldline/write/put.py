@@ -10,16 +10,17 @@ from msgspec import Struct
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
-from worldline.handle import Place
+from worldline.handle import Handle, Place
 from worldline.hashing import event_id, node_id, record_id
+from worldline.inputs import clean_metadata, clean_name, clean_text
 from worldline.model import EdgeDraft, Event, Metadata, NodeDraft
 from worldline.ports import Tx
-from worldline.store import erasing, events, naming
+from worldline.rules import ontology
+from worldline.store import erasing, events, naming, registry
 from worldline.text import fold, unsigned
-from worldline.write.check import clean_metadata, clean_name, clean_text
 
 
-class Told(Struct, frozen=True):
+class ToldBy(Struct, frozen=True):
     """The event that something was drawn from, if any: its key and when it was said."""
 
     event: int = 0
@@ -132,6 +133,15 @@ def _believed(tx: Tx, line: int, scope: int) -> int:
 def add_alias(tx: Tx, line: int, name: str, scope: int) -> None:
     """Another name under which an entity is found."""
     tx.add("aliases", fold(name) or name, name, line, scope)
+
+
+def stated(
+    tx: Tx, draft: NodeDraft, place: Place, handle: Handle, metadata: Metadata | None
+) -> tuple[int, bool]:
+    """Stores a note of a type that this handle may write here."""
+    allowed = registry.node_types(tx, place.world, agent=handle.agent)
+    draft.type = ontology.require(draft.type, allowed, "type of note")
+    return note(tx, draft, place, handle.config.max_text, metadata)
 
 
 def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None) -> tuple[int, bool]:

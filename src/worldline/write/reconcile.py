@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
 from worldline.hashing import fact_id, node_id
+from worldline.inputs import clean_name
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
@@ -26,7 +27,7 @@ from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import (
     NOT,
     Decision,
-    Held,
+    HeldValue,
     also_called,
     corrects,
     decide,
@@ -40,10 +41,9 @@ from worldline.store import naming, registry, slots
 from worldline.store.events import Stored
 from worldline.store.settling import Gathering
 from worldline.text import fold
-from worldline.write.check import clean_name
 from worldline.write.echo import spoken
 from worldline.write.facts import Settled, cite, grounding, put_fact
-from worldline.write.put import Told, add_alias, name_keys
+from worldline.write.put import ToldBy, add_alias, name_keys
 from worldline.write.resolve import LONGEST_NAME, mention
 
 DAY = 86_400_000_000
@@ -118,7 +118,7 @@ def settle(
 
     `near` is what shares words with the text, where somebody has looked for it already.
     """
-    told = Told(event.key, event.said_at, by)
+    told = ToldBy(event.key, event.said_at, by)
     sound = [
         c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
     ]
@@ -175,7 +175,7 @@ def _line_of(tx: Tx, name: str, place: Place) -> int:
     return next((row.line for row in rows if fold(row.name) == fold(name)), 0)
 
 
-def _settle_one(tx: Tx, claim: Claim, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
+def _settle_one(tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle, event: Stored) -> bool:
     claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
     subject = elsewhere or whom(tx, claim, told, place, who_speaks(event.speaker, handle.scope.user))
@@ -199,7 +199,7 @@ _COARSE = {"week": 7, "month": 31, "season": 92, "quarter": 92, "half": 183, "ye
 """Days that a date of this precision may mean."""
 
 
-def _start(claim: Claim, told: Told, closed: Sequence[FactRow]) -> Instant | None:
+def _start(claim: Claim, told: ToldBy, closed: Sequence[FactRow]) -> Instant | None:
     """When it began: what takes another's place "last month" began after that one did."""
     start = told.said_at if claim.valid_from is None else claim.valid_from
     if claim.valid_from is None or claim.precision not in _COARSE or claim.kind == "date":
@@ -212,7 +212,7 @@ def _start(claim: Claim, told: Told, closed: Sequence[FactRow]) -> Instant | Non
     return max(claim.valid_from, min(max(before) + DAY, latest))
 
 
-def whom(tx: Tx, claim: Claim, told: Told, place: Place, speaker: str = "") -> int:
+def whom(tx: Tx, claim: Claim, told: ToldBy, place: Place, speaker: str = "") -> int:
     """The entity that a claim speaks of: by role ("Ana's sister"), by a part of its name, or by its name."""
     owner, _, role = claim.subject.rpartition("'s ")
     if owner and role and not claim.record:
@@ -249,7 +249,7 @@ def _what_was_wrong(tx: Tx, claim: Claim, place: Place) -> int:
     return found[0] if len(found) == 1 else 0
 
 
-def _in_its_slot(decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> Decision:
+def _in_its_slot(decision: Decision, held: Sequence[tuple[HeldValue, FactRow]]) -> Decision:
     """A correction that names only values falls into the slot of the value it corrects."""
     if decision.slot.strip("|"):
         return decision
@@ -258,8 +258,8 @@ def _in_its_slot(decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> De
 
 
 def _believe(
-    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: Told, place: Place, handle: Handle,
-    held: Sequence[tuple[Held, FactRow]],
+    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: ToldBy, place: Place, handle: Handle,
+    held: Sequence[tuple[HeldValue, FactRow]],
 ) -> bool:  # fmt: skip
     subject, start = at
     object_ = mention(tx, claim.object, told, place) if claim.kind == "entity" else 0
@@ -304,7 +304,7 @@ def _classed(predicate: Predicate) -> Predicate:
     )
 
 
-def _phrase(claim: Claim, decision: Decision, held: Sequence[tuple[Held, FactRow]]) -> str:
+def _phrase(claim: Claim, decision: Decision, held: Sequence[tuple[HeldValue, FactRow]]) -> str:
     """How the fact reads; a bare value that takes another's place reads as that one did."""
     if claim.predicate:
         return claim.predicate
@@ -321,13 +321,18 @@ def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
         add_alias(tx, subject, claim.object, place.scope)
 
 
-def _because(reason: str, told: Told) -> str:
+def _because(reason: str, told: ToldBy) -> str:
     """The reason of a belief, with who read it, if no rule did."""
     return "; ".join([reason, *(f"{what} {which}" for what, which in told.by)])
 
 
 def _contradict(
-    tx: Tx, key: int, decision: Decision, held: Sequence[tuple[Held, FactRow]], place: Place, start: Instant
+    tx: Tx,
+    key: int,
+    decision: Decision,
+    held: Sequence[tuple[HeldValue, FactRow]],
+    place: Place,
+    start: Instant,
 ) -> None:
     for other, row in held:
         if other.slot == decision.slot and row.node != key:
@@ -336,8 +341,8 @@ def _contradict(
 
 
 def _end(
-    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: Told, place: Place, handle: Handle,
-    held: Sequence[tuple[Held, FactRow]],
+    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: ToldBy, place: Place, handle: Handle,
+    held: Sequence[tuple[HeldValue, FactRow]],
 ) -> bool:  # fmt: skip
     """What the text says is over ends when it was said to; how it ended is a fact of its own."""
     subject, start = at
@@ -401,7 +406,7 @@ def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
 # A bare correction ------------------------------------------------------------------------------------
 
 
-def _correct_value(tx: Tx, said: Reading, told: Told, place: Place, handle: Handle, event: Stored) -> bool:
+def _correct_value(tx: Tx, said: Reading, told: ToldBy, place: Place, handle: Handle, event: Stored) -> bool:
     """ "Sorry, I meant 17:40": the value of the same kind that the same person said last."""
     for node, subject, name, phrase in slots.lately_told(
         tx, event.speaker, event.said_at, event.key, place.scope, LATELY
@@ -444,20 +449,22 @@ def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
         tx.add("wordings", object_, claim.key, stem(kind), int(placed))
 
 
-def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[Held, FactRow, str]]:
+def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[HeldValue, FactRow, str]]:
     """Of these nodes the facts that are believed and not over, with the names of their subjects."""
     return [(*_as_held(fact), fact.subject_name) for fact in slots.open_facts_among(tx, nodes, place.scope)]
 
 
-def _held(tx: Tx, subject: int, place: Place, among: Collection[str] | None) -> list[tuple[Held, FactRow]]:
+def _held(
+    tx: Tx, subject: int, place: Place, among: Collection[str] | None
+) -> list[tuple[HeldValue, FactRow]]:
     """The facts that are believed of a subject and not over, in this scope's owner and in these slots."""
     found = map(_as_held, slots.open_facts(tx, subject, place.scope, among))
     return [each for each in found if among is None or each[0].slot in among]
 
 
-def _as_held(fact: slots.OpenFact) -> tuple[Held, FactRow]:
+def _as_held(fact: slots.OpenFact) -> tuple[HeldValue, FactRow]:
     row = fact.row
-    held = Held(
+    held = HeldValue(
         str(row.node), row.predicate, fact.value, fact.kind, fact.one, fact.rank, row.belief.valid.start,
         fact.dated, fact.teller, fact.phrase,
     )  # fmt: skip

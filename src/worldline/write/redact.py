@@ -38,7 +38,7 @@ _OBJECT = ("object", "literal")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
-class Rule(NamedTuple):
+class SecretRule(NamedTuple):
     """A shape: its name, what a text with it holds in lower case, the pattern, and a further check."""
 
     kind: str
@@ -48,11 +48,11 @@ class Rule(NamedTuple):
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[SecretRule, ...]:
     """Every shape, in the order in which they are looked for."""
     written = tomllib.loads(files("worldline.lexicon").joinpath("secrets.toml").read_text("utf-8"))
     return tuple(
-        Rule(
+        SecretRule(
             item["kind"],
             tuple(item["hints"]),
             re.compile(item["pattern"], re.ASCII),
@@ -74,7 +74,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(found)
 
 
-def _instead(match: re.Match[str], rule: Rule, found: list[str]) -> str:
+def _instead(match: re.Match[str], rule: SecretRule, found: list[str]) -> str:
     part: int | str = "secret" if "secret" in match.re.groupindex else 0
     secret, whole = match[part], match[0]
     if not rule.check(secret):

@@ -18,18 +18,17 @@ from msgspec.structs import replace
 from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
 from worldline.handle import Done, Handle, Place
+from worldline.inputs import clean_metadata, clean_struct, clean_text
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.ports import Tx, View
 from worldline.reading.read import MAX_TEXT, Reading
 from worldline.store import events
-from worldline.store.events import stored_event, to_settle
-from worldline.store.handed import handed_out
+from worldline.store.events import handed_out, stored_event, to_settle
 from worldline.store.indexing import described_draft
 from worldline.text import content_words
-from worldline.write import put, with_model
-from worldline.write.check import clean_metadata, clean_struct, clean_text
+from worldline.write import model_extract, put
 from worldline.write.echo import echoes
-from worldline.write.gate import FLOOR, Signals, Vectors, judge, undecided
+from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
 from worldline.write.given import believe, not_given
 from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
 from worldline.write.redact import screened
@@ -66,7 +65,7 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
     made = _made(handle, event, left)
-    words = Words()
+    words = HeardWords()
     stored = handle.write(
         "remember", lambda tx, place: words.kept(tx, event, made, _append(tx, event, place, handle, left, made)),
         dry_run=dry_run,
@@ -84,12 +83,12 @@ def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
     for each in (one for one in _waiting(handle, ids) if not _is_for_model(one[2])):
         done = _resume(*each)
         stored = replace(
-            with_model.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
+            model_extract.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
         )
     return stored
 
 
-class Words(Struct):
+class HeardWords(Struct):
     """What the first changeset has stored, so that the gate need not look it up."""
 
     said: dict[str, tuple[str, str, int]] = field(default_factory=dict)
@@ -99,7 +98,7 @@ class Words(Struct):
     near: dict[str, list[int]] = field(default_factory=dict)
     """What shares words with an event that speaks of a change, by its id."""
 
-    def kept(self, tx: Tx, event: Event, made: Made, done: Done) -> Done:
+    def kept(self, tx: Tx, event: Event, made: MadeReady, done: Done) -> Done:
         """Notes an event that was stored just now."""
         found = tx.find(done[0]) if done[0] is not None else None
         if done[0] is not None and found is not None:
@@ -121,13 +120,13 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
     if not (given or extract):
         return None
     if model:
-        with_model.required(handle)
+        model_extract.required(handle)
     left = Pending(handle.scopes, handle.world, tuple(given), extract, model)
     _encoded(left)
     return left
 
 
-class Made(Struct, frozen=True):
+class MadeReady(Struct, frozen=True):
     """What is worked out from an event before any lock is taken, as it is stored."""
 
     reading: bytes | None = None
@@ -139,7 +138,7 @@ class Made(Struct, frozen=True):
     """Whether the description speaks of days, which depend on that moment."""
 
 
-def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
+def _made(handle: Handle, event: Event, left: Pending | None) -> MadeReady:
     """What an event says, and how recall will see it."""
     said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
     draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
@@ -147,9 +146,9 @@ def _made(handle: Handle, event: Event, left: Pending | None) -> Made:
     seen = described_draft(draft)
     described, dated = msgspec.msgpack.encode(seen), bool(seen.dates)
     if left is None or not left.extract:
-        return Made(None, described, None, said_at, dated)
+        return MadeReady(None, described, None, said_at, dated)
     said = read_event(event, handle.scope.user, said_at)
-    return Made(ENCODER.encode(said), described, said, said_at, dated)
+    return MadeReady(ENCODER.encode(said), described, said, said_at, dated)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
@@ -159,7 +158,7 @@ def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False
     made = [_made(handle, event, left) for event, _ in cleaned]
     ids: list[str] = []
     fresh: list[str] = []
-    words = Words()
+    words = HeardWords()
 
     def work(tx: Tx, place: Place) -> Done:
         last = None
@@ -200,7 +199,7 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
 
 
 def _append(
-    tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, made: Made = Made(),
+    tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, made: MadeReady = MadeReady(),
     undated: int | None = None,
 ) -> Done:  # fmt: skip
     draft = None if left is None else _drafted([left])
@@ -222,13 +221,13 @@ def _is_close(one: Instant, other: Instant) -> bool:
 # Understanding ------------------------------------------------------------------------------------
 
 
-def understand(handle: Handle, stored: Receipt, left: Pending, words: Words = Words()) -> Receipt:
+def understand(handle: Handle, stored: Receipt, left: Pending, words: HeardWords = HeardWords()) -> Receipt:
     """The second changeset: claims and facts through their handlers, and the event is settled."""
     return _understand_all(handle, stored, [stored.id or ""], left, words)
 
 
 def _understand_all(
-    handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending, words: Words = Words()
+    handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending, words: HeardWords = HeardWords()
 ) -> Receipt:
     done_by: Tx | None = None
     verdicts = _verdicts(handle, ids, words) if left.extract and handle.config.gate != "off" else {}
@@ -247,10 +246,10 @@ def _understand_all(
     except (InvalidInput, Refused, NotFound):
         handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
-    done = with_model.joined(stored, receipt)
-    done = with_model.joined(done, recluster(handle, done_by))
+    done = model_extract.joined(stored, receipt)
+    done = model_extract.joined(done, recluster(handle, done_by))
     if left.model:
-        done = with_model.joined(done, with_model.read_events(handle, ids, _for_model(left)))
+        done = model_extract.joined(done, model_extract.read_events(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -259,7 +258,7 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, ids: Sequence[str], words: Words) -> dict[str, Signals]:
+def _verdicts(handle: Handle, ids: Sequence[str], words: HeardWords) -> dict[str, Signals]:
     """What the gate says of each event, worked out before any lock is taken."""
 
     def look(view: View) -> dict[str, Heard]:
@@ -286,7 +285,7 @@ def _understand_one(
     near: list[int] | None,
 ) -> bool:
     event = to_settle(tx, id_)
-    told = put.Told(event.key, event.said_at)
+    told = put.ToldBy(event.key, event.said_at)
     changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
     said = reading_of(event, handle.scope.user)
     if left.extract and (signals is None or _is_worth_reading(signals, said)):
@@ -336,7 +335,7 @@ def _judge(handle: Handle, heard: Heard) -> Signals:
     return signals
 
 
-def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | None:
+def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> GateVectors | None:
     """How far the nearest text let this one be expected: two vectors, where they can decide something."""
     embedder = handle.embedder() if nearest and undecided(text, nearest) else None
     if embedder is None:
@@ -347,7 +346,7 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> Vectors | No
         )
     except WorldlineError:  # the verdict does without; the words are safe already
         return None
-    return Vectors(list(map(float, joint)), list(map(float, doubled)), float(own @ known))
+    return GateVectors(list(map(float, joint)), list(map(float, doubled)), float(own @ known))
 
 
 def _nearest(view: View, text: str, own: int = 0) -> list[str]:
@@ -400,7 +399,7 @@ def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
     """As the caller bound it then; facts that can never be stored are told, and block nobody else."""
     stored = Receipt("remember", event, False, 0)
     if _is_for_model(left):
-        read = with_model.read_events(handle, [event], _drafted([left]) or "")
+        read = model_extract.read_events(handle, [event], _drafted([left]) or "")
         return replace(stored, known_at=handle.now()) if read is None else replace(read, id=event)
     try:
         return understand(handle, stored, left)

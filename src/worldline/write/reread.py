@@ -72,7 +72,7 @@ class Old(Struct, frozen=True):
     waits: bool
 
 
-class Drawn(Struct, frozen=True):
+class RereadFact(Struct, frozen=True):
     """A fact that was drawn from an event, as far as reading again must know it."""
 
     row: FactRow | None
@@ -89,11 +89,11 @@ class Drawn(Struct, frozen=True):
 # Who has read what ----------------------------------------------------------------------------------
 
 
-class _Reader(Struct):
+class _Rereader(Struct):
     reader: str = ""
 
 
-_READER = msgspec.msgpack.Decoder(_Reader)
+_READER = msgspec.msgpack.Decoder(_Rereader)
 
 
 def readers(view: View) -> dict[str, int]:
@@ -262,7 +262,7 @@ def _meaning(claim: Claim) -> Claim:
     return replace(claim, chars=(0, 0), confidence=0.0, predicate="", matter="")
 
 
-def _is_said(fact: Drawn, claim: Claim) -> bool:
+def _is_said(fact: RereadFact, claim: Claim) -> bool:
     """Whether a claim says what a stored fact says."""
     return (
         fold(claim.subject) in fact.subjects
@@ -271,14 +271,14 @@ def _is_said(fact: Drawn, claim: Claim) -> bool:
     )
 
 
-def _drawn(tx: Tx, event: Stored, place: Place, hands: Collection[Instant]) -> Iterator[Drawn]:
+def _drawn(tx: Tx, event: Stored, place: Place, hands: Collection[Instant]) -> Iterator[RereadFact]:
     """Every fact that was ever drawn from an event in this scope."""
     for one in slots.drawn_from(tx, event.key, place.scope):
         beliefs = slots.beliefs_in(tx, one.row, place.scope)
         by_hand = any(at in hands for b in beliefs for at in (b.known.start, b.known.end))
         held = [b for b in beliefs if b.current]
         sound = one.rank in _WEAK and one.rests_on <= 1 and not by_hand and not one.by_model
-        yield Drawn(
+        yield RereadFact(
             FactRow(one.row, one.subject, one.slot, one.object, one.literal, held[-1]) if held else None,
             one.row,
             frozenset(map(fold, naming.ever_called(tx, one.subject))),
@@ -289,7 +289,7 @@ def _drawn(tx: Tx, event: Stored, place: Place, hands: Collection[Instant]) -> I
         )
 
 
-def _withdraw(tx: Tx, fact: Drawn) -> None:
+def _withdraw(tx: Tx, fact: RereadFact) -> None:
     """It was never said: it is given up, and what it had ended goes on."""
     row = fact.row
     assert row is not None

@@ -14,23 +14,23 @@ from functools import lru_cache
 from worldline.clock import Interval
 from worldline.errors import StoreError
 from worldline.handle import Done, Handle, Place
+from worldline.inputs import clean_name
 from worldline.model import EdgeDraft, Propose, Receipt
 from worldline.ports import Tx, View
 from worldline.rules.identity import (
-    Ambiguous,
-    Candidate,
     Match,
+    NearEntity,
     Resolution,
     Resolved,
     Similarity,
+    Unclear,
     asked_keys,
     block_keys,
     resolve,
 )
 from worldline.store import naming
 from worldline.text import fold
-from worldline.write.check import clean_name
-from worldline.write.put import Told, entity
+from worldline.write.put import ToldBy, entity
 
 LONGEST_NAME = 200
 POOL = 40
@@ -43,7 +43,7 @@ PAIRS = 200
 """So many pairs of near names at most."""
 
 
-def mention(tx: Tx, name: str, told: Told, place: Place, slot: str = "") -> int:
+def mention(tx: Tx, name: str, told: ToldBy, place: Place, slot: str = "") -> int:
     """The entity that a name means, made if it is new; the mention is a row with tier and score.
 
     With a slot, part of a known name will do ("payments" for "payments project") where just one thing
@@ -99,17 +99,17 @@ def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
     """A name that resembles a known one stages a merge; it never merges by itself."""
     if isinstance(found, Resolved):
         tx.propose(Propose(int(found.id), line, found.tier, found.score, f"{name!r} resembles a known name"))
-    elif isinstance(found, Ambiguous):
+    elif isinstance(found, Unclear):
         for match in found.matches[:3]:
             told = f"{name!r} may be one of several"
             tx.propose(Propose(int(match.id), line, match.tier, match.score, told))
 
 
-def _grouped(rows: Sequence[naming.Named]) -> list[Candidate]:
+def _grouped(rows: Sequence[naming.NamedLine]) -> list[NearEntity]:
     names: dict[int, list[str]] = {}
     for line, name in rows:
         names.setdefault(line, []).append(name)
-    return [Candidate(str(line), tuple(called)) for line, called in names.items()]
+    return [NearEntity(str(line), tuple(called)) for line, called in names.items()]
 
 
 # The second look ------------------------------------------------------------------------------------
@@ -143,14 +143,14 @@ def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
     return None
 
 
-Look = tuple[int, str, list[Candidate], frozenset[str]]
+Look = tuple[int, str, list[NearEntity], frozenset[str]]
 """An entity, its name, the near ones that it may be, and those that share a neighbour with it."""
 
 
 def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
     """Entities near the new ones that share a block with another near one, and are not yet decided."""
     near = naming.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
-    named = {one.line: Candidate(str(one.line), one.names) for one in near if one.names}
+    named = {one.line: NearEntity(str(one.line), one.names) for one in near if one.names}
     pools = _undecided(view, _sharing(named))
     return [
         (line, named[line].names[0], [named[other] for other in sorted(others)], _common(view, line))
@@ -158,7 +158,7 @@ def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
     ]
 
 
-def _sharing(named: Mapping[int, Candidate]) -> list[tuple[int, int]]:
+def _sharing(named: Mapping[int, NearEntity]) -> list[tuple[int, int]]:
     """Pairs, the younger one first, that have a block key in common."""
     blocks: dict[str, list[int]] = {}
     pairs = set()
@@ -193,7 +193,7 @@ def _common(view: View, line: int) -> frozenset[str]:
 
 
 def _decided(
-    name: str, pool: list[Candidate], common: frozenset[str], similarity: Similarity | None
+    name: str, pool: list[NearEntity], common: frozenset[str], similarity: Similarity | None
 ) -> Resolution:
     def whom_they_know(asked: str, matches: tuple[Match, ...]) -> str | None:
         sharing = [match.id for match in matches if match.id in common]

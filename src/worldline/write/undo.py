@@ -9,10 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 from worldline.clock import FOREVER, Instant, Interval, show
-from worldline.errors import Conflict, NotFound, Refused
-from worldline.model import Belief, Close, EdgeDraft, Put, Refuse
+from worldline.errors import Conflict, InvalidInput, NotFound, Refused
+from worldline.model import Belief, Close, EdgeDraft, Put, Receipt, Refuse
 from worldline.ports import Tx
 from worldline.store import cold, registry, undoing
+
+
+def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:
+    """Takes back every changeset that a receipt stands for."""
+    if not isinstance(receipt, Receipt):
+        raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
+    steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
+    undone = [undo(tx, at, agent=agent) for at in steps]
+    return any(undone)
 
 
 def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:

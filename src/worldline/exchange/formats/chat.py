@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Record, Said, each, text_of, when
+from worldline.exchange.records import Bad, Item, Record, SaidItem, each, text_of, when
 from worldline.hashing import record_id
 from worldline.model import Event
 
@@ -50,7 +50,7 @@ def _record(record: Record, seen: Counter[bytes]) -> Iterator[Item]:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             yield Bad(position, f"it is not a message ({error})")
     if events:
-        yield Said(tuple(events), tuple(positions))
+        yield SaidItem(tuple(events), tuple(positions))
 
 
 def _event(message: dict[str, Any], session: Any, seen: Counter[bytes]) -> Event:

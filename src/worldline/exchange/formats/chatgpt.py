@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from worldline.clock import instant
-from worldline.exchange.records import Bad, Item, Left, Record, Said, each, text_of, when
+from worldline.exchange.records import Bad, Item, LeftOut, Record, SaidItem, each, text_of, when
 from worldline.model import Event
 
 _SPOKEN = ("text", "multimodal_text")
@@ -36,7 +36,7 @@ def _conversation(record: Record) -> Iterator[Item]:
     branch = _branch(talk)
     others = sum(1 for node in talk["mapping"].values() if node.get("message")) - len(branch)
     if others:
-        yield Left("messages of other branches", others)
+        yield LeftOut("messages of other branches", others)
     last = instant(when(talk.get("create_time")) or 0)
     for node_id, message in branch:
         position = f"{record.position}, message {node_id}"
@@ -45,14 +45,14 @@ def _conversation(record: Record) -> Iterator[Item]:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             yield Bad(position, f"it is not a message of ChatGPT ({error})")
             continue
-        if isinstance(event, Left):
+        if isinstance(event, LeftOut):
             yield event
             continue
         events.append(event)
         positions.append(position)
         last = max(last, instant(event.said_at))
     if events:
-        yield Said(tuple(events), tuple(positions))
+        yield SaidItem(tuple(events), tuple(positions))
 
 
 def _branch(talk: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -72,19 +72,19 @@ def _branch(talk: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return branch[::-1]
 
 
-def _event(message: dict[str, Any], session: str, next_: int) -> Event | Left:
+def _event(message: dict[str, Any], session: str, next_: int) -> Event | LeftOut:
     """What was said; a message without a time follows the one before it."""
     role = message["author"]["role"]
     content, labels = message.get("content") or {}, message.get("metadata") or {}
     if role not in ("user", "assistant"):
-        return Left(f"{role} messages")
+        return LeftOut(f"{role} messages")
     if content.get("content_type", "text") not in _SPOKEN:
-        return Left(f"{content.get('content_type')} messages")
+        return LeftOut(f"{content.get('content_type')} messages")
     if labels.get("is_visually_hidden_from_conversation") or message.get("recipient", "all") != "all":
-        return Left("hidden messages")
+        return LeftOut("hidden messages")
     text = text_of(content.get("parts") or content.get("text") or "")
     if not text.strip():
-        return Left("messages without words")
+        return LeftOut("messages without words")
     said_at = when(message.get("create_time")) or next_
     return Event(
         text, role, said_at, session=session, source="chatgpt", external_id=f"chatgpt:{message['id']}",

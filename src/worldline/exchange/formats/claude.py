@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Left, Record, Said, each, text_of, when
+from worldline.exchange.records import Bad, Item, LeftOut, Record, SaidItem, each, text_of, when
 from worldline.model import Event
 
 _SPEAKERS = {"human": "user", "assistant": "assistant"}
@@ -38,12 +38,12 @@ def _conversation(record: Record) -> Iterator[Item]:
             yield Bad(position, f"it is not a message of Claude ({error})")
             continue
         if event is None:
-            yield Left("messages without words")
+            yield LeftOut("messages without words")
             continue
         events.append(event)
         positions.append(position)
     if events:
-        yield Said(tuple(events), tuple(positions))
+        yield SaidItem(tuple(events), tuple(positions))
 
 
 def _event(message: dict[str, Any], session: str, began: Any) -> Event | None:

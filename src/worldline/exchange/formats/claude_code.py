@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Left, Record, Said, each, text_of, when
+from worldline.exchange.records import Bad, Item, LeftOut, Record, SaidItem, each, text_of, when
 from worldline.model import Event
 
 _MACHINERY = re.compile(r"^\s*<(?:command-|local-command|system-reminder|bash-|task-notification)")
@@ -29,15 +29,15 @@ def read(records: Iterable[Record | Bad]) -> Iterator[Item]:
 def _line(record: Record) -> Iterator[Item]:
     line = record.value
     if line.get("type") not in ("user", "assistant") or line.get("isSidechain") or line.get("isMeta"):
-        yield Left("lines of side chains and of the program itself")
+        yield LeftOut("lines of side chains and of the program itself")
         return
     text = text_of(line["message"].get("content"))
     if not text.strip() or _MACHINERY.match(text):
-        yield Left("tool calls, their results and thinking")
+        yield LeftOut("tool calls, their results and thinking")
         return
     event = Event(
         text, line["type"], when(line.get("timestamp")), session=f"claude-code {line['sessionId']}",
         source="claude-code", external_id=f"claude-code:{line['uuid']}",
         metadata={"cwd": line["cwd"]} if line.get("cwd") else {},
     )  # fmt: skip
-    yield Said((event,), (record.position,))
+    yield SaidItem((event,), (record.position,))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from worldline.clock import When
-from worldline.exchange.records import Bad, Item, Joined, Known, Left, Linked, told, when
+from worldline.exchange.records import Bad, Item, JoinedItem, KnownItem, LeftOut, Linked, told, when
 from worldline.model import Metadata
 from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
 
@@ -38,7 +38,7 @@ def files(folder: Path) -> list[Path]:
 
 def read_folder(folder: Path) -> Iterator[Item]:
     """One note a file, then the links between them."""
-    read: dict[str, tuple[Known, str]] = {}
+    read: dict[str, tuple[KnownItem, str]] = {}
     for path in files(folder):
         name = path.name if folder.is_file() else path.relative_to(folder).as_posix()
         try:
@@ -54,17 +54,17 @@ def read_folder(folder: Path) -> Iterator[Item]:
         yield from _links(name, note, text, called)
 
 
-def _known_as(note: Known) -> str:
+def _known_as(note: KnownItem) -> str:
     return note.id or note.source_id
 
 
-def _keys(name: str, note: Known) -> tuple[str, ...]:
+def _keys(name: str, note: KnownItem) -> tuple[str, ...]:
     """What a link may call a note: its title, its file, its path."""
     path = Path(name)
     return tuple(key.casefold() for key in (note.name, path.stem, name, name.removesuffix(path.suffix)))
 
 
-def _links(name: str, note: Known, text: str, called: dict[str, str]) -> Iterator[Item]:
+def _links(name: str, note: KnownItem, text: str, called: dict[str, str]) -> Iterator[Item]:
     """The edges that a file tells of: by type below the mark, and as `relates_to` in its words."""
     front, rest = _front(text)
     body, _, below = rest.partition(LINKS)
@@ -74,15 +74,15 @@ def _links(name: str, note: Known, text: str, called: dict[str, str]) -> Iterato
     for kind, target in dict.fromkeys([*typed, *plain]):
         wanted = called.get(target.partition("|")[0].partition("#")[0].strip().casefold())
         if wanted is None:
-            yield Left("links to notes that are not there")
+            yield LeftOut("links to notes that are not there")
         elif wanted != _known_as(note):
             all_told.add((kind, wanted))
-            yield Joined(f"{name}, [[{target}]]", _known_as(note), kind, wanted)
+            yield JoinedItem(f"{name}, [[{target}]]", _known_as(note), kind, wanted)
     if note.id and (seen := _date(front.get("seen"))):
         yield Linked(name, note.id, frozenset(all_told), frozenset(called.values()), seen)
 
 
-def _note(path: Path, name: str, text: str) -> Known:
+def _note(path: Path, name: str, text: str) -> KnownItem:
     front, body = _front(text)
     body = body.partition(LINKS)[0]
     heading = _HEADING.search(body)
@@ -91,7 +91,7 @@ def _note(path: Path, name: str, text: str) -> Known:
     changed = path.stat().st_mtime
     metadata: Metadata = {"path": name, **{key: front[key] for key in ("tags",) if front.get(key)}}
     kind = front.get("type", "")
-    return Known(
+    return KnownItem(
         name, f"markdown:{name}", kind if kind in AGENT_TYPES else "reference", title, body.strip(),
         _date(began) or when(changed), when(changed), metadata,
         id=front.get("id", "") if _ID.fullmatch(front.get("id", "")) else "",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Known, Record, Stated, each, shortened, when
+from worldline.exchange.records import Bad, Item, KnownItem, Record, StatedItem, each, shortened, when
 from worldline.model import Fact, Scope
 
 _OWNERS = {"user": "user_id", "agent": "agent_id", "app": "app_id", "run": "run_id"}
@@ -37,7 +37,7 @@ def _relation(record: Record) -> Iterator[Item]:
         raise KeyError("destination")
     subject, object_ = (str(name).replace("_", " ").strip() for name in (given["source"], end))
     phrase = str(given["relationship"]).replace("_", " ").strip()
-    yield Stated(record.position, Fact(subject, phrase, object_), _owner(given))
+    yield StatedItem(record.position, Fact(subject, phrase, object_), _owner(given))
 
 
 def _owner(given: dict[str, Any]) -> Scope:
@@ -50,7 +50,7 @@ def _memory(record: Record) -> Iterator[Item]:
     metadata = dict(memory.get("metadata") or {})
     if categories := memory.get("categories"):
         metadata["categories"] = categories
-    yield Known(
+    yield KnownItem(
         record.position,
         f"mem0:{memory['id']}",
         "context",

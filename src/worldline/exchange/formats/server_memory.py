@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.exchange.records import Bad, Item, Known, Record, Stated, each
+from worldline.exchange.records import Bad, Item, KnownItem, Record, StatedItem, each
 from worldline.model import Fact
 
 
@@ -30,18 +30,18 @@ def read(records: Iterable[Record | Bad]) -> Iterator[Item]:
 def _line(record: Record) -> Iterator[Item]:
     line = record.value
     if line["type"] == "relation":
-        yield Stated(record.position, Fact(line["from"], line["relationType"], line["to"]))
+        yield StatedItem(record.position, Fact(line["from"], line["relationType"], line["to"]))
         return
     if line["type"] != "entity":
         raise ValueError(f"its type is {line['type']!r}, neither entity nor relation")
     name = line["name"]
     if kind := line.get("entityType"):
-        yield Stated(record.position, Fact(name, "is a", kind))
+        yield StatedItem(record.position, Fact(name, "is a", kind))
     for number, observation in enumerate(line.get("observations") or (), 1):
         if not isinstance(observation, str):
             yield Bad(f"{record.position}, observation {number}", "it is not text")
             continue
-        yield Known(
+        yield KnownItem(
             f"{record.position}, observation {number}", f"server-memory:{name}\n{observation}",
             "context", name, observation,
         )  # fmt: skip

@@ -1,0 +1,198 @@
+"""The table of verbs: what each takes, said once for every door.
+
+Names, order and defaults are those of `Memory`'s own methods, and so is what a verb does. This table adds
+what a signature cannot say: how a value is written in JSON, between which bounds, and what it means. The
+bodies of REST, the OpenAPI document, the schemas of tools and their reference pages are made from it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from worldline.clock import FOREVER
+from worldline.memory import Memory
+from worldline.model import Evidence, Metadata
+from worldline.reading.given import HINT
+
+TIMED = {"anyOf": [{"format": "date-time"}, {"format": "date"}, {"const": "forever"}]}
+Time = Annotated[
+    str,
+    Meta(
+        description="ISO time such as 2026-03-05 or 2026-03-05T14:30+01:00, or `forever`.",
+        extra_json_schema=TIMED,
+    ),
+]
+Ref = Annotated[
+    str,
+    Meta(
+        description="An id, its first 8 or more digits, or a hash that a world has had.",
+        extra_json_schema={"minLength": 8},
+    ),
+]
+Many = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class Body(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What is asked; nothing, here."""
+
+
+class GivenFact(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A fact: a relation in your own words, or a predicate that you keep exactly as it is written."""
+
+    subject: Annotated[str, Meta(description="Who or what; `I` or `user` for the bound user.")]
+    relation: Annotated[str, Meta(description=f"Such as: {HINT}. Or your own words.")] | None = None
+    object: Annotated[str | int | float | bool, Meta(description="A name or a value.")] | None = None
+    since: Annotated[str, Meta(description="ISO date, month or year [when it was said].")] | None = None
+    until: Annotated[str, Meta(description="No longer so from then on.")] | None = None
+    ended: Annotated[bool, Meta(description="It is over.")] = False
+    predicate: Annotated[str, Meta(description="Instead of `relation`.")] | None = None
+    literal: (
+        Annotated[str | int | bool, Meta(description="Instead of `object`: a value, not a name.")] | None
+    ) = None
+    valid_from: Annotated[str | int, Meta(description="As `since`.")] | None = None
+    valid_to: Annotated[str | int, Meta(description="As `until`.")] | None = None
+    precision: str | None = None
+    confidence: float = 1.0
+    reason: str | None = None
+    functional: Annotated[bool, Meta(description="Whether it replaces the old object.")] | None = None
+    correction: Annotated[bool, Meta(description="The old one was wrong.")] = False
+    evidence: list[Evidence] = msgspec.field(default_factory=list)
+
+
+def _said(type_: Any, description: str) -> Any:
+    return Annotated[type_, Meta(description=description)]
+
+
+def _time(description: str) -> Any:
+    return Annotated[str, Meta(description=f"{description}; ISO time.", extra_json_schema=TIMED)]
+
+
+PARAMETERS: dict[str, Any] = {
+    "a": _said(str, "A time, or a hash that a world has had."),
+    "asked_at": _time("The moment that `yesterday` is relative to [now]"),
+    "b": _said(str, "The same; without it: now."),
+    "content": str,
+    "dated": _time("The author's date; part of a note's identity"),
+    "depth": Annotated[int, Meta(ge=1, le=8)],
+    "dry_run": _said(bool, "Say what it would do, and leave nothing behind."),
+    "dst": Ref,
+    "everything": _said(bool, "Also what this reader has read."),
+    "exact": _said(bool, "This very version, whatever became of it."),
+    "expect": Ref,
+    "expires": _time("Over from then on, with what rests on it alone"),
+    "external_id": _said(str, "Your own id for it; sent twice, it is stored once."),
+    "fact": GivenFact,
+    "facts": _said(list[GivenFact], "What it states, as you understand it; a fact ends what it replaces."),
+    "filters": _said(Metadata, "By metadata: a value, or {$gt|$gte|$lt|$lte|$in|$ne|$contains: x}."),
+    "from_": _time("From this time on"),
+    "include_superseded": _said(bool, "Also what is over or withdrawn."),
+    "limit": Many,
+    "max_tokens": Annotated[int, Meta(ge=1)],
+    "messages": list[dict[str, Any]],
+    "metadata": Metadata,
+    "name": _said(str, "What it is about, in a few words."),
+    "page": _said(str, "The `next` of the page before."),
+    "passes": list[str],
+    "predicate": _said(str, "For an edge of type fact: what it says."),
+    "proposal": _said(str, "The id of a merge proposal."),
+    "question": str,
+    "read": _said(bool, "Also what was said."),
+    "reason": _said(str, "Why; kept with the belief."),
+    "ref": Ref,
+    "said_at": _time("When it was said [now]"),
+    "session": _said(str, "The conversation it belongs to."),
+    "speaker": _said(str, "Who said it."),
+    "src": Ref,
+    "text": _said(str, "The words, unchanged."),
+    "to": _time("Before this time"),
+    "topic": _said(str, "What it is about."),
+    "type": str,
+    "valid_from": _time("Since when it is true [now]"),
+    "valid_to": _time("Until when it is true [open]"),
+    "verdict": Literal["useful", "wrong"],
+    "when": _time("From when on it is not true any more [now]"),
+    "who": _said(str, "A name, or the id of an entity."),
+}
+TIMES = frozenset(
+    "asked_at dated expires from_ said_at since to valid_at known_at as_of valid_from valid_to when".split()
+)
+_NOTHING = inspect.Parameter.empty
+
+
+def told(verb: str) -> str:
+    """What a verb does, in the words of its own docstring: the first paragraph, on one line."""
+    doc = inspect.getdoc(getattr(Memory, verb)) or ""
+    return " ".join(doc.partition("\n\n")[0].split())
+
+
+def parameters(verb: str) -> dict[str, inspect.Parameter]:
+    """What the verb takes, in order, by name."""
+    named = inspect.signature(getattr(Memory, verb)).parameters
+    return {name: one for name, one in named.items() if name in PARAMETERS}
+
+
+@cache
+def taken(
+    verb: str, without: frozenset[str] = frozenset(), only: frozenset[str] | None = None
+) -> type[Struct]:
+    """A class for what a verb takes, without some of it (or only some of it)."""
+    chosen = {
+        name: one
+        for name, one in parameters(verb).items()
+        if name not in without and (only is None or name in only)
+    }
+    return msgspec.defstruct(
+        verb.title().replace("_", ""),
+        [_field(name, one.default) for name, one in chosen.items()],
+        bases=(Body,),
+        namespace={"__doc__": told(verb)},
+        rename={name: name.rstrip("_") for name in chosen if name.endswith("_")},
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
+
+
+def _field(name: str, default: Any) -> tuple[Any, ...]:
+    type_ = PARAMETERS[name]
+    if default is _NOTHING:
+        return name, type_
+    if name in ("metadata", "filters"):
+        return name, type_, msgspec.field(default_factory=dict)
+    if default == ():
+        return name, type_, msgspec.field(default_factory=list)
+    return name, (type_ | None if default is None or name == "reason" else type_), default
+
+
+def given(asked: Struct) -> dict[str, Any]:
+    """What was asked, as the verb takes it: times as moments, facts as dicts, nothing for what is empty."""
+    found: dict[str, Any] = {}
+    for name in asked.__struct_fields__:
+        value = getattr(asked, name)
+        if name in TIMES:
+            value = moment(value)
+        elif name in ("facts", "fact"):
+            value = msgspec.to_builtins(value)
+        if value is not None and not (name in ("metadata", "filters") and not value):
+            found[name] = value
+    return found
+
+
+def moment(text: str | None) -> Any:
+    """A time as `Memory` takes it: `forever` is one too."""
+    return FOREVER if text is not None and text.strip().lower() == "forever" else text
+
+
+def forward(verb: str) -> Callable[[Memory, Any], Any]:
+    """The verb itself, for whoever asks with an instance of its class."""
+
+    def run(memory: Memory, asked: Any) -> Any:
+        return getattr(memory, verb)(**given(asked))
+
+    run.__name__, run.__doc__ = verb, told(verb)
+    return run
