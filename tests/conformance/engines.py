@@ -86,7 +86,7 @@ def on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """Every store that a test opens, whatever its path, is a tenant of one database with a name of its own."""
     cluster = request.node.callspec.params.get("engine") == "citus"
     url = _distributed() if cluster else request.getfixturevalue("url")
-    original = Memory.open.__func__  # type: ignore[attr-defined]
+    original, own_tenants = Memory.open.__func__, set[str]()  # type: ignore[attr-defined]
 
     def opened(
         cls: Any, path: Any = None, config: Any = None, tenant: Any = "default", **more: Any
@@ -95,6 +95,8 @@ def on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         whose = f"{own[:12]}/{tenant}" if isinstance(tenant, str) else tenant
         memory = original(cls, url, load() if config is None else config, whose, **more)
         memory.handle.store.recent = tenant_number(memory.handle.tenant)
+        own_tenants.add(memory.handle.tenant)
+        memory.handle.store.opened = own_tenants
         return memory
 
     monkeypatch.setattr(Memory, "open", classmethod(opened))
@@ -118,6 +120,8 @@ class _Lasting(PostgresStore):
     """
 
     recent = 0
+    opened: frozenset[str] | set[str] = frozenset()
+    """The tenants of the test that runs: others lie beside them."""
 
     def query(self, sql: str, args: Any = ()) -> list[Any]:
         """As in the store."""
@@ -127,9 +131,9 @@ class _Lasting(PostgresStore):
         return super().query(sql, args)
 
     def tenants(self) -> list[str]:
-        """As in the store, which is asked as nobody."""
+        """Those of this test; the store is asked as nobody."""
         with self._reading(0):
-            return super().tenants()
+            return [name for name in super().tenants() if name in self.opened]
 
     def close(self) -> None:
         self.keep_shown()

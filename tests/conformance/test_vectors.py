@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import psycopg
@@ -53,6 +52,7 @@ def memory(url: str) -> Iterator[Memory]:
 def test_as_in_memory(memory: Memory, narrowed: str, archive: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """For random questions, narrowed or not, the server and memory agree on every node and cosine."""
     monkeypatch.setattr(scanning, "SCANS", 1000)
+    monkeypatch.setattr(scanning, "SMALL", 0)
     handle, rng = memory._h, np.random.default_rng(5)
     tenant = handle.tenant_row().id
     known = dict(memory._h.store.query("SELECT name, id FROM nodes WHERE tenant = :t", {"t": tenant}))
@@ -81,8 +81,9 @@ def test_as_in_memory(memory: Memory, narrowed: str, archive: bool, monkeypatch:
     assert ours.size == 0
 
 
-def test_whoever_asks_again_is_kept_in_memory(url: str) -> None:
+def test_whoever_asks_again_is_kept_in_memory(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first questions are the server's; then the vectors are loaded, and answers stay what they were."""
+    monkeypatch.setattr(scanning, "SMALL", 0)
     with Memory.open(url, PLAIN, uuid.uuid4().hex, embedder=HashEmbedder(64)) as memory:
         for text in ("I bought a kayak.", "My boss is Clara.", "Ina lives in Graz.", "We planted tomatoes."):
             memory.remember(text, speaker="Vera")
@@ -109,8 +110,9 @@ def test_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "t40" not in kept.vectors
 
 
-def test_a_server_without_the_extension_is_as_good(tmp_path: Path) -> None:
+def test_a_server_without_the_extension_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors lie in memory until the extension is there; then they are given to it when the store is opened next."""
+    monkeypatch.setattr(scanning, "SMALL", 0)
     server = Server()
     server.start()
     try:

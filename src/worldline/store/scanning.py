@@ -3,7 +3,7 @@
 A column beside each vector holds it as pgvector reads it; the server makes it from the bytes, so that no writer
 knows of it. One statement brings the vectors of the nearest nodes, and they are compared again here as an index in
 memory does, to the last bit. Whoever is asked about often is worth loading: after some questions a tenant's vectors
-are kept in memory, as those of a file, as long as they are not too many.
+are kept in memory, as those of a file, as long as they are not too many; a few are loaded at once.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 SCANS = 2
 """So many questions about a tenant are left to the server."""
-LARGEST = 50_000
-"""A tenant with more vectors is always left to the server."""
+SMALL, LARGEST = 2_000, 50_000
+"""A tenant with no more vectors is loaded at once, which takes no longer than a few questions to the server; one with
+more than the second number never is."""
 TABLES = ("embeddings", "cold_embeddings")
 _SCOPES = "(SELECT value FROM json_each(:scopes))"
 
@@ -72,7 +73,7 @@ class ScannedIndex:
         self._asked += 1
         if newest.vector > LARGEST:
             self._memory = None
-        elif self._asked > SCANS:
+        elif self._asked > SCANS or newest.vector <= SMALL:
             self._memory = self._memory or VectorIndex()
         if self._memory is not None:
             return self._memory.search(view, query, depth, newest, scopes=scopes, nodes=nodes)
