@@ -140,8 +140,8 @@ class Terse(Contacts):
         if any(w in stop() for w in names) or len(names) > 3 or any(w[0].isupper() for w in noun.split()[1:]):
             return None
         plain = value.replace(",", "").isdigit()
-        if plain and noun[0].isupper() and len(value) < 4:
-            return None  # "Forklift 7"
+        if plain and len(value) < 4 and (noun[0].isupper() or not self.families.by_noun(noun.lower())):
+            return None  # "Forklift 7", "draft 2": the seventh, the second
         if (
             (plain and names[-1] in _NUMBERED)
             or names[-1] in words("units.txt")
