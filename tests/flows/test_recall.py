@@ -352,6 +352,13 @@ def test_why_not_when_no_lane_finds_it():
 # Timelines and coverage ----------------------------------------------------------------------------
 
 
+def test_a_timeline_of_somebody_who_speaks_here(talk):
+    """What was said of a person is about that person, also where the person has spoken elsewhere."""
+    mine = talk.scoped(user="cy")
+    mine.remember("My sister Ana moved to Porto.", speaker="Cy", said_at="2026-03-05")
+    assert [one.node.content for one in mine.timeline("Ana")] == ["My sister Ana moved to Porto."]
+
+
 def test_a_timeline_is_in_order_and_within_its_bounds(talk):
     """Dated memories of a topic, oldest first, between two moments; amended versions too."""
     tier = talk.note("context", "Miso weight", "1 kg", valid_from="2026-03-01")

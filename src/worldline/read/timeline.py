@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from worldline.clock import Instant
 from worldline.model import Dated, Node
 from worldline.ports import View
@@ -63,7 +65,7 @@ def _told(node: Node) -> tuple[str, tuple[str, ...]]:
 
 def _about(ranked: Ranked) -> Iterator[Turn]:
     """The candidates that meet the topic, best first: by a word, or else by a meaning that is near enough."""
-    wanted = needs(ranked.asked, ranked.pool.corpus)
+    wanted = needs(replace(ranked.asked, people=()), ranked.pool.corpus)  # a person's name is a topic's word
     turns = [ranked.board.turns[at] for at in ranked.order]
     met = [turn for turn in turns if max(degrees(wanted, turn.described.words), default=0.0) >= KIND]
     return iter(met or [turn for turn in turns if (turn.cosine or 0.0) >= NEAR])
