@@ -157,7 +157,7 @@ def test_no_changed_value_changes_an_answer_silently(
 
 @pytest.mark.parametrize("table", sorted({table for table, _ in cells()} - {"embeddings", "cold_embeddings"}))
 def test_no_lost_row_changes_an_answer_silently(filled: Path, tmp_path: Path, table: str) -> None:
-    """A row that is gone is missed by verify (or keeps the store from opening), or no answer differs.
+    """A row that is gone is noticed by verify (or keeps the store from opening), or no answer differs.
 
     A text without a vector is a usual state (it was told where there was no embedder), so that is not damage.
     """
