@@ -36,6 +36,23 @@ def keys(found: list[Any]) -> list[str]:
     return [item.key for item in found]
 
 
+@pytest.mark.parametrize("namespace", [("foo.bar",), ("foo", ""), ("foo", 1)])
+def test_a_batch_with_a_namespace_that_is_not_allowed_does_nothing(
+    store: WorldlineStore, namespace: tuple[Any, ...]
+) -> None:
+    """Operations given straight to `batch` are checked as the methods check theirs, before any is done."""
+    for op in (GetOp(namespace, "k"), PutOp(namespace, "k", {}), SearchOp(namespace)):
+        with pytest.raises(InvalidNamespaceError):
+            store.batch([PutOp(("fine",), "k", {}), op])
+    assert store.get(("fine",), "k") is None
+
+
+def test_a_prefix_may_be_a_list(store: WorldlineStore) -> None:
+    """As with the package's own stores."""
+    store.put(("a", "b"), "k", {"n": 1})
+    assert keys(store.search(["a"])) == ["k"]  # type: ignore[arg-type]
+
+
 def test_put_get_delete(store: WorldlineStore) -> None:
     """A value comes back as it was put; a deleted one is gone; the times are aware."""
     value = {"text": "a", "n": 1.5, "nested": {"list": [1, None, "名前"]}, "": True}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
+from langgraph.store import base
 from langgraph.store.base import (
     BaseStore,
     GetOp,
@@ -48,6 +49,9 @@ _PLAIN = "$value"
 _MINUTE = 60_000_000
 _TRIES = 3
 """So often a write is tried again that another process got ahead of."""
+
+_CHECK: Callable[[Op], None] = getattr(base, "validate_op_namespace", lambda op: None)
+"""Older releases of LangGraph check a namespace in the methods of its BaseStore alone."""
 
 Namespace = tuple[str, ...]
 
@@ -79,9 +83,15 @@ class WorldlineStore(BaseStore):
         self.close()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Reads see what was there before the batch; of several puts to one key the last one counts."""
+        """Reads see what was there before the batch; of several puts to one key the last one counts.
+
+        A namespace that LangGraph would not allow is refused before anything is done.
+        """
         results: list[Result] = []
         puts: dict[tuple[Namespace, str], PutOp] = {}
+        ops = list(ops)
+        for op in ops:
+            _CHECK(op)
         for op in ops:
             results.append(self._answer(op))
             if isinstance(op, PutOp):
@@ -174,7 +184,7 @@ class WorldlineStore(BaseStore):
         return node
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        world = self._world(op.namespace_prefix)
+        world = self._world(tuple(op.namespace_prefix))
         if world is None or op.limit <= 0:
             return []
         inside = self.memory.enter(world)
