@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fact_graph import FactGraph, sentences
@@ -107,6 +109,23 @@ def test_active_and_passive(wording: str) -> None:
     """Who founded a firm is answered by the latest statement, whatever its voice."""
     graph = told(FACTS + "\n" + wording)
     assert walk("Who founded Acme Works?", graph).chains[0].name == "Rui Costa"
+
+
+def test_many_threads_share_one_matcher() -> None:
+    """Each gets the answer to its own question, whatever the others ask and teach meanwhile."""
+    graph = told(FACTS)
+    asked = {"Who founded Acme Works?": "Ana Lopes", "Where was Rui Costa born?": "Faro",
+             "What is the capital of Freedonia?": "Marxville", "Who is Ana Lopes married to?": "Rui Costa"}  # fmt: skip
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(asked)) as pool:
+            for _ in range(40):
+                matcher = Matcher()
+                found = pool.map(lambda question, m=matcher: walk(question, graph, m).chains[0].name, asked)
+                assert list(found) == list(asked.values())
+    finally:
+        sys.setswitchinterval(patience)
 
 
 def test_cost_at_18_000_facts() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ AGENT = re.compile(r"(?:\|by$)|(?:er|or|person|head|officer|author|spouse|chief)
 
 
 class Matcher:
-    """Word and relation similarities, cached; one per store and embedder."""
+    """Word and relation similarities, cached; one per store and embedder, asked by many threads."""
 
     def __init__(self, embed: Embed | None = None, weights: Weights | None = None) -> None:
         self.embed = embed
@@ -65,9 +66,14 @@ class Matcher:
         self.kinds: list[dict[str, float]] = []
         self.vectors: dict[str, Vector] = {}
         self.rows: dict[str, list[float]] = {}
+        self._lock = threading.RLock()
 
     def learn(self, relations: Collection[tuple[str, str]], ranges: Ranges) -> None:
         """Meet relations for the first time; the longest wording stands for a relation."""
+        with self._lock:
+            self._learn(relations, ranges)
+
+    def _learn(self, relations: Collection[tuple[str, str]], ranges: Ranges) -> None:
         wordings: dict[str, str] = {}
         for relation, phrase in sorted(relations):
             if relation not in self.relations and len(phrase) >= len(wordings.get(relation, "")):
@@ -133,7 +139,8 @@ class Matcher:
 
         It holds until further relations are learned.
         """
-        tables = self._cached_table(asked)
+        with self._lock:
+            tables = self._cached_table(asked)
         known: dict[tuple[int, tuple[tuple[str, bool], ...]], float] = {}
 
         def score(hops: Sequence[Hop], start: int) -> float:
