@@ -182,7 +182,6 @@ OTHERWISE = {
 
 def test_the_walks_of_the_tour_go_that_way() -> None:
     """Every function that a walk of the tour names is really called on it."""
-    pytest.importorskip("spacy")
     walks = re.findall(
         r"^## One \w+: `([^\n]*)`\n(.*?)(?=^## |\Z)", (DOCS / "tour.md").read_text("utf-8"), re.M | re.S
     )

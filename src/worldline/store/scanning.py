@@ -57,7 +57,8 @@ class ScannedIndex:
     @property
     def size(self) -> int:
         """Bytes that are held in memory."""
-        return self._memory.size if self._memory else 0
+        held = self._memory
+        return held.size if held else 0
 
     def search(
         self,
@@ -75,8 +76,9 @@ class ScannedIndex:
             self._memory = None
         elif self._asked > SCANS or newest.vector <= SMALL:
             self._memory = self._memory or VectorIndex()
-        if self._memory is not None:
-            return self._memory.search(view, query, depth, newest, scopes=scopes, nodes=nodes)
+        held = self._memory  # another thread may let it go meanwhile
+        if held is not None:
+            return held.search(view, query, depth, newest, scopes=scopes, nodes=nodes)
         rows = view.query(
             f"SELECT v.passage, v.vector FROM ({self._nearest(view, scopes, nodes)}) best JOIN {_held(view)} v"
             f" ON v.passage >= best.node * {WORDS_PER_NODE} AND v.passage < (best.node + 1) * {WORDS_PER_NODE}",
@@ -106,8 +108,9 @@ class ScannedIndex:
 
     def cosines(self, view: View, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """As in memory; from the server where they are not there."""
-        if self._memory is not None or not nodes:
-            return self._memory.cosines(view, query, nodes) if self._memory else {}
+        held = self._memory
+        if held is not None or not nodes:
+            return held.cosines(view, query, nodes) if held else {}
         rows = view.query(
             f"SELECT v.passage, v.vector FROM json_each(:among) j CROSS JOIN {_held(view)} v"
             f" ON v.passage >= j.value * {WORDS_PER_NODE} AND v.passage < (j.value + 1) * {WORDS_PER_NODE}",
