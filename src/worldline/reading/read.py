@@ -83,7 +83,7 @@ _CANNOT = re.compile(
 )
 _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
 _CUT = re.compile(
-    r"\s*(?:\n+|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|\s[–—]\s|\s--\s|…\s|\.\.\.\s)\s*"
+    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
 _CORRECTS = re.compile(
@@ -263,7 +263,7 @@ def _pieces(text: str) -> list[tuple[int, str]]:
     for start, end in cuts:
         if text[start:end].strip() == ":" and _TASK.match(text[at:end]):
             continue  # what stands behind the colon is to be translated
-        piece, begin = text[at:start], at
+        piece, begin = text[at:start].rstrip(), at
         at = end
         if bullet := _BULLET.match(piece):
             piece, begin = piece[bullet.end() :], begin + bullet.end()
