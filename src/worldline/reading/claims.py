@@ -243,7 +243,9 @@ class _Reader(Terse):
         if usable and (clause.orders or not clause.subjects):
             for claim in self._reached_at(clause):
                 self._keep(claim, None, clause)
-        if not usable or clause.orders or self._is_fiction(clause):
+        if not usable or clause.orders or self._is_fiction(clause) or self._is_background(clause):
+            named = [(noun, self.whom(noun)) for noun in clause.subjects if noun.proper or noun.name]
+            self._note_all(replace(clause, parts=()), named)
             return
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
@@ -290,6 +292,11 @@ class _Reader(Terse):
         """A subject that is not said."""
         begin = self.tree.tokens[clause.at].begin
         return Noun(name, name, clause.at, (begin, begin), "PROPN")
+
+    def _is_background(self, clause: Clause) -> bool:
+        """ "since I was a child", "while I'm away": when something else is so."""
+        marks = {self.tree.tokens[i].low for i in self.tree.kids(clause.at, "mark", "advmod")}
+        return clause.dep == "advcl" and clause.lemma == "be" and not marks.isdisjoint(_WHENEVER)
 
     def _is_fiction(self, clause: Clause) -> bool:
         """ "a story in which Klara is a detective"."""
@@ -745,6 +752,7 @@ class _Reader(Terse):
 
 DAY = 86_400_000_000
 _STRETCHES = frozenset("day week night shift month morning term semester".split())
+_WHENEVER = frozenset("since when while as until till before after".split())
 _STATIONS = {
     ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
     ("night", "at"): "lives_in",

@@ -343,7 +343,7 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             "ADV",
             "DET",
         }:
-            if token.dep == "npadvmod" and token.low in _MANNER:
+            if token.dep == "npadvmod" and (token.low in _MANNER or _is_each(tree, i)):
                 continue
             kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
                 token.dep, "measure" if token.lemma in _SHIFTS else "object"
@@ -369,6 +369,12 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
 _SHIFTS = frozenset("night day weekend morning evening hour".split())
 """What somebody works besides a job: "works nights at the bakery"."""
 _MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
+_EACH = frozenset("every each all last next this that whole".split())
+
+
+def _is_each(tree: Tree, at: int) -> bool:
+    """ "every Saturday", "all his life": how often or how long, and nothing that is done."""
+    return any(tree.tokens[i].low in _EACH for i in tree.kids(at, "det", "predet", "amod"))
 
 
 def _nouns(tree: Tree, at: int, days: frozenset[int]) -> tuple[Noun, ...]:
@@ -520,7 +526,7 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep == "conj" and tree.tokens[token.head].lemma in ("suppose", "imagine", "pretend"):
             return True
-        if token.head == place or token.dep in ("ROOT", "parataxis"):
+        if token.head == place or token.dep in ("ROOT", "parataxis") or _stands_alone(tree, place):
             break
         above = tree.tokens[token.head]
         if token.dep in ("ccomp", "xcomp") and above.lemma in words("imagining_verbs.txt"):
@@ -549,6 +555,13 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _stands_alone(tree: Tree, at: int) -> bool:
+    """ "I'm left-handed, so suggest other scissors": two sentences, of which the parser hung one on the other."""
+    token = tree.tokens[at]
+    between = tree.tokens[at : token.head]
+    return token.dep == "ccomp" and at < token.head and any(t.text in (",", ";", ":") for t in between)
 
 
 _HEARSAY = frozenset(
