@@ -107,7 +107,7 @@ class _Reader(Terse):
     def _roles(self) -> None:
         """ "my sister Rosa", "uncle Sandro", "Priya, our new designer", "Birte, a trained pilot"."""
         for at, token in enumerate(self.tree.tokens):
-            if token.tag in ("NN", "NNP") and token.low in words("person_roles.txt"):
+            if token.tag in ("NN", "NNP") and token.low in words("person_roles.txt") and not self.tree.is_title(at):
                 self._role_at(at)
         for at, token in enumerate(self.tree.tokens):
             if token.pos in ("NOUN", "PROPN") and at not in self.days:
@@ -524,6 +524,8 @@ class _Reader(Terse):
             )
         if owner and role and self._is_person(noun):
             return [self._noun_claim(owner, role, called, "entity", clause)]
+        if not owner and noun.lemma in words("idle_nouns.txt"):
+            return []
         thing = f"{owner}'s {noun.text}" if owner else noun.text
         return [
             replace(

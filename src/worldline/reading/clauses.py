@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.inflection import past, third_person
+from worldline.reading.inflection import base_of, past, third_person
 from worldline.reading.tree import NOUNS, Noun, Tree
 
 HEADS = frozenset(
@@ -141,14 +141,24 @@ def _chained(tree: Tree, at: int) -> int | None:
 def _with_particle(tree: Tree, at: int) -> str:
     token = tree.tokens[at]
     particle = _particle(tree, at)
-    lemma = _LEMMAS.get(token.low, token.lemma.lower())
+    lemma = _LEMMAS.get(token.low) or base_of(token.low) or token.lemma.lower()
     return f"{lemma} {tree.tokens[particle].low}" if particle is not None else lemma
 
 
 def _particle(tree: Tree, at: int) -> int | None:
     """ "took over", "went up to 900 euros"."""
-    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and tree.tokens[i].tag == "RP"]
+    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and _is_particle(tree, i)]
     return next(iter([*tree.kids(at, "prt"), *behind]), None)
+
+
+def _is_particle(tree: Tree, at: int) -> bool:
+    """ "moved in with": an adverb right in front of a preposition belongs to the verb."""
+    after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
+    joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in _PARTICLES
+    return tree.tokens[at].tag == "RP" or joined
+
+
+_PARTICLES = frozenset("in out over up down off away".split())
 
 
 _LEMMAS = {
@@ -207,7 +217,7 @@ def _framed(
     aux = [tree.tokens[i] for place in seen for i in tree.kids(place, "aux", "auxpass")]
     low = {t.low for t in aux}
     passive = bool(tree.kids(end, "auxpass", "nsubjpass")) or (
-        head.dep == "acl" and end == at and verb_token.tag == "VBN"
+        end == at and verb_token.tag == "VBN" and (head.dep == "acl" or _is_noted(tree, at))
     )
     subjects = _but_one(tree, own, days) or _subjects(tree, at, days, before)
     verb, word = _with_particle(tree, end), ""
@@ -264,6 +274,15 @@ def _framed(
     return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
 
 
+def _is_noted(tree: Tree, at: int) -> bool:
+    """ "Hester Oduya elected treasurer": the passive of notes and headlines, without "was"."""
+    made = tree.tokens[at].lemma in _MADE or bool(tree.kids(at, "agent"))
+    return made and bool(tree.kids(at, "nsubj")) and not tree.kids(at, "aux")
+
+
+_MADE = frozenset("elect appoint name vote promote nominate".split())
+
+
 def _predicate(tree: Tree, at: int) -> str:
     """ "are together", "the dinner is off": an adverb that says what something is."""
     said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at]
@@ -305,12 +324,12 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
     found = next(reversed(tree.kids(at, "nsubj", "nsubjpass", "csubj")), None)  # of two the nearer one
     if found is not None:
         if tree.tokens[found].low in ("that", "which", "who", "whom") and token.dep == "relcl":
-            return (tree.noun(token.head, days),)
+            return _described(tree, token.head, days, before)
         if tree.tokens[found].pos in NOUNS or tree.tokens[found].pos in ("DET", "ADJ", "PROPN"):
             return tuple(tree.noun(i, days) for i in tree.members(found))
         return ()
     if token.dep == "acl":
-        return (tree.noun(token.head, days),)
+        return _described(tree, token.head, days, before)
     if token.dep == "xcomp" and _told(tree, token.head):
         return tuple(tree.noun(i, days) for i in tree.kids(token.head, "dobj")[:1])
     if token.dep in ("conj", "advcl", "xcomp", "ccomp", "dep") and token.head != at:
@@ -319,6 +338,13 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
                 kept = before[above]
                 return kept.subjects if token.dep != "ccomp" else ()
     return ()
+
+
+def _described(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
+    """Whom a clause behind a noun speaks of: in "he's a buyer, based in Perth" that is he."""
+    token = tree.tokens[at]
+    above = before.get(token.head) if token.dep == "attr" and token.tag == "NN" else None
+    return above.subjects if above is not None and above.verb == "be" else (tree.noun(at, days),)
 
 
 def _but_one(tree: Tree, own: frozenset[int], days: frozenset[int]) -> tuple[Noun, ...]:
@@ -487,11 +513,16 @@ def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
         return "past"
     if any(t.low in ("have", "has", "'ve", "’ve", "'s") and t.lemma == "have" for t in helped):
         return "perfect"
-    if first.tag == "VBD" or (first.tag == "VBN" and not helped and first.dep != "acl"):
+    told = first.tag == "VBN" or base_of(first.low) != "" or first.low == "quit"
+    if first.tag == "VBD" or (told and not helped and first.dep != "acl"):
         return "past"
     if first.dep == "acl" and first.tag == "VBN":
-        return "present" if first.lemma in ("call", "name") else "past"
+        return "present" if first.low in _LASTING else "past"
     return "present"
+
+
+_LASTING = frozenset("called named based located situated owned run led married engaged employed known".split())
+"""Participles behind a noun that say what is so, not what was done."""
 
 
 def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:

@@ -75,7 +75,8 @@ class Matching(Whom):
                 ):
                     continue
                 for claim in self._matched(pattern, clause, (noun, name), used, last):
-                    pair = frozenset((claim.subject, claim.object or claim.key))
+                    ends = (claim.subject, claim.object or claim.key)
+                    pair = frozenset(end.removeprefix(f"{name}'s ") for end in ends)
                     if pair not in taken:
                         taken.add(pair)
                         found.append(claim)

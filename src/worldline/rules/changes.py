@@ -27,7 +27,6 @@ from worldline.text import fold, stop
 PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
-_TITLES = frozenset("mr mrs ms miss dr prof sir".split())
 _NUMBER = re.compile(r"\d")
 _MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
 _LIGHT = frozenset(
@@ -69,8 +68,9 @@ def _key_words(value: str) -> frozenset[str]:
     words = [
         w
         for w in re.findall(r"[^\W_][\w.-]*", value)
-        if w.lower() not in stop() and w.lower() not in _LIGHT and w.lower().rstrip(".") not in _TITLES
+        if w.lower() not in stop() and w.lower() not in _LIGHT
     ]
+    words = [w for w in words if w.lower().rstrip(".") not in listed("titles.txt")] or words
     numbers = [w for w in words if any(c.isdigit() for c in w)]
     rest = [w for w in words if w not in numbers and w.lower() not in listed("units.txt")]
     if numbers and not rest:
@@ -180,6 +180,9 @@ def _taken_from(claim: Claim, fact: Around) -> bool:
     """ "Carla owns the payments project", then "Payments was reassigned to Dmitri"."""
     if not (claim.effect == "begins" or claim.switches) or claim.negated or fact.held.kind == "date":
         return False
+    held = families().all.get(fact.held.slot)
+    if held is not None and held.object in ("person", "animal"):
+        return False  # nobody takes an uncle over
     mine = _stems(claim.subject)
     thing = bool(mine) and bool(fact.object) and (mine <= fact.object or fact.object <= mine)
     family = families().all.get(claim.key)

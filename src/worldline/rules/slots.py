@@ -476,7 +476,18 @@ def also_called(subject: str, speaker: str, family: str = "") -> list[str]:
     owner, _, thing = subject.rpartition("'s ")
     low = thing.lower()
     same = [f"{owner}'s {name}" if owner else name for name in _same_kinds(thing)]
-    return [*_as_kin(owner, low, subject, speaker, family), *same]
+    return [*_titled(subject), *_as_kin(owner, low, subject, speaker, family), *same]
+
+
+def _titled(subject: str) -> list[str]:
+    """ "Uncle Sol" may be known as "Sol", and "Sol" as "Uncle Sol"."""
+    title, _, name = subject.partition(" ")
+    if name:
+        return [name] if title.lower() in words("titles.txt") else []
+    return [f"{kin} {subject}" for kin in _KIN_TITLES] if subject[:1].isupper() else []
+
+
+_KIN_TITLES = "aunt auntie aunty uncle grandma granny gran nan grandpa grandad granddad".split()
 
 
 def _same_kinds(thing: str) -> list[str]:
