@@ -593,7 +593,7 @@ class _Reader(Terse):
             return []
         part = self._main(clause, name)
         if part is None:
-            return []
+            return self._happened(clause, name)
         found = []
         for noun in part.nouns:
             value, kind = self._value(noun, part, name)
@@ -613,6 +613,25 @@ class _Reader(Terse):
             if found and not part.prep and not clause.over
             else found
         )
+
+    def _is_ago(self, part: Part) -> bool:
+        """ "last night", "yesterday": when it happened, and no value by itself."""
+        said = [self.days[noun.at].text if noun.at in self.days else noun.text for noun in part.nouns]
+        return not part.prep and not any(NUMBER.search(each) for each in said)
+
+    def _happened(self, clause: Clause, name: str) -> list[Claim]:
+        """ "Tram line 28 reopened", "the mill burnt down on Friday": what happened to something, without an object."""
+        dated = bool(self._its_days(clause))
+        happened = clause.tense in ("past", "perfect") or dated
+        mine = name == self.talk.speaker or clause.dep not in ("ROOT", "conj", "parataxis", "ccomp")
+        noted = self.tree.tokens[clause.at].tag == "VBN" and clause.tense == "past" and not dated
+        if not happened or mine or noted or clause.plan or clause.over or clause.word:
+            return []
+        if clause.lemma in ("have", "do", "be", "get") or any(not p.dated for p in clause.parts):
+            return []
+        key = predicate_key(clause.verb.split(), "")
+        claim = self._claim(name, "{S} {O}", f"{DID}{key}", clause.reads, "text", clause)
+        return [replace(claim, event=True, holds="many", matter=clause.lemma)]
 
     def _further(self, clause: Clause, name: str, main: Part) -> list[Claim]:
         """ "tracks bugs in Trello": where a name stands behind the object, that is a fact of its own."""
@@ -646,7 +665,7 @@ class _Reader(Terse):
             ],
             [p for p in clause.parts if not p.prep and not p.dated and p.kind in ("measure", "place")],
             [p for p in clause.parts if p.prep and not p.dated and p.prep not in _LOOSE],
-            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of")],
+            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of") and not self._is_ago(p)],
         )
         worth = [p for parts in order for p in parts if p.nouns and self._value(p.nouns[0], p, name)[0]]
         return worth[0] if worth else None
