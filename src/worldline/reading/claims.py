@@ -608,11 +608,8 @@ class _Reader(Terse):
                             key=f"{DID}{key}" if once else key)  # fmt: skip
             claim = replace(claim, replaces=self._given_up(clause, name))
             found.append(replace(claim, effect="ends", cue="ends") if clause.over else claim)
-        return (
-            [*found, *self._further(clause, name, part)]
-            if found and not part.prep and not clause.over
-            else found
-        )
+        further = self._further(clause, name, part) if found and not part.prep and not clause.over else []
+        return further or found
 
     def _is_ago(self, part: Part) -> bool:
         """ "last night", "yesterday": when it happened, and no value by itself."""
