@@ -17,7 +17,7 @@ from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import Clause, Part, clauses
 from worldline.reading.cues import aspects
 from worldline.reading.inflection import plural
-from worldline.reading.matching import PLACED
+from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
@@ -338,15 +338,9 @@ class _Reader(Terse):
             if told:
                 return told
         found = self._in_families(clause, noun, name)
-        if found and not any(c.effect == "ends" for c in found):
-            direct = next(
-                (p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None
-            )
-            ends = [end for c in found for end in (c.subject, c.object)]
-            if direct is not None and any(end.endswith(direct.nouns[0].text) for end in ends):
-                found += [
-                    c for c in self._further(clause, name, direct) if all(c.object != f.object for f in found)
-                ]
+        direct = next((p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None)
+        if clause.tense == "present" and direct is not None and len(found) == 1 and found[0].effect == "holds":
+            found += [c for c in self._further(clause, name, direct) if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
         if apart and not any(a in c.object for c in found for a in apart):
             found = self._in_families(whole, noun, name)
@@ -639,6 +633,7 @@ class _Reader(Terse):
                 or part.dated
                 or part.prep not in _FURTHER
                 or not any(n.proper for n in part.nouns)
+                or HABIT.match(part.nouns[0].text)
             ):
                 continue
             for noun in part.nouns[:1]:

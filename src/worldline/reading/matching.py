@@ -26,7 +26,7 @@ STATES = {
 """Beginnings that are told as the state that they bring about."""
 _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
-_HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
+HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
 _COUNTED = re.compile(r"[$€£¥~]?\d")
@@ -372,7 +372,7 @@ class Matching(Whom):
             return dated or bool(CLOCK.search(said)) or bool(re.search(r"day\b|\d", said))
         if dated:
             return False
-        if _HABIT.match(said):
+        if HABIT.match(said):
             return False
         number = bool(NUMBER.search(said))
         if wants in AMOUNTS:
