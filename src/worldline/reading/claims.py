@@ -107,7 +107,11 @@ class _Reader(Terse):
     def _roles(self) -> None:
         """ "my sister Rosa", "uncle Sandro", "Priya, our new designer", "Birte, a trained pilot"."""
         for at, token in enumerate(self.tree.tokens):
-            if token.tag in ("NN", "NNP") and token.low in words("person_roles.txt") and not self.tree.is_title(at):
+            if (
+                token.tag in ("NN", "NNP")
+                and token.low in words("person_roles.txt")
+                and not self.tree.is_title(at)
+            ):
                 self._role_at(at)
         for at, token in enumerate(self.tree.tokens):
             if token.pos in ("NOUN", "PROPN") and at not in self.days:
@@ -161,8 +165,9 @@ class _Reader(Terse):
                 return
         elif before is not None and before.tag == "POS" and start > 1:
             owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
-        elif self.tree.tokens[at].low in words("kin.txt"):
-            owner = self.talk.speaker
+        else:
+            mine = self.talk.speaker if self.tree.tokens[at].low in words("kin.txt") else ""
+            owner = self.talk.topic or mine
         said = [i for i in range(start, at + 1) if self.tree.tokens[i].low not in IDLE_MODIFIERS]
         for name in names:
             noun = self.tree.noun(at, self.days)
@@ -339,7 +344,12 @@ class _Reader(Terse):
                 return told
         found = self._in_families(clause, noun, name)
         direct = next((p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None)
-        if clause.tense == "present" and direct is not None and len(found) == 1 and found[0].effect == "holds":
+        if (
+            clause.tense == "present"
+            and direct is not None
+            and len(found) == 1
+            and found[0].effect == "holds"
+        ):
             found += [c for c in self._further(clause, name, direct) if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
         if apart and not any(a in c.object for c in found for a in apart):

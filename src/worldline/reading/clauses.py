@@ -521,7 +521,9 @@ def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
     return "present"
 
 
-_LASTING = frozenset("called named based located situated owned run led married engaged employed known".split())
+_LASTING = frozenset(
+    "called named based located situated owned run led married engaged employed known".split()
+)
 """Participles behind a noun that say what is so, not what was done."""
 
 

@@ -57,7 +57,9 @@ def base_of(said: str) -> str:
     return next((base for base, told in _irregular().items() if told == said and base not in _TWOFOLD), "")
 
 
-_TWOFOLD = frozenset("find lie be have do quit cost cut hit hurt let put read set shut split spread upset fell feed see".split())
+_TWOFOLD = frozenset(
+    "find lie be have do quit cost cut hit hurt let put read set shut split spread upset fell feed see".split()
+)
 """Their past is another verb's base form, their own, or a helping verb."""
 
 

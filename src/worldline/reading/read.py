@@ -34,7 +34,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 3"
+RULES = "rules 4"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -73,6 +73,8 @@ _TASK = re.compile(
     r"(?:translate|rewrite|rephrase|summari[sz]e|proofread|correct|write|draft|say|repeat)\b[^:]{0,80}:", re.I,
 )  # fmt: skip
 _HEADED = re.compile(r"^[A-Z][\w-]*(?: [\w-]+){0,2}:\s+(?=[A-Z\w])")
+_CODED = re.compile(r"\s*(?P<code>[A-Z]{2,}-?\d+)\s?[:–—-]\s")
+"""The code of what a note is about: "INC-2207: printer offline"."""
 _VOCATIVE = re.compile(
     r"^(?:(?:hi|hey|hello|dear|thanks)\s+)?[A-Z][a-z]+,\s+(?=(?:my|i|we|our|the|your|you|can|could|are|did|do|does|please|it|this|that)\b)",
     re.I,
@@ -110,6 +112,8 @@ def read(
     known, body = bracketed(body)
     found, rest, topic = _record(body, said_at)
     found += known
+    coded = _CODED.match(body)
+    topic = topic or (coded["code"] if coded else "")
     found += _talk(rest, Talk(speaker, addressee, topic=topic, names=[], named={}), said_at, stated)
     bare = _bare_record(body, said_at)
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or stated.unsure

@@ -284,4 +284,3 @@ class Whom:
         if clause is None or clause.tense != "past" or claim.fixed or claim.effect == "ends":
             return claim
         return replace(claim, key=f"{WAS}{claim.key}")
-

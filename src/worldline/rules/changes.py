@@ -66,9 +66,7 @@ def _kinds() -> frozenset[str]:
 
 def _key_words(value: str) -> frozenset[str]:
     words = [
-        w
-        for w in re.findall(r"[^\W_][\w.-]*", value)
-        if w.lower() not in stop() and w.lower() not in _LIGHT
+        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in _LIGHT
     ]
     words = [w for w in words if w.lower().rstrip(".") not in listed("titles.txt")] or words
     numbers = [w for w in words if any(c.isdigit() for c in w)]
