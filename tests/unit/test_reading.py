@@ -133,7 +133,7 @@ Tier: Silver | Tier is Silver
 Nutmeg (rabbit, 3 y) escaped on Monday. | Nutmeg is rabbit; Nutmeg is 3; Nutmeg escaped on Monday
 Sensor 4 failed. Replaced by Kim. | Sensor 4 failed; Sensor 4 replaced by Kim
 OPS-311: Lift 2 is blocked. Escalated to Ravi. | Lift 2 is blocked; OPS-311 escalated to Ravi
-cache-7: version 4.2, region north, status degraded | cache-7's version is 4.2; cache-7's region is north; cache-7's status is degraded
+cache-7: version 4.2, status degraded | cache-7's version is 4.2; cache-7's status is degraded
 Pupil Nora Blum: allergic to nuts | Nora Blum is allergic to nuts
 Interview, Ruben Castell. Speaks Greek. | Ruben Castell speaks Greek
 Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Ferris takes warfarin
