@@ -15,6 +15,12 @@ from worldline.rules.wording import label, sentence
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+Guess who passed the exam? Our Mila! | Mila passed exam
+They've made me head gardener. | Ana works as head gardener
+Ruth has been promoted to head of finance. | Ruth is promoted to head of finance
+The rent is 700 euros. | rent is 700 euros
+I could see myself working at Bosch one day. Hate mushrooms. | Ana hates mushrooms
+Mr Brandt is back on solid food. | Mr Brandt is on solid food
 I'm colour-blind, so please suggest other paint. | Ana is colour-blind
 Our cousin Piet was going to study law, then he opened a bakery. | Ana's cousin is Piet; Piet opened bakery
 I've been allergic to dust since I was a child. | Ana is allergic to dust

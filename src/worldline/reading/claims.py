@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key, stem
-from worldline.reading.clauses import Clause, Part, clauses
+from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.cues import aspects
 from worldline.reading.inflection import plural
 from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
-from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
+from worldline.reading.whom import FRESH, ME, MONEY, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
 DID = "did "
@@ -284,7 +284,7 @@ class _Reader(Terse):
                                       for i in range(clause.at))  # fmt: skip
         if (
             clause.dep in ("ROOT", "conj", "parataxis", "advcl", "ccomp")
-            and token.tag in ("VBD", "VBN", "VBG", "VBZ")
+            and (token.tag in ("VBD", "VBN", "VBG", "VBZ") or token.low in FEELING)
             and opens
         ):
             if about:
@@ -350,7 +350,8 @@ class _Reader(Terse):
             and len(found) == 1
             and found[0].effect == "holds"
         ):
-            found += [c for c in self._further(clause, name, direct) if c.object != found[0].object]
+            further = self._further(clause, name, direct) if self._says_where(clause) else []
+            found += [c for c in further if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
         if apart and not any(a in c.object for c in found for a in apart):
             found = self._in_families(whole, noun, name)
@@ -475,12 +476,18 @@ class _Reader(Terse):
             and not what.article
         ):
             return [self._name_claim(name, what.text, clause)]
-        found = self._in_families(clause, noun, name)
+        found = [] if self._names_amount(name, what) else self._in_families(clause, noun, name)
         if any(c.object == what.text for c in found):
             return found
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
+
+    def _names_amount(self, name: str, what: Noun) -> bool:
+        """ "The rent is 950 euros": the noun itself says which amount it is."""
+        return bool(MONEY.search(what.text)) and any(
+            n.family.object == "amount" for n in self.families.by_noun(name)
+        )
 
     def _joined_by(self, noun: Noun) -> str:
         """The preposition between a noun and what it is one of: "head of sales", "buyer for Tesco"."""
@@ -614,6 +621,14 @@ class _Reader(Terse):
             found.append(replace(claim, effect="ends", cue="ends") if clause.over else claim)
         further = self._further(clause, name, part) if found and not part.prep and not clause.over else []
         return further or found
+
+    def _says_where(self, clause: Clause) -> bool:
+        """ "teaches maths at St Anne's": a family knows the verb with what stands behind it."""
+        return any(
+            pattern.effect == "holds" and (pattern.subject, pattern.behind) == ("S", "O")
+            for part in clause.parts
+            for pattern in self.families.by_verb(f"{clause.verb} {part.prep}")
+        )
 
     def _is_ago(self, part: Part) -> bool:
         """ "last night", "yesterday": when it happened, and no value by itself."""
@@ -755,13 +770,15 @@ class _Reader(Terse):
         said_at = self.said.said_at
         if said_at is None or span.role:
             return span.start
+        now = int(said_at.timestamp() * 1_000_000)
+        later = next((s for s in self.said.dates("future") if s.chars == span.chars), span).start
+        if clause.tense == "past" and any(p.dated and p.prep == "from" for p in clause.parts):
+            return min(span.start, later, key=lambda at: abs(at - now))  # "raised the rent from May"
         if span.precision == "week" and span.text.endswith("ago"):
             return span.start + said_at.weekday() * DAY
         present = clause.tense == "present" and self.tree.tokens[clause.at].tag != "VBD"
-        if present and span.precision == "day" and span.end <= said_at.timestamp() * 1_000_000:
-            later = (s for s in self.said.dates("future") if s.chars == span.chars)
-            return next(later, span).start
-        return span.start
+        ahead = span.precision == "day" or (span.precision == "month" and clause.lemma in _COMING)
+        return later if present and ahead and span.end <= now else span.start
 
     def _lasted(self, claim: Claim, clause: Clause) -> Claim:
         """ "We have lived here for twelve years": since then."""
@@ -774,6 +791,10 @@ class _Reader(Terse):
 
 
 DAY = 86_400_000_000
+_COMING = frozenset(
+    "open start begin close end move leave arrive come go return fly retire finish join launch".split()
+)
+"""What is told in the present of a month is still to come."""
 _STRETCHES = frozenset("day week night shift month morning term semester".split())
 _WHENEVER = frozenset("since when while as until till before after".split())
 _STATIONS = {

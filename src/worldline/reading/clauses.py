@@ -37,10 +37,11 @@ _ASPECT = {
 _PLANS = frozenset(
     "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
 )
-_NOW = frozenset("now currently nowadays finally just already recently instead".split())
+_NOW = frozenset("now currently nowadays finally just already recently instead back".split())
 _OPINIONS = frozenset("think claim believe reckon guess suspect assume insist bet fear argue".split())
 """What somebody else only thinks is not so by that."""
 _OUGHT = frozenset({"have", "need", "must"})
+FEELING = frozenset("love hate dislike loathe adore detest prefer".split())
 
 
 class Part(Struct, frozen=True):
@@ -107,6 +108,8 @@ def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
 def _is_head(tree: Tree, at: int) -> bool:
     token = tree.tokens[at]
     if token.pos not in ("VERB", "AUX") or token.dep not in HEADS:
+        return False
+    if token.dep == "ccomp" and token.low == "go" and tree.tokens[token.head].lemma == "let":
         return False
     if token.dep == "xcomp":
         above = tree.tokens[token.head]
@@ -221,9 +224,13 @@ def _framed(
     )
     subjects = _but_one(tree, own, days) or _subjects(tree, at, days, before)
     verb, word = _with_particle(tree, end), ""
+    let = _let_go(tree, end)
     if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
         verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
     parts = _parts(tree, end, days)
+    if let is not None:
+        verb = f"{tree.tokens[end].lemma} {tree.tokens[let[0]].low}"
+        parts = [Part("", _nouns(tree, let[1], days)), *_parts(tree, let[0], days)]
     if passive:
         by = next((t.lemma for t in aux if t.dep == "auxpass"), "be")
         word = _participle(tree, end)
@@ -272,6 +279,19 @@ def _framed(
         lasted=stretch[0].nouns[0].text if lasts and stretch else "",
     )
     return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
+
+
+def _let_go(tree: Tree, at: int) -> tuple[int, int] | None:
+    """The second word of "let her go" and "made him redundant", and who it is."""
+    for i in tree.kids(at, "ccomp"):
+        whom = tree.kid(i, "nsubj")
+        if (tree.tokens[at].lemma, tree.tokens[i].low) in _PARTED and whom is not None:
+            return i, whom
+    return None
+
+
+_PARTED = frozenset({("let", "go"), ("make", "redundant")})
+"""Verbs whose second word stands behind the object."""
 
 
 def _is_noted(tree: Tree, at: int) -> bool:
@@ -374,7 +394,17 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
                 token.dep, "measure" if token.lemma in _SHIFTS else "object"
             )
-            found.append(Part("", _nouns(tree, i, days), i in days, kind))
+            whom = tree.kid(i, "nsubj")
+            if whom is not None and token.dep == "dobj":
+                found += _two_objects(tree, whom, i, days)  # "made me editor"
+            else:
+                found.append(Part("", _nouns(tree, i, days), i in days, kind))
+        elif (
+            (whom := tree.kid(i, "nsubj")) is not None
+            and token.pos in ("NOUN", "PROPN")
+            and token.dep == "ccomp"
+        ):
+            found += _two_objects(tree, whom, i, days)  # "found itself a home"
         elif token.dep in ("prep", "agent", "dative") and token.pos in (
             "ADP",
             "SCONJ",
@@ -385,6 +415,8 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             found += _prepositional(tree, i, days)
         elif token.dep == "xcomp" and token.tag == "VBG":
             found.append(Part("", (_gerund(tree, i, days),), False, "activity"))
+        elif token.low == "back" and tree.kids(i, "prep") and tree.tokens[at].lemma == "be":
+            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days)]
         elif token.dep == "advmod" and token.low in words("place_adverbs.txt"):
             found.append(Part("", (tree.noun(i, days),), False, "place"))
     if tree.tokens[at].dep == "relcl":
@@ -396,6 +428,12 @@ _SHIFTS = frozenset("night day weekend morning evening hour".split())
 """What somebody works besides a job: "works nights at the bakery"."""
 _MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
 _EACH = frozenset("every each all last next this that whole".split())
+
+
+def _two_objects(tree: Tree, whom: int, what: int, days: frozenset[int]) -> list[Part]:
+    """Whom something is given or what somebody is made, where the parser took the two for a sentence."""
+    second = tree.noun(what, {*days, whom})
+    return [Part("", _nouns(tree, whom, days), False, "dative"), Part("", (second,), False, "attribute")]
 
 
 def _is_each(tree: Tree, at: int) -> bool:
@@ -562,7 +600,10 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.head == place or token.dep in ("ROOT", "parataxis") or _stands_alone(tree, place):
             break
         above = tree.tokens[token.head]
-        if token.dep in ("ccomp", "xcomp") and above.lemma in words("imagining_verbs.txt"):
+        helped = {tree.tokens[i].low for i in tree.kids(token.head, "aux")}
+        if token.dep in ("ccomp", "xcomp") and (
+            above.lemma in words("imagining_verbs.txt") or helped & _IMAGINED
+        ):
             return True
         if token.dep in ("acl", "ccomp", "relcl") and above.lemma in _HEARSAY:
             return True
@@ -653,6 +694,8 @@ def _orders(tree: Tree, at: int, subjects: Sequence[Noun]) -> bool:
     told = tree.kids(at, "nsubj", "nsubjpass") or (subjects and token.tag != "VB")
     if told or token.dep in ("relcl", "acl", "ccomp", "advcl", "xcomp"):
         return False
+    if token.lemma in FEELING:
+        return False  # nobody is ordered to love basil
     helped = any(tree.tokens[i].low not in ("do", "please") for i in tree.kids(at, "aux"))
     return token.tag in ("VB", "VBP") and not helped and not tree.kids(at, "nsubj", "nsubjpass")
 

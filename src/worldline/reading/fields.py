@@ -25,7 +25,7 @@ _NEXT = re.compile(r"(?:[.;,|]|\s[–—-])\s+(?=[^\W\d_][\w /’'-]{0,30}:\s)|\
 _OF = re.compile(r"^(?P<noun>.+?)\s+(?:of|for|at|in|on)\s+(?:the\s+)?(?P<thing>.+)$", re.I)
 _LIST = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*/\s+")
 _ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)(?:\s[–—-])?\s+(?P<name>(?:[A-Z]|\d).+)$")
-_PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)?) (?P<name>[\w.-]+)$")
+_PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)?) (?P<name>[\w.-]+(?: [\w.-]+)?)$")
 _COUNTED = re.compile(r"^[\d,.]+\s+[a-z]")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
@@ -191,7 +191,7 @@ def _has_name(label: str) -> bool:
     """ "Class 4b", "Standard plan": a thing of its own rather than an attribute."""
     words_ = label.split()
     if len(words_) == 1:
-        return any(c.isdigit() for c in label)
+        return any(c.isdigit() or c == "-" for c in label)
     return any(w[0].isdigit() or w[0].isupper() for w in words_[1:]) or words_[0][0].isupper()
 
 

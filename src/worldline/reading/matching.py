@@ -369,14 +369,16 @@ class Matching(Whom):
         ):
             return False
         if wants in ("date", "time"):
-            return dated or bool(CLOCK.search(said)) or bool(re.search(r"day\b|\d", said))
+            timed = re.search(r"day\b", said) or (re.search(r"\d", said) and not noun.proper)
+            return dated or bool(CLOCK.search(said)) or bool(timed)
         if dated:
             return False
         if HABIT.match(said):
             return False
         number = bool(NUMBER.search(said))
         if wants in AMOUNTS:
-            return (number and not _CODED.search(said)) or noun.pos == "NUM"
+            named = noun.proper and re.search(r"[A-Z][a-z]", said) and not MONEY.search(said)
+            return (number and not named and not _CODED.search(said)) or noun.pos == "NUM"
         if wants == "state" and number and not noun.proper:
             return False
         if number and wants in (

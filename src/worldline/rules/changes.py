@@ -21,7 +21,7 @@ from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
-from worldline.rules.slots import HeldValue
+from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
 
 PASSED = ("was ", "did ", "plan ")
@@ -99,11 +99,17 @@ def overtaken(cues: Cues, claims: Sequence[Claim], facts: Collection[Around]) ->
     said, settled = frozenset(cues.stems), {c.key for c in claims}
     found = []
     for fact in facts:
-        kept = fact.held.slot.startswith(PASSED) or any(_restates(c, fact) for c in claims)
+        kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
         reason = "" if kept else _reason(cues, said, claims, fact, fact.held.slot in settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
+
+
+def _has_passed(held: HeldValue) -> bool:
+    """Whether a fact tells what was or happened: sold tickets stay sold."""
+    denied = held.slot.startswith(NOT) and {"not", "no", "cannot"}.isdisjoint(held.phrase.split())
+    return denied or held.slot.startswith(PASSED)
 
 
 def _restates(claim: Claim, fact: Around) -> bool:
