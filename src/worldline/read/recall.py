@@ -40,7 +40,7 @@ from worldline.text import estimate_tokens, inert
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
-    from worldline.read.relation_match import Matcher
+    from worldline.read.relation_match import Likeness
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
@@ -108,13 +108,13 @@ class Found(Struct, frozen=True):
 
 
 def recall(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
+    view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None = None
 ) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
-    found = _recalled(view, question, wish, semantic, matcher)
+    found = _recalled(view, question, wish, semantic, likeness)
     if not found.recall.abstained or view.whole or not cold.is_used(view):
         return found
-    both = _recalled(view.bind(cold=True), question, wish, semantic, matcher)
+    both = _recalled(view.bind(cold=True), question, wish, semantic, likeness)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
 
 
@@ -127,7 +127,7 @@ def _telling_cold(view: View, found: Found) -> Found:
 
 
 def _recalled(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
+    view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None
 ) -> Found:
     """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
@@ -139,7 +139,7 @@ def _recalled(
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
-    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
+    believed = Known() if "facts" in wish.without else known(view, asked, likeness, hits, readings)
     if "facts" not in wish.without and believed.answer is None and (several := listed(question)):
         believed, hits = _in_order(view, several, wish, believed, hits, pool)
     if believed.answer:

@@ -255,7 +255,7 @@ INDEXES: dict[str, str] = {
     "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate, node)",
     "facts_key": "INDEX facts_key ON facts (tenant, key)",
-    "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
+    "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate, node)",
     "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "metadata_node": "UNIQUE INDEX metadata_node ON metadata (tenant, node, scope)",
