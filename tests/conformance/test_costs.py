@@ -49,7 +49,7 @@ def test_statements_are_few(memory: Memory) -> None:
     for question in ASKED:
         before = store.statements
         memory.recall(question)
-        print(question, store.statements - before); assert store.statements - before <= 13, question
+        assert store.statements - before <= 13, question
     assert memory.verify().ok
 
 

@@ -19,7 +19,7 @@ from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
-from worldline.read.cues import Asked, ask
+from worldline.read.cues import Asked, ask, first_names
 from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, Told, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
@@ -227,7 +227,7 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
 
 def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
     """Everything up to the order of the candidates."""
-    ground = search.ground(view)
+    ground = search.ground(view, first_names(question))
     semantic = _comparable(view, semantic, ground.embedder)
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)

@@ -115,9 +115,15 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
     ends = {"subject": first_of(view, "f.subject"), "object": first_of(view, "f.object")}
     parts = [step.format(inverse=0, chosen="f.subject IN (SELECT line FROM same)", **ends)]
     if fan_in:
+        mine = "TRUE"
+        if view.scope.bound():  # what others say of a thing makes it no commoner here
+            mine = (
+                "EXISTS (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+                f" AND b.node = n.id WHERE n.tenant = :t AND n.id = g.node AND {view.scoped('b')})"
+            )
         few = (
             "f.object IN (SELECT g.object FROM facts g WHERE g.tenant = :t AND g.object IN (SELECT line FROM same)"
-            " GROUP BY g.object HAVING count(*) <= :fan_in)"
+            f" AND {mine} GROUP BY g.object HAVING count(*) <= :fan_in)"
         )
         parts.append(step.format(inverse=1, chosen=few, **ends))
     name = "(SELECT m.name FROM nodes m WHERE m.tenant = :t AND m.id = w.{})"
