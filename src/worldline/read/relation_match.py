@@ -114,24 +114,30 @@ class Matcher:
         self.likeness, self.weights = likeness, likeness.weights
         self.relations: dict[str, int] = {}
         self.phrases: list[str] = []
-        self.kinds: list[dict[str, float]] = []
+        self.kinds: dict[str, dict[str, float]] = {}
 
-    def learn(self, relations: Collection[tuple[str, str]], kinds: Kinds) -> None:
+    def learn(self, relations: Collection[tuple[str, str]]) -> None:
         """Meet relations for the first time; the longest wording stands for a relation."""
         wordings: dict[str, str] = {}
         for relation, phrase in sorted(relations):
             if relation not in self.relations and len(phrase) >= len(wordings.get(relation, "")):
                 wordings[relation] = phrase
-        called = kinds(wordings) if wordings else {}
         for relation, phrase in wordings.items():
             self.relations[relation] = len(self.phrases)
             self.phrases.append(phrase)
-            self.kinds.append(_shares(called.get(relation, ())))
+
+    def learn_kinds(self, called: Kinds) -> None:
+        """What the objects of the relations are called: asked once, when all that the walk meets is known."""
+        found = called(self.relations) if self.relations else {}
+        self.kinds = {relation: _shares(kinds) for relation, kinds in found.items()}
 
     def table(self, asked: PlannedQuestion) -> Any:
         """words × relations."""
         of = self.likeness.of
-        known = list(zip(self.relations, self.phrases, self.kinds, strict=True))
+        known = [
+            (relation, phrase, self.kinds.get(relation, {}))
+            for relation, phrase in zip(self.relations, self.phrases, strict=True)
+        ]
         rows = [
             [max(of(word, relation, phrase), kinds.get(word.stem, 0.0)) for relation, phrase, kinds in known]
             for word in asked.words

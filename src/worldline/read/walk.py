@@ -116,7 +116,7 @@ def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Pat
             for hop in steps.get(_end(asked, path), ())
             if hop.target not in path.seen
         ]
-        matcher.learn({(hop.relation, hop.phrase) for _, hop in grown}, graph.called)
+        matcher.learn({(hop.relation, hop.phrase) for _, hop in grown})
         score = matcher.quick(asked)
         best = nsmallest(BEAM, grown, key=lambda g: -score((*g[0].hops, g[1]), g[0].start))
         frontier = [_Path((*path.hops, hop), path.seen | {hop.target}, path.start) for path, hop in best]
@@ -145,6 +145,7 @@ def _steps(ends: set[str], graph: Graph) -> dict[str, list[Hop]]:
 
 def _rank(asked: PlannedQuestion, paths: list[_Path], graph: Graph, matcher: Matcher) -> list[Chain]:
     """One chain per answer, best first, after the careful score."""
+    matcher.learn_kinds(graph.called)
     scores = matcher.careful(asked, [(p.hops, p.start) for p in paths])
     order = sorted(range(len(paths)), key=lambda i: (-scores[i], len(paths[i].hops), i))
     best: dict[str, Chain] = {}
