@@ -668,7 +668,7 @@ class Memory:
             warmth.catch_up(self._h.whole("scored"), self._h.scorers.values())
         if not dry_run and passes is None:
             remembering.resume(self._h, by_rules=True)
-        if not dry_run and is_unswept(self._h.store):
+        if not dry_run and is_unswept(self._h.store, self._h.tenant_row().id):
             self._h.store.sweep()
         return night.consolidate(self._h, passes, dry_run=dry_run, progress=progress)
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 
 FORMAT = 4
+UNSWEPT = "unswept"
+"""With a tenant's number behind it, what `meta` has where that tenant's deleted rows may still lie in pages."""
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
