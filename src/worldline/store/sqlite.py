@@ -331,7 +331,7 @@ class SqliteStore(Held):
             if tenant_number(name) != number:
                 yield f"the number of the tenant {name!r} does not follow from its name"
         written = "EXISTS (SELECT 1 FROM log l WHERE l.tenant = t.tenant)"
-        for (name,) in self.query(f"SELECT t.name FROM tenants t WHERE t.root = 0 AND {written}"):
+        for (name,) in self.query(f"SELECT name FROM tenants t WHERE t.root = 0 AND {written}"):
             yield f"the tenant {name!r} has changesets and no root, so it seems empty"
         for table in TABLES:
             somebody = "SELECT 1 FROM tenants t WHERE t.tenant = x.tenant"
