@@ -33,6 +33,8 @@ from worldline.rules.wording import label, told
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
 TIMES = frozenset("known_at also dated said_at since first_at last_at happened began ended".split())
+SPOKEN = frozenset({"valid", "said_at"})
+"""Times of what was said; the others are the engine's."""
 IN_WORDS = {"refers_to": "mentions", "derived_from": "drawn from", "contains": "holds"}
 """What some types of edges are called."""
 SHOWN = 20
@@ -44,22 +46,38 @@ STAGES = frozenset({"trace", "unit", "crystal"})
 # For programs ------------------------------------------------------------------------------------
 
 
-def plain(value: Any, name: str = "") -> Any:
-    """Any result as JSON values, without row numbers."""
+def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: int = 0) -> Any:
+    """Any result as JSON values, without row numbers.
+
+    What was said has its times in the place where it was said, by the `offsets` of memories.
+    """
     if isinstance(value, Interval):
-        return {"from": _iso(value.start), "to": _iso(value.end)}
+        return {"from": _iso(value.start, offset), "to": _iso(value.end, offset)}
     if isinstance(value, Struct):
+        here = offsets.get(value.id, 0) if isinstance(value, Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
-        return {field: plain(getattr(value, field), field) for field in fields}
+        return {f: plain(getattr(value, f), f, offsets, here if f in SPOKEN else 0) for f in fields}
     if isinstance(value, tuple | list):
-        return [plain(item, name) for item in value]
+        return [plain(item, name, offsets, offset) for item in value]
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()} if name != "metadata" else value
-    return _iso(value) if name in TIMES and isinstance(value, int) else value
+        return {k: plain(v, "", offsets) for k, v in value.items()} if name != "metadata" else value
+    return _iso(value, offset) if name in TIMES and isinstance(value, int) else value
 
 
-def _iso(at: Instant) -> str | None:
-    return None if at >= LATEST or at <= EARLIEST else show(at)
+def nodes_in(value: Any) -> Iterable[Node]:
+    """Every memory in a result."""
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            yield from nodes_in(getattr(value, name))
+    elif isinstance(value, tuple | list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from nodes_in(item)
+
+
+def _iso(at: Instant, offset: int = 0) -> str | None:
+    return None if at >= LATEST or at <= EARLIEST else show(at, offset)
 
 
 _UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
