@@ -165,6 +165,15 @@ def test_every_effect_has_plain_words(change: str, plain: str) -> None:
     assert told(change) == plain
 
 
+def test_signs_are_shown_as_they_are_and_what_is_told_is_told_once(db: Path) -> None:
+    """A family of signs stays one, what drives a terminal does not pass, a part of a fact is not told beside it."""
+    told = run(db, "add", "Bo keeps bees in Oslo.", "--speaker", "Ana").stdout
+    run(db, "add", "\U0001f469\u200d\U0001f467 and \x1b[31m red", "--speaker", "Zo\u00eb")
+
+    assert [line for line in told.splitlines() if "bees" in line] == ["  Bo keeps bees in Oslo (new)"]
+    assert "Zo\u00eb: \U0001f469\u200d\U0001f467 and \\x1b[31m red" in run(db, "list").stdout
+
+
 def test_days_are_those_of_the_speaker(db: Path) -> None:
     """Half past midnight in Rome is that day everywhere, not the day before."""
     run(db, "add", "Late again at the harbour.", "--when", "2026-11-05T00:30+02:00")
@@ -219,15 +228,16 @@ def shell_lines(page: Path) -> list[tuple[str, list[str]]]:
     return found
 
 
-def test_the_readme_runs_as_printed(tmp_path: Path) -> None:
-    """Each shell line of README runs, one after the other, and prints what README says."""
+@pytest.mark.parametrize("page", ["README.md", "docs/howto/shell.md"])
+def test_shell_lines_run_as_printed(tmp_path: Path, page: str) -> None:
+    """Each shell line of a page runs, one after the other, and prints what the page says."""
     script = tmp_path / "bin" / "worldline"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nexec {sys.executable} -m worldline "$@"\n')
     script.chmod(0o755)
     env = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}", "XDG_DATA_HOME": str(tmp_path)}
     env.pop("WORLDLINE_DB", None)
-    commands = shell_lines(ROOT / "README.md")
+    commands = shell_lines(ROOT / page)
     assert len(commands) >= 6
     for command, expected in commands:
         done = subprocess.run(

@@ -10,6 +10,7 @@ import click
 from worldline.memory import CONTEXT
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, parse_time, reads
+from worldline.text import visible
 
 if TYPE_CHECKING:
     from worldline.read.chains import ChainLink
@@ -49,7 +50,7 @@ def _told(found: Profile, most: int | None) -> Iterator[str]:
         if found.turns
         else ""
     )
-    yield click.style(render.printable(found.name), bold=True) + heard
+    yield click.style(visible(found.name), bold=True) + heard
     yield from _some("believed", [_attribute(one) for one in found.attributes], most)
     yield from _style(found)
     yield from _some("people", [_relation(one) for one in found.relations], most)
@@ -87,9 +88,9 @@ def _style(found: Profile) -> Iterator[str]:
     marks = ", ".join(f"{often:g} {mark}" for mark, often in style.habits.items())
     yield f"writes {style.words:g} words a turn" + (f"; a turn has {marks}" if marks else "")
     if style.telling:
-        yield f"  often: {render.printable(', '.join(style.telling))}"
+        yield f"  often: {visible(', '.join(style.telling))}"
     if style.alike:
-        yield f"  most like {render.printable(style.alike)} ({style.likeness:g})"
+        yield f"  most like {visible(style.alike)} ({style.likeness:g})"
 
 
 def _relation(one: Relation) -> str:
@@ -101,11 +102,11 @@ def _relation(one: Relation) -> str:
     }
     told = ", ".join(f"{what} {times}" for what, times in counts.items() if times)
     proof = f"  ({render.short(one.evidence)})" if one.evidence else ""
-    return f"{render.printable(one.name)}: {told}; last {_day(one.last_at)}{proof}"
+    return f"{visible(one.name)}: {told}; last {_day(one.last_at)}{proof}"
 
 
 def _milestone(one: Milestone) -> str:
-    whose = f" ({render.printable(one.of)})" if one.of else ""
+    whose = f" ({visible(one.of)})" if one.of else ""
     return f"{_day(one.happened)}  {one.kind}{whose}: {render.one_line(one.text)}  ({render.short(one.evidence)})"
 
 
@@ -127,7 +128,7 @@ def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
     """
     with bound.memory() as memory:
         found = memory.context(whom, max_tokens=max_tokens)
-        bound.answer(found, [render.printable(found.text) or "(nothing to know yet)"])
+        bound.answer(found, [visible(found.text) or "(nothing to know yet)"])
 
 
 @click.command(cls=Verb)
@@ -150,12 +151,12 @@ def episodes(bound: Bound, start: str | None, end: str | None, limit: int, read:
 
 
 def _stretch(one: Episode) -> Iterator[str]:
-    who = ", ".join(f"{render.printable(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
+    who = ", ".join(f"{visible(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
     where = f"  in {', '.join(map(render.printable, one.sessions[:4]))}" if one.sessions else ""
-    yield f"{render.date(one.began):<19}  {click.style(render.printable(one.title), bold=True)}"
+    yield f"{render.date(one.began):<19}  {click.style(visible(one.title), bold=True)}"
     yield f"{'':<19}  until {render.date(one.ended)}: {render.plural(one.turns, 'turn')} ({who}){where}"
     if one.sounds_like:
-        yield f"{'':<19}  the unsigned ones sound like {render.printable(one.sounds_like)}"
+        yield f"{'':<19}  the unsigned ones sound like {visible(one.sounds_like)}"
     for landmark in one.landmarks:
         yield f"{'':<19}  {_milestone(landmark)}"
     for node in one.texts:
