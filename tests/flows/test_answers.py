@@ -196,3 +196,13 @@ def test_a_bare_noun_means_the_only_one_there_is(told):
     assert answer(told(one, more), "What is the marketing budget?") == "5,000 euros"
     assert answer(told(one, gone), "What is the code?") != "1234"
     assert answer(told(one), "What is the yearly budget?") is None
+
+
+def test_what_was_retired_leaves_no_other_word_as_the_answer(told):
+    """Where Ana lives is over and nothing took its place: the sister's firm in the same sentence is no home."""
+    memory = told(("2026-03-03", "Ana", "I live in Rome, and my sister Rosa works at Siemens."))
+    (home,) = [fact for fact in memory.list("Fact").items if "Rome" in fact.content]
+    memory.retire(home, "2026-03-10")
+
+    assert answer(memory, "Where does Ana live?") is None
+    assert answer(memory, "Where does Rosa work?") == "Siemens"

@@ -60,9 +60,23 @@ def reply(ground: Ground, items: Sequence[Item]) -> Reply | None:
     if asked.many:
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
     if best.probability >= SURE:
-        return best
+        return None if _is_left_over(ground, items, best) else best
     values = {key_of(item.value) for item in things}
     return Reply(things[0].value, SURE, tuple(things)) if len(values) == 1 else None
+
+
+def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:
+    """Whether the best value is only another word of a sentence whose own value for this is over.
+
+    Ana no longer lives in Rome: "I live in Rome, and my sister works at Siemens" does not make it Siemens.
+    """
+    families = {one.family.name for one in ground.question.asks}
+    meant = ground.about.meant
+    about = [i for i in items if i.fact and i.role == "O" and i.family in families and fold(i.other) in meant]
+    over = {item.turn for item in about if item.state in ("over", "withdrawn")} - set(ground.changes)
+    held = any(item.state == "holds" for item in about)
+    said = all(not item.fact and item.turn in over for item in best.items)
+    return ground.question.mode == "now" and said and not held
 
 
 def _called(asked: Question, items: Sequence[Item]) -> list[Item]:
