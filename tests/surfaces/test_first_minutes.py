@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from worldline import Memory
 from worldline.rules.wording import told
+from worldline.surfaces import care
 from worldline.surfaces.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -264,3 +266,16 @@ def test_recall_in_python_says_how_many_stand_out(tmp_path: Path) -> None:
 
         assert memory.recall("What did Ana buy?").few >= 3
         assert memory.recall("What leaks?").few == 1
+
+
+def test_long_work_tells_a_log_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where standard error is no terminal, a line comes each half minute, and not more often."""
+    at = iter([0.0, 10.0, 31.0, 50.0, 62.0])
+    monkeypatch.setattr(care, "time", SimpleNamespace(monotonic=lambda: next(at)))
+    with care.WaitingCount() as progress:
+        for done in range(1, 5):
+            progress("embedding", done)
+
+    assert capsys.readouterr().err.splitlines() == ["embedding: 2", "embedding: 4"]

@@ -167,12 +167,14 @@ export class Graph {
     ];
   }
 
-  /** The name of a line at a free place along it; where there is none, only the pointer tells it. */
+  /** The name of a line at a free place along it, or beside it; where there is none, only the pointer tells it. */
   named(edge, kind, { a, b, mx, my }, taken) {
     const text = short(edge.label ?? edge.type, 26), half = wide(text, SIZE.edge) / 2 + 2, high = SIZE.edge / 2 + 2;
     const point = (t) => ({ x: (1 - t) ** 2 * a.x + 2 * t * (1 - t) * mx + t * t * b.x, y: (1 - t) ** 2 * a.y + 2 * t * (1 - t) * my + t * t * b.y });
     const box = ({ x, y }) => ({ left: x - half, right: x + half, top: y - high, bottom: y + high });
-    const free = [0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.27, 0.73].map(point).find((p) => !taken.some((other) => meet(box(p), other)));
+    const d = Math.hypot(b.x - a.x, b.y - a.y) || 1, ox = -(b.y - a.y) / d * 9, oy = (b.x - a.x) / d * 9;
+    const places = [0, 1, -1].flatMap((side) => [0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.27, 0.73].map((t) => ({ x: point(t).x + side * ox, y: point(t).y + side * oy })));
+    const free = places.find((p) => !taken.some((other) => meet(box(p), other)));
     const { x, y } = free || point(0.5);
     if (free) taken.push(box(free));
     const label = made("text", { class: `edge-name ${kind}${free ? "" : " crowded"}`, x, y: y + 3 });
