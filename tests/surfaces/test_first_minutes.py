@@ -183,6 +183,12 @@ def test_days_are_those_of_the_speaker(db: Path) -> None:
     assert "[2026-11-05 00:30]" in lines(db, "list")[0]
     assert "2026-11-05 00:30" in "".join(lines(db, "recall", "Who was at the harbour?"))
     assert lines(db, "timeline", "harbour")[0].startswith("2026-11-05 00:30")
+    run(db, "add", "I live in Faro. My sister Ida plays chess.", "--speaker", "Eva", "--when", "2026-11-05T00:40+02:00",
+        "--session", "night")  # fmt: skip
+    for shown in (lines(db, "profile", "Eva"), lines(db, "episodes", "--from", "2026-11-04")):
+        assert "2026-11-04" not in "".join(shown)
+        assert "2026-11-05" in "".join(shown)
+    assert "2026-11-05 00:40" in "".join(lines(db, "episodes", "--read"))
 
 
 def test_what_began_when_it_was_said_began_on_that_day(db: Path) -> None:

@@ -65,19 +65,19 @@ def put(text: str, path: Sequence[str], name: str, value: Any) -> str:
 
 def take(text: str, path: Sequence[str], name: str) -> str:
     """The text without a member; the same where it is not there."""
-    pieces, at = _pieces(text), 0
+    pieces, place = _pieces(text), Member(0, 0, 0)
     for step in (*path, name):
-        if pieces[at].text != "{" or (member := _members(pieces, at).get(step)) is None:
+        found = _members(pieces, place.first).get(step) if pieces[place.first].text == "{" else None
+        if found is None:
             return text
-        at = member.first
-    start, end = pieces[member.name].start, pieces[member.last].end
-    follows = pieces[member.last + 1].text == ","
-    before = pieces[member.name - 1]
-    if follows:
-        end = pieces[member.last + 1].end
+        place = found
+    before, end = pieces[place.name - 1], pieces[place.last].end
+    space = text[before.end : pieces[place.name].start].rstrip()
+    if pieces[place.last + 1].text == ",":
+        end = pieces[place.last + 1].end
     elif before.text == ",":
-        return text[: before.start] + text[before.end : start].rstrip() + text[end:]
-    return text[: before.end] + text[before.end : start].rstrip() + text[end:]
+        return text[: before.start] + space + text[end:]
+    return text[: before.end] + space + text[end:]
 
 
 def _pieces(text: str) -> list[Piece]:
