@@ -206,7 +206,7 @@ def test_what_began_when_it_was_said_began_on_that_day(db: Path) -> None:
     assert "I work at Acme. —mentions→ Cleo" in around
     assert "Cleo —works at→ Acme" in around
     assert not any(raw in around for raw in ("refers_to", "derived_from"))
-    assert lines(db, "profile", "Cleo")[0] == "Cleo  1 turn, 2026-11-05 to 2026-11-05"
+    assert lines(db, "profile", "Cleo")[0] == "Cleo  1 turn, 2026-11-04 to 2026-11-04"
 
 
 def test_looking_before_the_first_day_says_so(db: Path) -> None:
