@@ -14,7 +14,7 @@ import math
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from zlib import crc32
 
@@ -610,17 +610,22 @@ def _length(text: tuple[int, str, str, str]) -> int:
 
 def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
-    marked = only is not None and any(term[:1] in WEIGHTS for term in only)
     for text in texts:
-        if only is not None and not marked and only.isdisjoint(text[2].split()):
-            continue
-        row, terms = text[0], _terms(text)
-        head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
-        for term, often in terms.items():
-            if only is None or term in only:
-                yield term, head + _OFTEN[min(often, 255)]
+        held = _posted(*text)
         if only is None:
-            yield EVERY, head + _OFTEN[min(len(terms), 255)]
+            yield from held.items()
+        else:
+            yield from ((term, held[term]) for term in held.keys() & only if term != EVERY)
+
+
+@lru_cache(4 * FRESH)
+def _posted(row: int, owner: str, held: str, kinds: str) -> Mapping[str, bytes]:
+    """The postings of one passage; kept, because whoever counts looks at all passages that wait."""
+    text = row, owner, held, kinds
+    terms = _terms(text)
+    head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
+    found = {term: head + _OFTEN[min(often, 255)] for term, often in terms.items()}
+    return found | {EVERY: head + _OFTEN[min(len(terms), 255)]}
 
 
 class _Numbered(dict[str, int]):

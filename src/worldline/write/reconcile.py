@@ -21,7 +21,7 @@ from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadat
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
-from worldline.reading.read import MAX_TEXT, Reading, read
+from worldline.reading.read import MAX_TEXT, Reading, Told, read_all
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import (
@@ -65,29 +65,41 @@ def is_own_voice(speaker: str) -> bool:
     return not speaker or role_of(speaker) != "assistant"
 
 
-def read_event(event: Event, user: str | None, now: Instant) -> Reading:
-    """What an event says; an assistant's own words are not evidence about the world."""
-    said_at, offset = (now, 0) if event.said_at is None else moment(event.said_at)
-    return _read(event.text, event.speaker, event.recipient or "", (said_at, offset), user)
+def read_events(said: Sequence[Event], user: str | None, moments: Sequence[Instant]) -> list[Reading]:
+    """What events say, with when each was said; an assistant's own words are not evidence about the world."""
+    return _read_all(
+        [
+            (e.text, e.speaker, e.recipient or "", (now, 0) if e.said_at is None else moment(e.said_at))
+            for e, now in zip(said, moments, strict=True)
+        ],
+        user,
+    )
 
 
 def reading_of(stored: Stored, user: str | None) -> Reading:
     """The reading that is kept with an event, or a fresh one where none is."""
     if stored.reading:
         return DECODER.decode(stored.reading)
-    return _read(stored.text, stored.speaker, stored.recipient, (stored.said_at, stored.utc_offset), user)
+    when = stored.said_at, stored.utc_offset
+    return _read_all([(stored.text, stored.speaker, stored.recipient, when)], user)[0]
 
 
-def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> Reading:
-    if not is_own_voice(speaker):
-        return Reading("nobody, an assistant's own words")
+def _read_all(
+    said: Sequence[tuple[str, str, str, tuple[Instant, int]]], user: str | None
+) -> list[Reading]:
+    told = [_told(*each, user) if is_own_voice(each[1]) else None for each in said]
+    readings = iter(read_all([each for each in told if each is not None]))
+    unread = Reading("nobody, an assistant's own words")
+    return [unread if each is None else next(readings) for each in told]
+
+
+def _told(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> Told:
     try:
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(
-        spoken(text[:MAX_TEXT]), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when
-    )
+    addressee = recipient if is_own_voice(recipient) else ""
+    return Told(spoken(text[:MAX_TEXT]), who_speaks(speaker, user), addressee, when)
 
 
 def who_speaks(speaker: str, user: str | None) -> str:

@@ -30,7 +30,7 @@ from worldline.write import model_extract, put
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
+from worldline.write.reconcile import ENCODER, read_events, reading_of, settle, sharing_words
 from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
@@ -64,7 +64,7 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
     left = _left(handle, given)
-    made = _made(handle, event, left)
+    (made,) = _made(handle, [event], left)
     words = HeardWords()
     stored = handle.write(
         "remember", lambda tx, place: words.kept(tx, event, made, _append(tx, event, place, handle, left, made)),
@@ -131,31 +131,39 @@ class MadeReady(Struct, frozen=True):
 
     reading: bytes | None = None
     described: bytes | None = None
+    dated: bool = False
+    """Whether the description speaks of days, which depend on the moment."""
     said: Reading | None = None
     said_at: Instant = 0
     """The moment that all of it was worked out for."""
-    dated: bool = False
-    """Whether the description speaks of days, which depend on that moment."""
 
 
-def _made(handle: Handle, event: Event, left: Pending | None) -> MadeReady:
-    """What an event says, and how recall will see it."""
-    said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
+def _made(handle: Handle, said: Sequence[Event], left: Pending | None) -> list[MadeReady]:
+    """What events say, and how recall will see them."""
+    moments = [handle.clock() if event.said_at is None else moment(event.said_at)[0] for event in said]
+    seen = [_seen(event, said_at) for event, said_at in zip(said, moments, strict=True)]
+    if left is None or not left.extract:
+        return [MadeReady(None, *each, None, at) for each, at in zip(seen, moments, strict=True)]
+    readings = read_events(said, handle.scope.user, moments)
+    return [
+        MadeReady(ENCODER.encode(reading), *each, reading, at)
+        for reading, each, at in zip(readings, seen, moments, strict=True)
+    ]
+
+
+def _seen(event: Event, said_at: Instant) -> tuple[bytes, bool]:
+    """An event as recall will see it, and whether that speaks of days."""
     draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
     draft.metadata = clean_metadata(event.metadata)
-    seen = described_draft(draft)
-    described, dated = msgspec.msgpack.encode(seen), bool(seen.dates)
-    if left is None or not left.extract:
-        return MadeReady(None, described, None, said_at, dated)
-    said = read_event(event, handle.scope.user, said_at)
-    return MadeReady(ENCODER.encode(said), described, said, said_at, dated)
+    described = described_draft(draft)
+    return msgspec.msgpack.encode(described), bool(described.dates)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation: one changeset for the words, one for what they say."""
     cleaned = [_redacted(_checked(event, handle), handle) for event in said]
     left = _left(handle, ())
-    made = [_made(handle, event, left) for event, _ in cleaned]
+    made = _made(handle, [event for event, _ in cleaned], left)
     ids: list[str] = []
     fresh: list[str] = []
     words = HeardWords()
