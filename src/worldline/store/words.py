@@ -167,18 +167,19 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     fresh: list[tuple[int, str, str, str]] = []
     chunks: list[Row] = []
     long: set[str] = set()
-    for what, where, one, two, term, held, kinds, blob in _look(view, wanted, short):
+    looked = _look(view, wanted, short)
+    for what, where, one, two, term, held, kinds, _ in looked.get(None, ()):
         if what == 2:
             fresh.append((one, term, held, kinds))
-        elif where in cold and (what == 0 or term in found):
-            if what == 0:
-                texts, tokens = texts + int(one), tokens + int(two)
-            elif what == 1:
-                found[term] += int(one)
-                if one > _SHORT or not short:
-                    long.add(term)
-            else:
-                chunks.append((term, where, one, blob))
+        elif where in cold:
+            texts, tokens = texts + int(one), tokens + int(two)
+    for what, where, one, _, term, _, _, blob in (row for each in wanted for row in looked.get(each, ())):
+        if where in cold and what == 1:
+            found[term] += int(one)
+            if one > _SHORT or not short:
+                long.add(term)
+        elif where in cold:
+            chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
     waiting: dict[str, list[bytes]] = defaultdict(list)
@@ -189,12 +190,15 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     return Counts(texts, tokens, found, waiting, gathered)
 
 
-def _look(view: View, terms: Collection[str], short: int) -> list[Row]:
-    """What `_COUNTED` tells of these terms; where it was looked at already, that is taken."""
+def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None, list[Row]]:
+    """What `_COUNTED` tells of each of these terms, and (None) of all texts; an earlier look will do."""
     held = view.looked
     if held is not None and held[0].issuperset(terms):
         return held[1]
-    return view.query(_COUNTED, terms=_listed(terms), short=short)
+    found: dict[str | None, list[Row]] = {}
+    for row in view.query(_COUNTED, terms=_listed(terms), short=short):
+        found.setdefault(row[4] if row[0] in (1, 3) else None, []).append(row)
+    return found
 
 
 def search(

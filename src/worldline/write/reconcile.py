@@ -7,10 +7,11 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 import orjson
+from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
@@ -84,9 +85,7 @@ def reading_of(stored: Stored, user: str | None) -> Reading:
     return _read_all([(stored.text, stored.speaker, stored.recipient, when)], user)[0]
 
 
-def _read_all(
-    said: Sequence[tuple[str, str, str, tuple[Instant, int]]], user: str | None
-) -> list[Reading]:
+def _read_all(said: Sequence[tuple[str, str, str, tuple[Instant, int]]], user: str | None) -> list[Reading]:
     told = [_told(*each, user) if is_own_voice(each[1]) else None for each in said]
     readings = iter(read_all([each for each in told if each is not None]))
     unread = Reading("nobody, an assistant's own words")
@@ -131,10 +130,9 @@ def settle(
     `near` is what shares words with the text, where somebody has looked for it already.
     """
     told = ToldBy(event.key, event.said_at, by)
-    sound = [
-        c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
-    ]
-    _look_up(tx, sound, event, place)
+    sound = _sound(claims)
+    if tx.gathering is None or not tx.gathering.is_about(event.key):
+        look_up(tx, [Telling(event.key, event.speaker, sound)], place)
     before = (
         _lately_held(
             tx,
@@ -152,8 +150,24 @@ def settle(
     return any(changed)
 
 
-def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> None:
-    """All that settling these claims is going to ask, in as few statements as there are kinds of things."""
+def _sound(claims: Iterable[Claim]) -> list[Claim]:
+    """Those that speak of somebody, and of something unless they end it."""
+    return [
+        c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
+    ]
+
+
+class Telling(Struct, frozen=True):
+    """An event (its row) whose claims are to be settled, and who said it."""
+
+    event: int
+    teller: str
+    claims: Sequence[Claim]
+
+
+def look_up(tx: Tx, said: Sequence[Telling], place: Place) -> None:
+    """All that settling these events is going to ask, in as few statements as there are kinds of things."""
+    claims = _sound(claim for each in said for claim in each.claims)
     if not claims:
         return
     names = {
@@ -162,7 +176,7 @@ def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> No
         for part in (claim.subject, claim.object if claim.kind == "entity" or claim.family == "name" else "")
         if part.strip()
     }
-    found = Gathering(tx, place.scope, event.speaker)
+    found = Gathering(tx, place.scope, {each.event: each.teller for each in said})
     ids = {name: node_id("Entity", name, "", None, None) for name in names.values()}
     world = tx.id_of(place.world) if place.world else None
     facts = [
@@ -170,15 +184,19 @@ def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> No
                 None if c.kind == "entity" else orjson.dumps(c.object).decode(), world)
         for c in claims if c.object.strip() for slot in (c.key, *c.others)
     ]  # fmt: skip
-    found.look_up_names({key for name in names.values() for key in name_keys(name)}, [*ids.values(), *facts])
+    keys = {key for name in names.values() for key in name_keys(name)}
+    found.look_up_names(keys | {fold(c.subject) for c in claims}, [*ids.values(), *facts])
     tx.gathering = found
-    subjects = [part for c in claims for part in (c.subject, c.object if c.active else "") if part in names]
-    lines = [line for part in subjects if (line := _line_of(tx, names[part], place))]
-    held = found.look_up_slots(lines) if any(map(joins, claims)) else frozenset[str]()
-    both = (way for claim in claims for way in (claim, oriented(claim, lambda key: True)))
-    parts = [looks_into(claim, held) for claim in both]
-    into = None if None in parts else frozenset(slot for part in parts for slot in part or ())
-    found.look_up_facts(lines, into, facts)
+    lines = {part: line for part, name in names.items() if (line := _line_of(tx, name, place))}
+    subjects = [(c, lines[part]) for c in claims for part in (c.subject, c.object) if part in lines]
+    subjects = [(c, line) for c, line in subjects if c.active or line == lines.get(c.subject)]
+    held = found.look_up_slots({line for _, line in subjects}) if any(map(joins, claims)) else {}
+    into: dict[int, frozenset[str] | None] = {}
+    for claim, line in subjects:
+        for way in (claim, oriented(claim, lambda key: True)):
+            more, known = looks_into(way, held.get(line, ())), into.get(line, frozenset())
+            into[line] = None if more is None or known is None else known | more
+    found.look_up_facts(into, facts)
 
 
 def _line_of(tx: Tx, name: str, place: Place) -> int:
