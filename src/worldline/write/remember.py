@@ -1,9 +1,10 @@
-"""Remembering, straight through: the words first, then what they say.
+"""Remembering, straight through: the words, and what they say.
 
-    redact → append (durable) → judge → extract → settle the facts → commit
+    redact → read → judge → one changeset: append the words, settle the facts
 
-The first changeset makes the verbatim text safe; the second one settles what the text claims and
-the facts that came with it. A crash in between leaves the event pending, and `resume` goes on.
+The verbatim text, what it claims and the facts that came with it are committed together. Where the claims cannot
+be settled, or a model is to be asked, the words are committed by themselves; the event stays pending, and `resume`
+goes on.
 """
 
 from __future__ import annotations
@@ -111,9 +112,8 @@ class _Telling:
         """Everything said is stored and understood."""
         handle, left = self.handle, self.left
         if left is None or dry_run:
-            self.together = False
-            return handle.write("remember", self.work, dry_run=dry_run)
-        stored = self._at_once(left) if self.together else handle.write("remember", self.work)
+            return self.kept(dry_run=dry_run)
+        stored = self._at_once(left) if self.together else self.kept()
         id_ = stored.id
         if known := [id_ for id_ in self.ids if id_ not in self.fresh and id_ not in self.open]:
             stored = _finished(handle, stored, known)
@@ -123,6 +123,11 @@ class _Telling:
             stored = _understand_all(handle, replace(stored, id=id_), self.open, left)
         return replace(stored, id=id_)
 
+    def kept(self, *, dry_run: bool = False) -> Receipt:
+        """The words alone; what they say waits."""
+        self.together = False
+        return self.handle.write("remember", self.work, dry_run=dry_run)
+
     def _at_once(self, left: Pending) -> Receipt:
         """One changeset; the words alone, where what they say cannot be settled."""
         if left.extract and self.handle.config.gate != "off":
@@ -131,9 +136,8 @@ class _Telling:
             return self.handle.write("remember", self.work)
         except StoreError:
             raise
-        except Exception as error:
-            self.together = False
-            self.handle.write("remember", self.work)  # fails as well where the words cannot be stored
+        except BaseException as error:  # an interrupt too: what was said is not lost
+            self.kept()  # fails as well where the words cannot be stored
             if isinstance(error, InvalidInput | Refused | NotFound):
                 self.handle.write("remember", lambda tx, place: _reject(tx, self.open, left))
             raise
