@@ -6,7 +6,6 @@ other integers are row numbers of one store and never leave it through a surface
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -455,14 +454,17 @@ class Hit(Struct, frozen=True):
 
     node: Node
     score: float
+    """Between 0 and 1, comparable between questions: how likely it holds what was asked for."""
     lanes: dict[str, int]
     """The lanes that found it, each with the place it had there."""
     factors: dict[str, float]
-    """What each feature gave to the score."""
+    """What each feature gave to its points."""
     speaker: str = ""
     said_at: Instant | None = None
     utc_offset: int = 0
     session: str | None = None
+    points: float = 0.0
+    """The sum of the factors, from which the order comes; what took another text's place goes before it anyway."""
 
 
 class Recall(Struct, frozen=True):
@@ -486,10 +488,6 @@ class Recall(Struct, frozen=True):
     """The ids of the facts walked, in order."""
     few: int = 0
     """So many of the hits stand out; a person is shown these."""
-
-    def chance(self, hit: Hit) -> float:
-        """Between 0 and 1: how likely this hit holds what was asked for; less, the further it is behind the best."""
-        return self.sure * math.exp(hit.score - max(other.score for other in (hit, *self.hits)))
 
 
 class Dated(Struct, frozen=True):

@@ -279,14 +279,28 @@ def test_recall_writes_nothing(tmp_path):
         assert Path(f"{path}-wal").stat().st_size == 0
 
 
-def test_the_chance_of_a_hit_lies_between_0_and_1(talk):
-    """The best hit has all that is sure, every other one less, the further behind the less."""
+def test_scores_lie_between_0_and_1_and_fall(talk):
+    """The first hit has all that is sure, every other one less, the further behind the less."""
     found = talk.recall("Who keeps bees?", limit=5)
-    chances = [found.chance(hit) for hit in sorted(found.hits, key=lambda hit: -hit.score)]
+    scores = [hit.score for hit in found.hits]
 
-    assert chances[0] == pytest.approx(found.sure)
-    assert chances == sorted(chances, reverse=True)
-    assert all(0 <= chance <= 1 for chance in chances)
+    assert scores[0] == pytest.approx(found.sure)
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_what_took_the_place_of_another_text_has_no_lower_score():
+    """The newer text meets fewer words of the question; its score is that of its place."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember(
+            "My phone number at the office is 555-1234, extension 7.", speaker="Ana", said_at="2024-01-01"
+        )
+        memory.remember("My office number is 555-9999 now.", speaker="Ana", said_at="2024-05-01")
+        first, second = memory.recall("What is Ana's phone number at the office?", limit=2).hits
+
+        assert "9999" in first.node.content
+        assert first.points < second.points
+        assert first.score >= second.score
 
 
 @pytest.mark.parametrize(
@@ -319,7 +333,7 @@ def test_every_hit_says_why(talk):
 
     for hit in found.hits:
         assert hit.lanes
-        assert sum(hit.factors.values()) == pytest.approx(hit.score)
+        assert sum(hit.factors.values()) == pytest.approx(hit.points)
     assert any("lane words" in line for line in found.trace)
 
 

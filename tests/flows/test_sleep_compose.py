@@ -282,7 +282,7 @@ def test_the_nearness_of_a_world_is_a_factor(memory):
     sleep(memory)
     hits = memory.recall("What about Subject2?").hits
     assert all("world" in hit.factors for hit in hits)
-    assert all(abs(sum(hit.factors.values()) - hit.score) < 1e-9 for hit in hits)
+    assert all(abs(sum(hit.factors.values()) - hit.points) < 1e-9 for hit in hits)
     best = max(hits, key=lambda hit: hit.factors["world"])
     assert best.session == "s2"
 

@@ -334,4 +334,4 @@ def test_factors_still_add_up(memory: Memory) -> None:
     """The score of a hit is the sum of its factors, those of topics included."""
     memory.consolidate(["topics", "summaries"])
     for hit in memory.recall("Give me an overview of the greenhouse", limit=12).hits:
-        assert abs(sum(hit.factors.values()) - hit.score) < 1e-9
+        assert abs(sum(hit.factors.values()) - hit.points) < 1e-9

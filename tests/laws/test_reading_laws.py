@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clock import cpu
 from worldline.reading.claim import Claim
 from worldline.reading.read import Reading, read
 
@@ -104,7 +104,5 @@ def test_no_text_takes_long(name: str) -> None:
     """Whatever is repeated to 200,000 characters, it is read in less than two seconds."""
     read("I live in Porto.", "Ana", said_at=SAID)  # loads the parser
     text = (HOSTILE[name] * LENGTH)[:LENGTH]
-    began = time.process_time()
-    checked(text)
 
-    assert time.process_time() - began < SECONDS
+    assert cpu(lambda: checked(text)) < SECONDS

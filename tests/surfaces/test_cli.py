@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from clock import children_cpu
 from worldline import Memory
 from worldline.surfaces import care
 from worldline.surfaces.cli import ALIASES, VERBS, main
@@ -422,7 +422,7 @@ def test_help_starts_fast_and_loads_no_engine(db: str) -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
     count, *modules = loaded.split()
 
-    best = min(_cpu_seconds([sys.executable, "-m", "worldline", "--help"]) for _ in range(5))
+    best = min(children_cpu(lambda: _quietly("--help")) for _ in range(5))
 
     assert "Example" not in listed
     assert "retire" in listed
@@ -431,12 +431,8 @@ def test_help_starts_fast_and_loads_no_engine(db: str) -> None:
     assert best < 0.3
 
 
-def _cpu_seconds(command: list[str]) -> float:
-    """The time that a command computes; its time by the clock depends on who else is running."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def _quietly(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "worldline", *arguments], capture_output=True, check=True)
 
 
 def test_output_pipes_cleanly(db: str) -> None:

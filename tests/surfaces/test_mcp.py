@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -16,6 +15,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from clock import children_cpu
 from serving import running
 from worldline import Config, Memory
 from worldline.clock import show
@@ -499,17 +499,10 @@ def test_first_answer_after_a_cold_start(db: str) -> None:
     with Memory.open(db) as memory:
         memory.remember("We moved Acme to the gold tier.", speaker="Ana")
 
-    def first() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    async def work(call: Tools) -> None:
+        assert (await call("recall", question="Which tier is Acme on?"))["items"]
 
-        async def work(call: Tools) -> None:
-            assert (await call("recall", question="Which tier is Acme on?"))["items"]
-
-        session(stdio(db, **environ), work)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    assert min(first() for _ in range(2)) < 4.2
+    assert min(children_cpu(lambda: session(stdio(db, **environ), work)) for _ in range(2)) < 4.2
 
 
 def test_budget_counts_both_forms(memory: Memory) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from clock import cpu
 from worldline.dates import find_dates
 
 WED = "2023-05-10 14:30"  # a Wednesday
@@ -355,9 +355,8 @@ def test_moved_is_no_range() -> None:
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     """200 kB of one piece, before and after a date, is read in seconds."""
     text = piece * (200_000 // len(piece))
-    started = time.process_time()
-    find_dates(f"on Friday {text} on Friday, {text}", datetime(2025, 5, 14, tzinfo=UTC))
-    assert time.process_time() - started < 15
+    said = datetime(2025, 5, 14, tzinfo=UTC)
+    assert cpu(lambda: find_dates(f"on Friday {text} on Friday, {text}", said)) < 15
 
 
 @pytest.mark.parametrize("text", ["9999-12-31", "the day before 0001-01-01", "9999 years before 1850"])

@@ -8,6 +8,7 @@ moment before anything is looked for. Same store and question, same answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -195,7 +196,7 @@ def _led_by(view: View, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
     """The evidence with the turn that says the answer first, also where the words of the question missed it."""
     if not turn:
         return hits
-    best = hits[0].score if hits else 0.0
+    best = hits[0].points if hits else 0.0
     found = [hit for hit in hits if hit.node.key == turn]
     lead = found or hits_of(verbatim(view, [turn]), [Scored(turn, best, {})], pool)
     return [*lead, *(hit for hit in hits if hit.node.key != turn)]
@@ -206,17 +207,26 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     hits = found.recall.hits
     if reranker is not None:
         hits = rerank(found.recall.question, hits, reranker)
-    hits = hits[: found.wanted]
+    hits = _scored(hits[: found.wanted], found.recall.sure)
     text, shown = pack(hits, wish.max_tokens, found.candidates, found.opening)
     kept = hits if wish.limit else tuple(shown)
     told = found.recall
     clear = few(
-        [hit.score for hit in kept],
+        [hit.points for hit in kept],
         answered=told.answer is not None,
         several=found.several,
         doubted=told.abstained,
     )
     return replace(told, hits=kept, text=text, tokens=estimate_tokens(text), few=clear)
+
+
+def _scored(hits: Sequence[Hit], sure: float) -> tuple[Hit, ...]:
+    """Each hit with its score: that of the whole for the first, less the further the rest fall behind it."""
+    reached = [max(hit.points for hit in hits[at:]) for at in range(len(hits))]
+    return tuple(
+        replace(hit, score=sure * math.exp(points - reached[0]))
+        for hit, points in zip(hits, reached, strict=True)
+    )
 
 
 def _opening(reason: str | None, believed: Known, budget: int) -> str:
@@ -379,8 +389,8 @@ def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) 
             places = {lane: at[scored.key] for lane, at in pool.places.items() if scored.key in at}
             hits.append(
                 Hit(
-                    annotate(one.node, one.remarks), scored.score, places or {"neighbour": 0},
-                    scored.factors, one.sender, one.said_at, one.offset, one.session,
+                    annotate(one.node, one.remarks), 0.0, places or {"neighbour": 0},
+                    scored.factors, one.sender, one.said_at, one.offset, one.session, scored.score,
                 )
             )  # fmt: skip
     return hits

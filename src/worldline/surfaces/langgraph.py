@@ -203,7 +203,7 @@ class WorldlineStore(BaseStore):
         most = op.offset + op.limit if not op.filter else _PAGE
         found = inside.recall(op.query or "", limit=most, filters=_ITEM)
         return [
-            (hit.node, found.chance(hit))
+            (hit.node, hit.score)
             for hit in found.hits
             if "neighbour" not in hit.lanes
             and _is_indexed(hit.node, op.query or "")

@@ -501,12 +501,13 @@ def _hit(hit: Hit) -> v.MemoryItem:
     item = _item(hit.node)
     item.said_at = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
     item.speaker = hit.speaker or item.speaker
+    item.score = round(hit.score, 2)
     return item
 
 
 def _weighed(item: v.MemoryItem, hit: Hit) -> v.MemoryItem:
     factors = {name: round(given, 3) for name, given in hit.factors.items() if abs(given) >= 0.001}
-    return replace(item, score=round(hit.score, 3), lanes=hit.lanes, factors=factors)
+    return replace(item, lanes=hit.lanes, factors=factors)
 
 
 def _version(version: Any) -> v.MemoryItem:

@@ -94,7 +94,9 @@ def _explained(found: Recall) -> list[str]:
         lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
         factors = sorted(hit.factors.items(), key=lambda item: (-abs(item[1]), item[0]))[:6]
         told = ", ".join(f"{name} {value:+.2f}" for name, value in factors)
-        lines.append(f"  {render.short(hit.node.id)}  {hit.score:.2f}  [{lanes}]  {told}")
+        lines.append(
+            f"  {render.short(hit.node.id)}  {hit.score:.2f} ({hit.points:.2f} points)  [{lanes}]  {told}"
+        )
     return lines
 
 

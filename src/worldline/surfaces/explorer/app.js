@@ -168,7 +168,7 @@ function hitCard(hit, place) {
     who: hit.speaker, when: hit.said_at, className: "hit",
     below: [
       h("div", { className: "because" }, because(hit)),
-      h("details", {}, h("summary", {}, "The numbers behind it"), h("div", { className: "chips" }, `#${place + 1} · score ${hit.score.toFixed(2)}`, ...lanes, hit.session && h("span", { className: "chip" }, `session ${hit.session}`)), h("div", { className: "factors" }, bars)),
+      h("details", {}, h("summary", {}, "The numbers behind it"), h("div", { className: "chips" }, `#${place + 1} · score ${hit.score.toFixed(2)} (${hit.points.toFixed(2)} points)`, ...lanes, hit.session && h("span", { className: "chip" }, `session ${hit.session}`)), h("div", { className: "factors" }, bars)),
     ],
   });
 }
