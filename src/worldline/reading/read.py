@@ -101,7 +101,7 @@ _FRAGMENT = re.compile(
 )
 
 
-class Told(Struct, frozen=True):
+class ToRead(Struct, frozen=True):
     """A message to be read: who says it, to whom, when."""
 
     text: str
@@ -114,10 +114,10 @@ def read(
     text: str, speaker: str = "", addressee: str = "", said_at: datetime | None = None, *, rank: Rank = "user"
 ) -> Reading:
     """What a message says; `rank` is the authority of the speaker's own words."""
-    return read_all([Told(text, speaker, addressee, said_at)], rank=rank)[0]
+    return read_all([ToRead(text, speaker, addressee, said_at)], rank=rank)[0]
 
 
-def read_all(told: Sequence[Told], *, rank: Rank = "user") -> list[Reading]:
+def read_all(told: Sequence[ToRead], *, rank: Rank = "user") -> list[Reading]:
     """The same of many messages, each by itself; parsed together, which takes half the time."""
     halves = [_half_read(each) for each in told]
     trees = iter(parser.parse([piece for half in halves for _, piece in half.pieces]))
@@ -127,7 +127,7 @@ def read_all(told: Sequence[Told], *, rank: Rank = "user") -> list[Reading]:
 class _HalfRead(Struct, frozen=True):
     """A message before it is parsed: the claims of its records, and the pieces of the rest."""
 
-    told: Told
+    told: ToRead
     body: str
     corrects: bool
     records: list[Claim]
@@ -135,7 +135,7 @@ class _HalfRead(Struct, frozen=True):
     pieces: list[tuple[int, str]]
 
 
-def _half_read(told: Told) -> _HalfRead:
+def _half_read(told: ToRead) -> _HalfRead:
     body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
     corrects = bool(_CORRECTS.search(body[:400]))
     known, body = bracketed(body)

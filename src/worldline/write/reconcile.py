@@ -22,7 +22,7 @@ from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadat
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
-from worldline.reading.read import MAX_TEXT, Reading, Told, read_all
+from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import (
@@ -92,13 +92,13 @@ def _read_all(said: Sequence[tuple[str, str, str, tuple[Instant, int]]], user: s
     return [unread if each is None else next(readings) for each in told]
 
 
-def _told(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> Told:
+def _told(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> ToRead:
     try:
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
     addressee = recipient if is_own_voice(recipient) else ""
-    return Told(spoken(text[:MAX_TEXT]), who_speaks(speaker, user), addressee, when)
+    return ToRead(spoken(text[:MAX_TEXT]), who_speaks(speaker, user), addressee, when)
 
 
 def who_speaks(speaker: str, user: str | None) -> str:
@@ -132,7 +132,7 @@ def settle(
     told = ToldBy(event.key, event.said_at, by)
     sound = _sound(claims)
     if tx.gathering is None or not tx.gathering.is_about(event.key):
-        look_up(tx, [Telling(event.key, event.speaker, sound)], place)
+        look_up(tx, [Claimed(event.key, event.speaker, sound)], place)
     before = (
         _lately_held(
             tx,
@@ -157,7 +157,7 @@ def _sound(claims: Iterable[Claim]) -> list[Claim]:
     ]
 
 
-class Telling(Struct, frozen=True):
+class Claimed(Struct, frozen=True):
     """An event (its row) whose claims are to be settled, and who said it."""
 
     event: int
@@ -165,7 +165,7 @@ class Telling(Struct, frozen=True):
     claims: Sequence[Claim]
 
 
-def look_up(tx: Tx, said: Sequence[Telling], place: Place) -> None:
+def look_up(tx: Tx, said: Sequence[Claimed], place: Place) -> None:
     """All that settling these events is going to ask, in as few statements as there are kinds of things."""
     claims = _sound(claim for each in said for claim in each.claims)
     if not claims:

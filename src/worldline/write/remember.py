@@ -34,7 +34,7 @@ from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
 from worldline.write.given import believe, not_given
 from worldline.write.reconcile import (
     ENCODER,
-    Telling,
+    Claimed,
     look_up,
     read_events,
     reading_of,
@@ -75,21 +75,21 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
     (event, given), secrets = _redacted((event, tuple(given)), handle)
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
-    told = _Telling(handle, [event], _left(handle, given)).told(dry_run=dry_run)
+    told = Intake(handle, [event], _left(handle, given)).told(dry_run=dry_run)
     return replace(told, redacted=secrets)
 
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation in one changeset."""
     cleaned = [_redacted(_checked(event, handle), handle) for event in said]
-    telling = _Telling(handle, [event for event, _ in cleaned], _left(handle, ()))
-    told = telling.told(dry_run=dry_run)
+    intake = Intake(handle, [event for event, _ in cleaned], _left(handle, ()))
+    told = intake.told(dry_run=dry_run)
     return replace(
-        told, ids=tuple(telling.ids), redacted=tuple(name for _, found in cleaned for name in found)
+        told, ids=tuple(intake.ids), redacted=tuple(name for _, found in cleaned for name in found)
     )
 
 
-class _Telling:
+class Intake:
     """Events on their way into the store, all in one changeset with what the rules read in them.
 
     Where that cannot be settled, the words are stored by themselves and wait. They also come first where a
@@ -349,7 +349,7 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
         if (own := claims[number]) is not None:
             if tx.gathering is None:
                 ahead = zip(said[number:][:AHEAD], claims[number:], strict=False)
-                look_up(tx, [Telling(e.event.key, e.event.speaker, found or ()) for e, found in ahead], place)
+                look_up(tx, [Claimed(e.event.key, e.event.speaker, found or ()) for e, found in ahead], place)
             changed.append(settle(tx, own, event, place, handle, said=each.said, near=near[number]))
         if each.signals is not None and each.signals.reason == ECHO:
             tx.changes.append(f"not read: {ECHO}")
