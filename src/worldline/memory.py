@@ -526,7 +526,7 @@ class Memory:
         `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
-        semantic, matcher = asking.meaning(self._h, question), asking.matcher(self._h)
+        semantic, likeness = asking.meaning(self._h, question), asking.likeness(self._h)
         opened = {"closed": include_superseded, "quarantined": include_quarantined}
         given = {"max_tokens": max_tokens, "limit": limit, "explain": explain, "without": frozenset(without)}
         given["at_least"] = asking.at_least(self._h)
@@ -535,7 +535,7 @@ class Memory:
             view = view.bind(**opened, labels=clean_metadata(filters))
             wish = asking.wish(self._h, view, asked_at, **given)
             heard = asking.heard(question)
-            return asking.recall(view, heard, wish, semantic, matcher), wish, view.tenant
+            return asking.recall(view, heard, wish, semantic, likeness), wish, view.tenant
 
         found, wish, tenant = self._h.read(look)
         answer = asking.answered(self._h, question, found, wish)
@@ -600,8 +600,8 @@ class Memory:
 
     def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
         """Answers a question of several hops by walking what is currently believed; the path is its proof."""
-        heard, matcher = asking.heard(question), asking.matcher(self._h)
-        return self._h.read(lambda view: asking.walk(view, heard, matcher, limit))
+        heard, likeness = asking.heard(question), asking.likeness(self._h)
+        return self._h.read(lambda view: asking.walk(view, heard, likeness, limit))
 
     # Who is who --------------------------------------------------------------------------------
 
@@ -668,7 +668,7 @@ class Memory:
             warmth.catch_up(self._h.whole("scored"), self._h.scorers.values())
         if not dry_run and passes is None:
             remembering.resume(self._h, by_rules=True)
-        if not dry_run and is_unswept(self._h.store):
+        if not dry_run and is_unswept(self._h.store, self._h.tenant_row().id):
             self._h.store.sweep()
         return night.consolidate(self._h, passes, dry_run=dry_run, progress=progress)
 

@@ -61,7 +61,7 @@ class Store(Protocol):
     in_memory: bool
     statements: int
     """How many were sent so far."""
-    matcher: Any
+    likeness: Any
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
     swept: set[str]

@@ -14,6 +14,7 @@ from worldline.clock import instant
 from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.model import Event, Fact, Scope
+from worldline.store import planning
 from worldline.store.schema import TABLES
 from worldline.store.sqlite import SqliteStore
 from worldline.testing import HashEmbedder
@@ -425,3 +426,47 @@ def test_forgetting_twice_in_one_changeset_of_texts(tmp_path: Path) -> None:
         assert left_in(memory, path, "axolotl")
         with pytest.raises(Refused):
             memory.forget(memory.handle.read(lambda view: view.payload(1)), confirm=True)
+
+
+def test_what_is_left_to_sweep_is_each_tenants_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep that was cut short is one tenant's ailment and its next night's work; another's night leaves it."""
+    with (
+        opened(tmp_path / "m.db", tenant="one") as one,
+        Memory.open(tmp_path / "m.db", CONFIG, "another", embedder=HashEmbedder(32)) as another,
+    ):
+        another.remember("I like tea.", speaker="Ana")
+        said = one.remember("My doctor is Petra Holm.", speaker="Ana")
+        with monkeypatch.context() as cut:
+            cut.setattr(type(one.handle.store), "sweep", lambda store: False)
+            one.forget(said.id, confirm=True)
+        assert [unswept(one), unswept(another)] == [True, False]
+        another.consolidate()
+        assert [unswept(one), unswept(another)] == [True, False]
+        one.consolidate()
+        assert not unswept(one)
+        sound(one)
+
+
+def test_what_is_erased_during_a_sweep_of_a_file_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mark that was set anew meanwhile is not taken away."""
+    with opened(tmp_path / "m.db") as memory:
+        store, tell = memory.handle.store, planning.tell
+        first = memory.remember("My doctor is Petra Holm.", speaker="Ana")
+
+        def erased_meanwhile(connection: apsw.Connection) -> None:
+            connection.execute("UPDATE meta SET value = 'later' WHERE key LIKE 'unswept%'")
+            tell(connection)
+
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(planning, "tell", erased_meanwhile)
+            memory.forget(first.id, confirm=True)
+        assert unswept(memory)
+        assert store.sweep()
+        assert not unswept(memory)
+
+
+def unswept(memory: Memory) -> bool:
+    """Whether the doctor finds pages that may hold what was erased."""
+    return any(found.about == "pages" for found in memory.ailments())

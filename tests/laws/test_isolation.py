@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from worldline import Fact, Memory, WorldlineError
 from worldline.errors import NotFound
+from worldline.store.asking import facts_near, only_speaker
 from worldline.testing import FrozenClock
 
 OWNERS = ("alice", "bob", "carol")
@@ -187,3 +188,42 @@ def test_a_receipt_of_another_scope_cannot_be_undone(memory):
     with pytest.raises(NotFound):
         memory.scoped(user="ben").undo(receipt)
     assert memory.scoped(user="ann").get(receipt.id).name == "tea"
+
+
+def test_another_scope_changes_neither_the_people_nor_the_walk(memory):
+    """Who speaks elsewhere, and what was said and asked there, leaves a question's reading and its walk alone."""
+    asked = "Where does Clara live, and what did Ana say?"
+    me, other = memory.scoped(user="ann"), memory.scoped(user="ben")
+    me.remember("Clara lives in Graz.", facts=[Fact("Clara", "lives_in", "Graz")], speaker="Vera")
+    before = (
+        me.walk_answer(asked),
+        [line for line in me.recall(asked, explain=True).trace if "people" in line],
+    )
+    for number in range(30):
+        text = f"The head of Graz number {number} is Ana."
+        other.remember(text, speaker="Ana", facts=[Fact(f"person {number}", "lives_in", "Graz")])
+    other.walk_answer("Who is the head of Graz?")
+    assert (
+        me.walk_answer(asked),
+        [line for line in me.recall(asked, explain=True).trace if "people" in line],
+    ) == before
+    assert any("ana" in line for line in other.recall(asked, explain=True).trace if "people" in line)
+
+
+def test_whose_words_a_shared_fact_rests_on_is_told_by_scope(memory):
+    """The same fact said in two scopes is dated by each one's own words."""
+    me, other = memory.scoped(agent="a"), memory.scoped(agent="b")
+    for handle, when in ((me, 5_000_000), (other, 9_000_000)):
+        handle.remember("My sister Clara works at Norvia.", speaker="Vera", said_at=when)
+    (fact,) = me.list("Fact").items[:1]
+    entities = [node.line for node in me.list("Entity").items]
+    seen = me.handle.read(lambda view: facts_near(view, entities, ()))
+    assert {one.said_at for one in seen if one.node == fact.key} == {5_000_000}
+    assert only_speaker_of(me) == "vera"
+    other.remember("I like tea.", speaker="Rui")
+    assert only_speaker_of(me) == "vera"
+
+
+def only_speaker_of(handle) -> str:
+    """Whom "I" means where no user is bound."""
+    return handle.handle.read(only_speaker)

@@ -2,6 +2,7 @@
 
     python workers.py write FILE NAME COUNT     prints a line per acknowledged write
     python workers.py read FILE                 checks snapshots until its standard input ends
+    python workers.py share STORE TENANT NAME COUNT     the same, beside what everybody says, with a night in the middle
     python workers.py open FILE                 opens and writes one note
     python workers.py facts FILE NAME           remembers with facts, for ever
     python workers.py load FILE COUNT           loads one batch after the other, for ever
@@ -64,6 +65,22 @@ def write(path: str, name: str, count: str) -> None:
             else:
                 receipt = mine.remember(f"{name} says {number}", speaker=name)
             say(receipt.id, time.time())
+
+
+def share(path: str, tenant: str, name: str, count: str) -> None:
+    """Events of one's own and events that every process sends, with a night in the middle, after a common signal."""
+    with Memory.open(path, QUICK, tenant) as memory:
+        memory.remember("I moved to Graz.", dry_run=True)
+        say("ready")
+        sys.stdin.readline()
+        for number in range(int(count)):
+            own = memory.remember(f"I moved to town {number}.", speaker=name, session="all")
+            same = memory.remember(
+                f"It rained on day {number}.", speaker="Radio", said_at=number, session="all"
+            )
+            say(own.id, same.id)
+            if number == int(count) // 2:
+                memory.consolidate()
 
 
 def read(path: str) -> None:
@@ -179,6 +196,7 @@ def killed_after(child: subprocess.Popen[str], seconds: float) -> list[str]:
 
 COMMANDS = {
     "write": write,
+    "share": share,
     "read": read,
     "open": open_,
     "facts": facts,

@@ -24,11 +24,10 @@ class FactGraph:
     def __init__(self) -> None:
         self.about: dict[str, dict[str, Row]] = defaultdict(dict)
         self.towards: dict[str, dict[str, Row]] = defaultdict(dict)
-        self.called: dict[str, Counter[str]] = defaultdict(Counter)
         self.placed: dict[str, set[str]] = defaultdict(set)
         self.worded: dict[str, set[str]] = defaultdict(set)
         self.keys: Counter[str] = Counter()
-        self.slots: dict[str, Counter[str]] = defaultdict(Counter)
+        self.slots: dict[str, dict[str, str]] = defaultdict(dict)
         self.names: dict[str, str] = {}
         self.count = 0
 
@@ -52,17 +51,8 @@ class FactGraph:
             [_step(*row) for e in few for row in self.towards.get(e, {}).values()],
         )
 
-    def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for relation_ in relations:
-            objects = self.slots[relation_]
-            total = sum(objects.values())
-            shares: Counter[str] = Counter()
-            for name, times in objects.items():
-                for kind in self.called[name]:
-                    shares[kind] += times
-            found[relation_] = {kind: n / total for kind, n in shares.items()} if total else {}
-        return found
+    def called(self, relations: Collection[str]) -> dict[str, list[frozenset[str]]]:
+        return {r: [self.kinds(o) for o in list(self.slots[r].values())[:16]] for r in relations}
 
     def name(self, entity: str) -> str:
         return self.names[entity]
@@ -78,7 +68,6 @@ class FactGraph:
         self.names.setdefault(object_, claim.object)
         self.keys[claim.key] += 1
         for kind in claim.types:
-            self.called[object_][stem(kind)] += 1
             if "#" in slot_of(claim):
                 self.worded[claim.key].add(stem(kind))
                 self.placed[object_].add(stem(kind))
@@ -90,12 +79,12 @@ class FactGraph:
         row = HeldValue(str(self.count), decision.slot, claim.object, one=decision.one), claim
         self.about[subject][row[0].id] = row
         self.towards[object_][row[0].id] = row
-        self.slots[decision.slot][object_] += 1
+        self.slots[decision.slot][row[0].id] = object_
 
     def remove(self, subject: str, fact: str) -> Row:
         held, claim = self.about[subject].pop(fact)
         self.towards[fold(claim.object)].pop(fact)
-        self.slots[held.slot][fold(claim.object)] -= 1
+        self.slots[held.slot].pop(fact)
         return held, claim
 
 

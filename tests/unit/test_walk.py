@@ -9,7 +9,7 @@ import pytest
 from fact_graph import FactGraph, sentences
 
 from clock import cpu
-from worldline.read.relation_match import Matcher
+from worldline.read.relation_match import Likeness
 from worldline.read.walk import walk
 from worldline.text import fold
 
@@ -111,7 +111,7 @@ def test_active_and_passive(wording: str) -> None:
     assert walk("Who founded Acme Works?", graph).chains[0].name == "Rui Costa"
 
 
-def test_many_threads_share_one_matcher() -> None:
+def test_many_threads_share_one_likeness() -> None:
     """Each gets the answer to its own question, whatever the others ask and teach meanwhile."""
     graph = told(FACTS)
     asked = {"Who founded Acme Works?": "Ana Lopes", "Where was Rui Costa born?": "Faro",
@@ -121,8 +121,8 @@ def test_many_threads_share_one_matcher() -> None:
     try:
         with ThreadPoolExecutor(len(asked)) as pool:
             for _ in range(40):
-                matcher = Matcher()
-                found = pool.map(lambda question, m=matcher: walk(question, graph, m).chains[0].name, asked)
+                likeness = Likeness()
+                found = pool.map(lambda question, m=likeness: walk(question, graph, m).chains[0].name, asked)
                 assert list(found) == list(asked.values())
     finally:
         sys.setswitchinterval(patience)
@@ -138,11 +138,11 @@ def test_cost_at_18_000_facts() -> None:
             graph.tell(line)
 
     assert cpu(tell) / len(lines) < 0.004
-    matcher, right = Matcher(), []
+    likeness, right = Likeness(), []
 
     def ask() -> None:
         for question, answer in questions[:100]:
-            right.append(walk(question, graph, matcher).chains[0].name == answer)
+            right.append(walk(question, graph, likeness).chains[0].name == answer)
 
     assert cpu(ask) / 100 < 0.150
     assert sum(right) >= 90
@@ -158,5 +158,5 @@ def test_cost_with_meanings() -> None:
     lines, questions = sentences(2, 6_000)
     for line in lines:
         graph.tell(line)
-    matcher = Matcher(embedder.embed)
-    assert cpu(lambda: [walk(question, graph, matcher) for question, _ in questions[:40]]) / 40 < 0.150
+    likeness = Likeness(embedder.embed)
+    assert cpu(lambda: [walk(question, graph, likeness) for question, _ in questions[:40]]) / 40 < 0.150

@@ -26,7 +26,7 @@ from worldline.read.profile import profile as profile
 from worldline.read.profile import somebody as somebody
 from worldline.read.recall import Found, Wish, conclude
 from worldline.read.recall import recall as recall
-from worldline.read.relation_match import Matcher
+from worldline.read.relation_match import Likeness
 from worldline.read.timeline import timeline as timeline
 from worldline.read.walk import Answer
 from worldline.read.walk import walk as walk_over
@@ -67,12 +67,12 @@ def meaning(handle: Handle, question: str) -> Semantic | None:
     return Semantic(embedder.embed([question])[0], embedder.identity, handle.store.index_of(handle.tenant))
 
 
-def matcher(handle: Handle) -> Matcher:
+def likeness(handle: Handle) -> Likeness:
     """Similarities of relations and words, kept for the life of the store."""
-    held: Matcher | None = handle.store.matcher
+    held: Likeness | None = handle.store.likeness
     if held is None:
         embedder = handle.embedder()
-        held = handle.store.matcher = Matcher(embedder.embed if embedder else None)
+        held = handle.store.likeness = Likeness(embedder.embed if embedder else None)
     return held
 
 
@@ -85,9 +85,9 @@ def answered(handle: Handle, question: str, found: Found, wish: Wish) -> Recall:
     return answer
 
 
-def walk(view: View, question: str, matcher: Matcher, limit: int) -> Answer:
+def walk(view: View, question: str, likeness: Likeness, limit: int) -> Answer:
     """What walking over the facts that are believed answers."""
-    return with_ids(view, walk_over(question, ViewGraph(view), matcher, limit))
+    return with_ids(view, walk_over(question, ViewGraph(view), likeness, limit))
 
 
 def note_shown(handle: Handle, tenant: int, answer: Recall) -> None:

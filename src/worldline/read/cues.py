@@ -209,9 +209,14 @@ def _wants(question: str) -> int:
     )
 
 
+def first_names(question: str) -> frozenset[str]:
+    """The words of a question that may name a speaker; folded."""
+    return frozenset(fold(question.replace("'s", " ").replace("’s", " ")).split())
+
+
 def _named(question: str, people: Iterable[str]) -> tuple[str, ...]:
     """Known speakers whose name, or first name, is in the question; folded."""
-    asked = set(fold(question.replace("'s", " ").replace("’s", " ")).split())
+    asked = first_names(question)
     keys = dict.fromkeys(fold(name) for name in people)
     return tuple(key for key in keys if key and key.split()[0] in asked)
 

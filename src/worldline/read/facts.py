@@ -53,9 +53,9 @@ class ViewGraph:
             count[object_] = count.get(object_, 0) + one.inverse
         return steps[0], [step for step in steps[1] if count[step.object] <= limit]
 
-    def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
-        """For each relation, the kinds that its objects are called, with their share."""
-        return facts.ranges(self._view, relations)
+    def called(self, relations: Collection[str]) -> Mapping[str, Sequence[Collection[str]]]:
+        """For each relation, what some of its objects are called, as stems."""
+        return facts.called(self._view, relations)
 
     def name(self, entity: str) -> str:
         """What to call an entity."""

@@ -33,7 +33,7 @@ from worldline.store.facts import about
 from worldline.text import estimate_tokens, fold, inert, words
 
 if TYPE_CHECKING:
-    from worldline.read.relation_match import Matcher
+    from worldline.read.relation_match import Likeness
 
 SHARE = 0.4
 """The part of a budget that facts may take."""
@@ -86,7 +86,7 @@ class Known(Struct, frozen=True):
 def known(
     view: View,
     asked: Asked,
-    matcher: Matcher | None,
+    likeness: Likeness | None,
     hits: Sequence[Hit] = (),
     readings: Mapping[int, bytes] = {},
 ) -> Known:
@@ -103,7 +103,7 @@ def known(
         lines += [int(line) for line in graph.link(mine).values()]
     believed = [held.fact for held in about(view, lines, 200)] if lines else []
     chosen = _relevant(believed, asked, 1 if mentions else 2)
-    walking = matcher if mentions and len(believed) <= WALKABLE else None
+    walking = likeness if mentions and len(believed) <= WALKABLE else None
     if question is None:
         return Known(chosen, _walked(asked, graph, walking))
     if question.wants not in SPANS:
@@ -132,14 +132,14 @@ def _is_walkable(ground: Ground) -> bool:
 def _walked(
     asked: Asked,
     graph: ViewGraph,
-    matcher: Matcher | None,
+    likeness: Likeness | None,
     ground: Ground | None = None,
     items: Sequence[Item] = (),
 ) -> Told | None:
     """The answer of the walk, where it is sure and no later evidence speaks of a change."""
-    if matcher is None:
+    if likeness is None:
         return None
-    found = walk(asked.text, graph, matcher, 1)
+    found = walk(asked.text, graph, likeness, 1)
     if not found.chains or found.confidence < SURE:
         return None
     chain = found.chains[0]

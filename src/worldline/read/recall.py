@@ -20,7 +20,7 @@ from worldline.clock import Instant, show
 from worldline.model import Hit, NodeDraft, Recall
 from worldline.ports import View
 from worldline.read import beside, lanes
-from worldline.read.cues import Asked, ask
+from worldline.read.cues import Asked, ask, first_names
 from worldline.read.kindred import FAMILY
 from worldline.read.known import Known, Told, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
@@ -41,7 +41,7 @@ from worldline.text import estimate_tokens, inert
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
-    from worldline.read.relation_match import Matcher
+    from worldline.read.relation_match import Likeness
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
@@ -109,13 +109,13 @@ class Found(Struct, frozen=True):
 
 
 def recall(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None = None
+    view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None = None
 ) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
-    found = _recalled(view, question, wish, semantic, matcher)
+    found = _recalled(view, question, wish, semantic, likeness)
     if not found.recall.abstained or view.whole or not cold.is_used(view):
         return found
-    both = _recalled(view.bind(cold=True), question, wish, semantic, matcher)
+    both = _recalled(view.bind(cold=True), question, wish, semantic, likeness)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
 
 
@@ -128,7 +128,7 @@ def _telling_cold(view: View, found: Found) -> Found:
 
 
 def _recalled(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, matcher: Matcher | None
+    view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None
 ) -> Found:
     """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, semantic)
@@ -140,7 +140,7 @@ def _recalled(
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
-    believed = Known() if "facts" in wish.without else known(view, asked, matcher, hits, readings)
+    believed = Known() if "facts" in wish.without else known(view, asked, likeness, hits, readings)
     if "facts" not in wish.without and believed.answer is None and (several := listed(question)):
         believed, hits = _in_order(view, several, wish, believed, hits, pool)
     if believed.answer:
@@ -237,7 +237,7 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
 
 def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
     """Everything up to the order of the candidates."""
-    ground = search.ground(view)
+    ground = search.ground(view, first_names(question))
     semantic = _comparable(view, semantic, ground.embedder)
     asked = ask(question, wish.asked_at, ground.speakers)
     pool = gather(view, asked, wish, semantic, ground)

@@ -3,15 +3,15 @@
 Decides similarity of words and relations (stems, near spellings, meanings when an embedder is
 given) and combines it with shape: hops, direction, what is left unanswered.  No graph access.
 
-    Matcher(embedder).careful(question, chains) gives one score per chain.
+    Matcher(Likeness(embed)).careful(question, chains) gives one score per chain.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import threading
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 Embed = Callable[[Sequence[str]], Any]
-Ranges = Callable[[Collection[str]], dict[str, dict[str, float]]]
+Kinds = Callable[[Collection[str]], Mapping[str, Sequence[Collection[str]]]]
 
 
 class Weights(msgspec.Struct, frozen=True):
@@ -54,93 +54,102 @@ PLACE = word_set("city country continent place town state capital location natio
 AGENT = re.compile(r"(?:\|by$)|(?:er|or|person|head|officer|author|spouse|chief)\b")
 
 
-class Matcher:
-    """Word and relation similarities, cached; one per store and embedder, asked by many threads."""
+class Likeness:
+    """How alike words and relations are: pure, so that it may be kept for all who ask, whoever they are."""
 
     def __init__(self, embed: Embed | None = None, weights: Weights | None = None) -> None:
         self.embed = embed
         self.weights = weights or Weights()
-        self.relations: dict[str, int] = {}
-        self.phrases: list[str] = []
-        self.stems: list[frozenset[str]] = []
-        self.kinds: list[dict[str, float]] = []
-        self.vectors: dict[str, Vector] = {}
-        self.rows: dict[str, list[float]] = {}
-        self._lock = threading.RLock()
-
-    def learn(self, relations: Collection[tuple[str, str]], ranges: Ranges) -> None:
-        """Meet relations for the first time; the longest wording stands for a relation."""
-        with self._lock:
-            self._learn(relations, ranges)
-
-    def _learn(self, relations: Collection[tuple[str, str]], ranges: Ranges) -> None:
-        wordings: dict[str, str] = {}
-        for relation, phrase in sorted(relations):
-            if relation not in self.relations and len(phrase) >= len(wordings.get(relation, "")):
-                wordings[relation] = phrase
-        kinds = ranges(sorted(wordings)) if wordings else {}
-        for relation, phrase in wordings.items():
-            self.relations[relation] = len(self.phrases)
-            self.phrases.append(phrase)
-            self.stems.append(relation_stems(relation, phrase))
-            shares = kinds.get(relation, {})
-            self.kinds.append({k: v for k, v in shares.items() if v >= RANGE_SHARE})
+        self._vectors: dict[str, Vector] = {}
+        self._known: dict[tuple[str, str, str], float] = {}
 
     def vector(self, text: str) -> Vector:
         """The embedding of a text, once."""
-        found = self.vectors.get(text)
+        found = self._vectors.get(text)
         if found is None:
             assert self.embed is not None
             found = np.asarray(self.embed([text])[0], np.float32)
-            self.vectors[text] = found
+            if len(self._vectors) >= KEPT:
+                self._vectors.clear()
+            self._vectors[text] = found
         return found
 
-    def similarity(self, word: Word) -> list[float]:
-        """The word against every relation met so far."""
-        row = self.rows.setdefault(word.text, [])
-        for index in range(len(row), len(self.phrases)):
-            row.append(self._one(word, index))
-        return row
+    def of(self, word: Word, relation: str, phrase: str) -> float:
+        """A word of a question against a relation as it is worded."""
+        key = (word.text, relation, phrase)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            found = self._known[key] = self._one(word, relation_stems(relation, phrase), phrase)
+        return found
 
-    def _one(self, word: Word, index: int) -> float:
-        stems = self.stems[index]
+    def _one(self, word: Word, stems: frozenset[str], phrase: str) -> float:
         if word.stem in stems:
             return 1.0
         if any(_typo(word.stem, s) for s in stems):
             return 0.95
-        kind = 0.75 * self.kinds[index].get(word.stem, 0.0)
         if any(same_idea(word.stem, s) for s in stems):
-            return max(self.weights.synonym, kind)
+            return self.weights.synonym
         if any(_inside(word.stem, s) for s in stems):
-            return max(0.6, kind)
-        return max(kind, self._meaning(word, index))
+            return 0.6
+        return self._meaning(word, phrase)
 
-    def _meaning(self, word: Word, index: int) -> float:
+    def _meaning(self, word: Word, phrase: str) -> float:
         if self.embed is None:
             return 0.0
-        cosine = max(
-            float(self.vector(word.text) @ self.vector(text))
-            for text in (self.phrases[index], *self.content(index))
-        )
+        texts = (phrase, *(w for w in phrase.lower().split() if w not in LIGHT and len(w) > 2))
+        cosine = max(float(self.vector(word.text) @ self.vector(text)) for text in texts)
         value = 0.9 * min(1.0, max(0.0, (cosine - 0.60) / 0.27))
         return value if value >= 0.15 else 0.0
 
-    def content(self, index: int) -> list[str]:
-        """The relation's single words, for comparison word by word."""
-        return [w for w in self.phrases[index].lower().split() if w not in LIGHT and len(w) > 2]
+
+class Matcher:
+    """The relations that one walk has met so far, against the words of its question.
+
+    What is rare is rare among these: nothing that was asked before, or by others, counts.
+    """
+
+    def __init__(self, likeness: Likeness) -> None:
+        self.likeness, self.weights = likeness, likeness.weights
+        self.relations: dict[str, int] = {}
+        self.phrases: list[str] = []
+        self.kinds: dict[str, dict[str, float]] = {}
+
+    def learn(self, relations: Collection[tuple[str, str]]) -> None:
+        """Meet relations for the first time; the longest wording stands for a relation."""
+        wordings: dict[str, str] = {}
+        for relation, phrase in sorted(relations):
+            if relation not in self.relations and len(phrase) >= len(wordings.get(relation, "")):
+                wordings[relation] = phrase
+        for relation, phrase in wordings.items():
+            self.relations[relation] = len(self.phrases)
+            self.phrases.append(phrase)
+
+    def learn_kinds(self, called: Kinds) -> None:
+        """What the objects of the relations are called: asked once, when all that the walk meets is known."""
+        found = called(self.relations) if self.relations else {}
+        self.kinds = {relation: _shares(kinds) for relation, kinds in found.items()}
 
     def table(self, asked: PlannedQuestion) -> Any:
         """words × relations."""
-        rows = [self.similarity(word)[: len(self.phrases)] for word in asked.words]
-        return np.array(rows, np.float32).reshape(len(asked.words), len(self.phrases))
+        of = self.likeness.of
+        known = [
+            (relation, phrase, self.kinds.get(relation, {}))
+            for relation, phrase in zip(self.relations, self.phrases, strict=True)
+        ]
+        rows = [
+            [max(of(word, relation, phrase), kinds.get(word.stem, 0.0)) for relation, phrase, kinds in known]
+            for word in asked.words
+        ]
+        return np.array(rows, np.float32).reshape(len(asked.words), len(known))
 
     def quick(self, asked: PlannedQuestion) -> Callable[[Sequence[Hop], int], float]:
         """The score of a chain without the meaning of it as a whole; many are of the same relations, and scored once.
 
         It holds until further relations are learned.
         """
-        with self._lock:
-            tables = self._cached_table(asked)
+        tables = self._tables(asked)
         known: dict[tuple[int, tuple[tuple[str, bool], ...]], float] = {}
 
         def score(hops: Sequence[Hop], start: int) -> float:
@@ -151,14 +160,10 @@ class Matcher:
 
         return score
 
-    def _cached_table(self, asked: PlannedQuestion) -> tuple[Any, Any]:
-        key = (asked.text, len(self.phrases))
-        if getattr(self, "_key", None) != key:
-            table = self.table(asked)
-            mass = table.sum(axis=1)
-            idf = np.maximum(0.15, np.log((len(self.phrases) + 1) / (0.5 + mass)))
-            self._key, self._table = key, (table, idf)
-        return self._table
+    def _tables(self, asked: PlannedQuestion) -> tuple[Any, Any]:
+        table = self.table(asked)
+        mass = table.sum(axis=1)
+        return table, np.maximum(0.15, np.log((IMAGINED + len(self.phrases)) / (0.5 + mass)))
 
     def shape(
         self, asked: PlannedQuestion, hops: Sequence[Hop], start: int, tables: tuple[Any, Any]
@@ -216,7 +221,7 @@ class Matcher:
         """The full score: shape, and what whole chains mean."""
         score = self.quick(asked)
         scores = [score(hops, start) for hops, start in chains]
-        if self.embed is None or not chains:
+        if self.likeness.embed is None or not chains:
             return scores
         return self._with_meaning(asked, chains, scores)
 
@@ -226,8 +231,9 @@ class Matcher:
         described = [self.describe(hops) for hops, _ in chains]
         order = sorted(range(len(chains)), key=lambda i: -scores[i])
         wanted = list(dict.fromkeys(described[i] for i in order))[:RERANK]
-        question = self.vector(asked.masked)
-        meaning = {text: float(question @ self.vector(text)) for text in wanted}
+        vector = self.likeness.vector
+        question = vector(asked.masked)
+        meaning = {text: float(question @ vector(text)) for text in wanted}
         floor = min(meaning.values()) - 0.05
         return [
             score + self.weights.meaning * meaning.get(text, floor)
@@ -244,8 +250,20 @@ class Matcher:
 
 RERANK = 8
 _FOCUS = np.array([1.0, 0.5, 0.33], np.float32)
-RANGE_SHARE = 0.3
+KIND, KIND_SHARE = 0.75, 0.3
+"""What it is worth that objects are called what is asked for, and the share of them below which it is chance."""
+IMAGINED = 100
+"""A word is rare among the relations of a walk and so many imagined ones: few are met, and they are alike."""
+KEPT = 50_000
+"""So many similarities are kept; then they begin anew."""
 PLACE_STEMS = frozenset(stem(w) for w in PLACE)
+
+
+def _shares(called: Sequence[Collection[str]]) -> dict[str, float]:
+    """What a relation's objects are called, with what that is worth."""
+    counted = Counter(kind for kinds in called for kind in set(kinds))
+    shares = {kind: count / len(called) for kind, count in counted.items()}
+    return {kind: KIND * share for kind, share in shares.items() if share >= KIND_SHARE}
 
 
 def _typo(a: str, b: str) -> bool:

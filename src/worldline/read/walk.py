@@ -10,14 +10,14 @@ superseded unless the graph shows it.  It generates no text.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
 from typing import Protocol
 
 import msgspec
 
 from worldline.read.question import PlannedQuestion, read_question
-from worldline.read.relation_match import Matcher
+from worldline.read.relation_match import Likeness, Matcher
 from worldline.read.synonyms import plain
 
 MAX_HOPS = 4
@@ -49,8 +49,8 @@ class Graph(Protocol):
     def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
         """Facts about these entities; and facts whose object is one of them, if it has no more than `limit`."""
 
-    def ranges(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
-        """For each relation, the stems of kinds that its objects are known to be, with their share."""
+    def called(self, relations: Collection[str]) -> Mapping[str, Sequence[Collection[str]]]:
+        """For each relation, what some of its objects are called, as stems."""
 
     def name(self, entity: str) -> str:
         """What to call an entity."""
@@ -90,9 +90,9 @@ class _Path(msgspec.Struct, frozen=True):
     start: int  # index into the question's mentions
 
 
-def walk(question: str, graph: Graph, matcher: Matcher | None = None, limit: int = 10) -> Answer:
+def walk(question: str, graph: Graph, likeness: Likeness | None = None, limit: int = 10) -> Answer:
     """Ranked answers to a question, each with the chain of facts that leads to it."""
-    matcher = matcher or Matcher()
+    matcher = Matcher(likeness or Likeness())
     asked = read_question(plain(question), graph.link)
     if not asked.mentions:
         return Answer((), 0.0)
@@ -116,7 +116,7 @@ def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Pat
             for hop in steps.get(_end(asked, path), ())
             if hop.target not in path.seen
         ]
-        matcher.learn({(hop.relation, hop.phrase) for _, hop in grown}, graph.ranges)
+        matcher.learn({(hop.relation, hop.phrase) for _, hop in grown})
         score = matcher.quick(asked)
         best = nsmallest(BEAM, grown, key=lambda g: -score((*g[0].hops, g[1]), g[0].start))
         frontier = [_Path((*path.hops, hop), path.seen | {hop.target}, path.start) for path, hop in best]
@@ -145,6 +145,7 @@ def _steps(ends: set[str], graph: Graph) -> dict[str, list[Hop]]:
 
 def _rank(asked: PlannedQuestion, paths: list[_Path], graph: Graph, matcher: Matcher) -> list[Chain]:
     """One chain per answer, best first, after the careful score."""
+    matcher.learn_kinds(graph.called)
     scores = matcher.careful(asked, [(p.hops, p.start) for p in paths])
     order = sorted(range(len(paths)), key=lambda i: (-scores[i], len(paths[i].hops), i))
     best: dict[str, Chain] = {}
@@ -159,5 +160,5 @@ def _confidence(chains: list[Chain], matcher: Matcher) -> float:
     """The best score on a scale where .5 is the measured operating point."""
     if not chains:
         return 0.0
-    middle = SURE_WITH_MEANING if matcher.embed is not None else SURE_WITHOUT
+    middle = SURE_WITH_MEANING if matcher.likeness.embed is not None else SURE_WITHOUT
     return 1 / (1 + math.exp((middle - chains[0].score) / SLOPE))

@@ -71,6 +71,7 @@ def facts_near(
         " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
         " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
         " AND d.kt > :k"
+        f" AND {view.scoped('d')}"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
         " ORDER BY b.kt <= :k, b.vf DESC, f.node DESC, d.id DESC, b.id DESC LIMIT :limit",
@@ -90,11 +91,17 @@ def _around(row: Sequence[Any]) -> FactAround:
 
 
 def only_speaker(view: View) -> str:
-    """The one person who speaks in the store beside assistants; empty where there are none or several."""
+    """The one person who speaks here beside assistants; empty where there are none or several."""
+    heard = (
+        "EXISTS (SELECT 1 FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node CROSS JOIN beliefs b"
+        " ON b.tenant = :t AND b.line = n.line AND b.node = n.id WHERE t.tenant = :t AND t.speaker = s.name"
+        f" AND {view.scoped('b')})"
+    )
     rows = view.query(
         "WITH RECURSIVE s(name, n) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''), 1"
-        f" UNION ALL SELECT {_NEXT}, n + 1 FROM s WHERE s.name IS NOT NULL AND n < 6)"
-        " SELECT name FROM s WHERE name IS NOT NULL ORDER BY name"
+        f" UNION ALL SELECT {_NEXT}, n + 1 FROM s WHERE s.name IS NOT NULL AND n < :most)"
+        f" SELECT name FROM s WHERE name IS NOT NULL AND {heard} ORDER BY name LIMIT 6",
+        most=6 if not view.scope.bound() else 1000,
     )
     people = [row[0] for row in rows if role_of(row[0]) != "assistant"]
     return people[0] if len(people) == 1 else ""

@@ -24,7 +24,7 @@ from worldline.rules import wording
 from worldline.store import ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.nights import voices_around
-from worldline.store.schema import COLUMNS, COVERED, KEYED, WORDS_PER_NODE, quoted
+from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
 from worldline.store.view import LISTED, listed, metadata_from
 from worldline.text import fold
 
@@ -109,9 +109,10 @@ def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Ma
     return content.digest()
 
 
-def is_unswept(store: Store) -> bool:
-    """Whether pages may still hold what was erased: the process that did it was killed, or others were reading."""
-    return bool(store.query("SELECT 1 FROM meta WHERE key = 'unswept'"))
+def is_unswept(store: Store, tenant: int) -> bool:
+    """Whether pages may still hold what a tenant erased: the process that did it was killed, or others were reading."""
+    marks = {"mine": f"{UNSWEPT} {tenant}", "all": UNSWEPT}  # an older store has one mark for all
+    return bool(store.query("SELECT 1 FROM meta WHERE key IN (:mine, :all)", marks))
 
 
 # What is to go ----------------------------------------------------------------------------------------
@@ -554,7 +555,11 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> LeftBehind:
     if seals:
         _leave(tx, "log", [at for at, _, _ in seals], seals, who)
     tx.query("UPDATE tenants SET moved = moved + 1 WHERE tenant = :t")
-    tx.query("INSERT INTO meta (key, value) VALUES ('unswept', 'yes') ON CONFLICT DO NOTHING")
+    tx.query(
+        "INSERT INTO meta (key, value) VALUES (:key, :stamp) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        key=f"{UNSWEPT} {tx.tenant}",
+        stamp=str(tx.stamp),
+    )
     return LeftBehind(sum(map(len, rows.values())), vectors)
 
 

@@ -38,6 +38,9 @@ _WARM = (
     " AND a.kt = :forever)"
 )
 
+_SOME = 6
+"""So many of a relation's objects tell what they all are."""
+
 
 class Stage(NamedTuple):
     """A stage that a memory came to, why, and how long it stood."""
@@ -112,9 +115,15 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
     ends = {"subject": first_of(view, "f.subject"), "object": first_of(view, "f.object")}
     parts = [step.format(inverse=0, chosen="f.subject IN (SELECT line FROM same)", **ends)]
     if fan_in:
+        mine = "TRUE"
+        if view.scope.bound():  # what others say of a thing makes it no commoner here
+            mine = (
+                "EXISTS (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+                f" AND b.node = n.id WHERE n.tenant = :t AND n.id = g.node AND {view.scoped('b')})"
+            )
         few = (
             "f.object IN (SELECT g.object FROM facts g WHERE g.tenant = :t AND g.object IN (SELECT line FROM same)"
-            " GROUP BY g.object HAVING count(*) <= :fan_in)"
+            f" AND {mine} GROUP BY g.object HAVING count(*) <= :fan_in)"
         )
         parts.append(step.format(inverse=1, chosen=few, **ends))
     name = "(SELECT m.name FROM nodes m WHERE m.tenant = :t AND m.id = w.{})"
@@ -128,22 +137,38 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
     return [Joint(bool(row[0]), row[1], row[2].hex(), *row[3:]) for row in rows]
 
 
-def ranges(view: View, relations: Collection[str]) -> dict[str, dict[str, float]]:
-    """For each relation, the kinds that its objects are called, with their share."""
-    among = "IN (SELECT value FROM json_each(:relations))"
-    rows = view.query(
-        f"SELECT g.predicate, NULL, count(*) FROM facts g WHERE g.tenant = :t AND g.object <> 0 AND g.predicate {among}"
-        " GROUP BY g.predicate UNION ALL SELECT f.predicate, w.kind, count(DISTINCT f.node) FROM facts f"
-        " CROSS JOIN wordings w ON w.tenant = f.tenant AND w.object = f.object"
-        f" WHERE f.tenant = :t AND f.predicate {among} GROUP BY f.predicate, w.kind",
-        relations=orjson.dumps(list(relations)).decode(),
+def called(view: View, relations: Collection[str]) -> dict[str, list[set[str]]]:
+    """For each relation, what some of its objects were ever called here: "the city of", "the capital of"."""
+    ever = f"b.kf <= :k AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
+    some = (
+        "SELECT f.object FROM facts f WHERE f.tenant = :t AND f.predicate = r.value AND f.object <> 0 AND EXISTS"
+        " (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE n.tenant = :t AND n.id = f.node AND {ever}) ORDER BY f.node LIMIT :most"
     )
-    facts = {relation: count for relation, kind, count in rows if kind is None}
-    found: dict[str, dict[str, float]] = {relation: {} for relation in relations}
-    for relation, kind, count in rows:
-        if kind is not None:
-            found[relation][kind] = count / facts[relation]
+    call = (
+        "SELECT p.predicate FROM (SELECT DISTINCT o.predicate FROM facts o WHERE o.tenant = :t"
+        " AND o.object = CAST(j.value AS BIGINT) AND (o.predicate LIKE '%#%' OR o.predicate LIKE '%|of')) p"
+        f" WHERE EXISTS (SELECT 1 FROM facts f{_HELD} WHERE f.tenant = :t AND f.object = CAST(j.value AS BIGINT)"
+        f" AND f.predicate = p.predicate AND {ever})"
+    )
+    rows = view.query(
+        "WITH s AS (SELECT r.value AS relation, CAST((SELECT json_group_array(x.object)"
+        f" FROM ({some}) x) AS TEXT) AS objects FROM json_each(:relations) r)"
+        f" SELECT s.relation, (SELECT json_group_array(y.predicate) FROM ({call}) y)"
+        " FROM s CROSS JOIN json_each(s.objects) j ORDER BY s.relation, j.key",
+        relations=orjson.dumps(sorted(relations)).decode(),
+        most=_SOME,
+    )
+    found: dict[str, list[set[str]]] = {}
+    for relation, slots in rows:
+        found.setdefault(relation, []).append({_kind(slot) for slot in orjson.loads(slots)})
     return found
+
+
+def _kind(slot: str) -> str:
+    """What a slot says its objects are: its type, or the noun of its role."""
+    key, _, kind = slot.partition("#")
+    return kind or key.removesuffix("|of").rsplit(" ", 1)[-1]
 
 
 def name_of(view: View, line: int) -> str:

@@ -38,7 +38,7 @@ class Held:
         self.config = config
         self.statements = 0
         self.vectors: dict[str, Vectors] = {}
-        self.matcher: Any = None
+        self.likeness: Any = None
         """What the walk has learned about similar words, kept between questions."""
         self.meanings: dict[str, Any] = {}
         """Vectors of names that were compared."""
@@ -55,7 +55,7 @@ class Held:
 
     def forget_caches(self) -> None:
         """Drops whatever was learned from texts."""
-        self.matcher = None
+        self.likeness = None
         self.meanings.clear()
         self.common.clear()
         self.shown.clear()

@@ -31,7 +31,7 @@ _LEADS_TO: dict[str, tuple[int, ...]] = {
     "facts_subject": (50, 10, 1),
     "facts_object": (20, 10),
     "facts_key": (100,),
-    "facts_predicate": (1_000,),
+    "facts_predicate": (1_000, 1),
     "wordings_key": (100, 10),
     "world_hashes_line": (20, 1),
     "marks_line": (2, 1, 1),

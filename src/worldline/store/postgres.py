@@ -26,7 +26,7 @@ from worldline.ports import Row, Tenant, Vectors
 from worldline.store import dialect, scanning
 from worldline.store.held import TENANT, USED, Held, its_own
 from worldline.store.outbox import Outbox, joined
-from worldline.store.schema import COLUMNS, FORMAT, TABLES, on_conflict, quoted
+from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNSWEPT, on_conflict, quoted
 
 SCHEMA = "worldline"
 CONNECTIONS = 16
@@ -427,9 +427,13 @@ class PostgresStore(Held):
     def sweep(self) -> bool:
         """Has the server clear the space of deleted rows; its own log and archives are its operator's to expire."""
         with self.translated(), self._pool.one() as connection:
+            marks = connection.execute(
+                "SELECT key, value FROM meta WHERE key LIKE %s", [f"{UNSWEPT}%"]
+            ).fetchall()
             for name in TABLES:
                 connection.execute(cast(Any, f"VACUUM {name}"))
-            connection.execute("DELETE FROM meta WHERE key = 'unswept'")
+            for mark in marks:  # what somebody erased meanwhile is for the next sweep
+                connection.execute("DELETE FROM meta WHERE key = %s AND value = %s", mark)
         return True
 
     def problems(self) -> list[str]:

@@ -526,7 +526,7 @@ def ailments(store: Store, tenant: int, embedder: str | None) -> tuple[Ailment, 
                 f"vectors are of {known}, the setting is {embedder}; worldline reembed makes them anew",
             )
         )
-    if erasing.is_unswept(store):
+    if erasing.is_unswept(store, tenant):
         found.append(
             Ailment("bad", "pages", "they may hold what was erased; worldline sleep rewrites the file")
         )

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 
 FORMAT = 4
+UNSWEPT = "unswept"
+"""With a tenant's number behind it, what `meta` has where that tenant's deleted rows may still lie in pages."""
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
 WORDS_PER_NODE = 65536
 """A words row is `node * WORDS_PER_NODE + passage`."""
@@ -255,7 +257,7 @@ INDEXES: dict[str, str] = {
     "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate, node)",
     "facts_key": "INDEX facts_key ON facts (tenant, key)",
-    "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate)",
+    "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate, node)",
     "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",
     "metadata_node": "UNIQUE INDEX metadata_node ON metadata (tenant, node, scope)",

@@ -20,12 +20,6 @@ from worldline.store.vectors import Newest
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, listed
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-_NEXT = (
-    "(SELECT min(name) FROM (SELECT min(speaker) AS name FROM texts WHERE tenant = :t AND speaker > s.name"
-    " UNION ALL SELECT min(speaker) FROM cold_texts WHERE tenant = :t AND speaker > s.name) both_ways)"
-)
-_FIRST = _NEXT.replace("s.name", "''")
-"""The next speaker in the order of their names, and the first."""
 _TEXTS = {False: ("texts",), True: ("texts", "cold_texts")}
 """The described texts that a view looks at, by whether it sees the archive."""
 _SESSIONS, _ROOM = 8, 100
@@ -33,7 +27,7 @@ _SESSIONS, _ROOM = 8, 100
 
 
 class SearchGround(Struct, frozen=True):
-    """What a question stands on: who speaks here, how much there is, and whose vectors."""
+    """What a question stands on: whom of those who speak here it names, how much there is, and whose vectors."""
 
     speakers: tuple[str, ...]
     texts: int
@@ -54,8 +48,8 @@ class SearchGround(Struct, frozen=True):
     """Whether sleep keeps profiles here."""
 
 
-def ground(view: View) -> SearchGround:
-    """One look at the tenant."""
+def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
+    """One look at the tenant; `asked` are the folded words of a question, which may be first names."""
     bound = view.scope.bound()
     kinds = " AND ".join(["tenant = :t", *(f'"{kind}" = :{kind}' for kind in bound)])
     rows = view.query(
@@ -64,16 +58,15 @@ def ground(view: View) -> SearchGround:
         " (SELECT max(id) FROM beliefs WHERE tenant = :t), (SELECT moved FROM tenants WHERE tenant = :t),"
         " (SELECT count(*) FROM (SELECT 1 FROM scopes WHERE tenant = :t LIMIT 20) few),"
         f" (SELECT json_group_array(part_of) FROM scopes WHERE {kinds} AND {'TRUE' if bound else 'FALSE'}),"
-        f" (WITH RECURSIVE s(name, n) AS (SELECT {_FIRST}, 1 UNION ALL SELECT {_NEXT}, s.n + 1 FROM s"
-        " WHERE s.name IS NOT NULL AND s.n < 1000)"
-        " SELECT json_group_array(name) FROM s WHERE name IS NOT NULL),"
+        f" ({speaking(view)}),"
         " CASE WHEN EXISTS (SELECT 1 FROM scores WHERE tenant = :t) OR EXISTS (SELECT 1 FROM strengths"
         " WHERE tenant = :t AND uses + useful + wrong > 0) THEN"
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
-        " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
+        " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)",
+        asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
-    people = tuple(name for name in orjson.loads(names or "[]") if role_of(name) == "people")
+    people = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
     own: tuple[str, ...] = ()
     if bound and scopes > 1:
         own = tuple(words.owner_token(kind, value) for kind, value in bound.items())
@@ -90,6 +83,29 @@ def ground(view: View) -> SearchGround:
         worlds or 0,
         bool(kept),
     )
+
+
+def speaking(view: View) -> str:
+    """The names under which somebody was heard here that begin with one of the words `asked`, as one list.
+
+    Names are stepped through by their index; whose words are all another scope's is nobody here.
+    """
+    within = "speaker < x.word || '!'"  # the name itself, or a blank after it
+    step = "(SELECT min(name) FROM (" + " UNION ALL ".join(
+        f"SELECT min(speaker) AS name FROM {table} WHERE tenant = :t AND speaker {{0}} AND {within}"
+        for table in _TEXTS[True]
+    ) + ") both_ways)"  # fmt: skip
+    held = " OR ".join(
+        f"EXISTS (SELECT 1 FROM {table} t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD}"
+        f" WHERE t.tenant = :t AND t.speaker = s.name AND {view.scoped('b')})"
+        for table in _TEXTS[True]
+    )
+    return (
+        "WITH RECURSIVE s(word, name) AS (SELECT x.word, " + step.format(">= x.word")
+        + " FROM (SELECT value AS word FROM json_each(:asked)) x UNION ALL SELECT x.word, "
+        + step.format("> x.name") + " FROM s x WHERE x.name IS NOT NULL)"
+        f" SELECT json_group_array(s.name) FROM s WHERE s.name IS NOT NULL AND ({held})"
+    )  # fmt: skip
 
 
 def search_words(view: View, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
@@ -258,10 +274,13 @@ def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
     )
     sibling = (
         "(SELECT json_group_array(d.dst) FROM facts g CROSS JOIN edges d ON d.tenant = :t AND d.src = g.node"
-        f" AND {cited} WHERE g.tenant = :t AND g.subject = o.subject AND g.predicate = o.predicate"
-        " AND g.node != o.node)"
+        f" AND {cited} AND {view.scoped('d')} WHERE g.tenant = :t AND g.subject = o.subject"
+        " AND g.predicate = o.predicate AND g.node != o.node)"
     )
-    then = "(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.type = 'Turn' AND b.vf = o.ended)"
+    then = (
+        "(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.type = 'Turn' AND b.vf = o.ended"
+        f" AND {view.scoped('b')})"
+    )
     rows = view.query(
         f"SELECT o.turn, o.content, o.ended, CASE WHEN o.over THEN {sibling} END, CASE WHEN o.over THEN {then} END"
         f" FROM (SELECT h.*, coalesce(h.ended, 0) <= :v AS over FROM ({facts}) h) o ORDER BY o.turn, o.node",

@@ -37,7 +37,17 @@ from worldline.ports import Row, Store, Tenant
 from worldline.store import migrate, planning
 from worldline.store.dialect import open_store
 from worldline.store.held import TENANT, USED, Held, its_own
-from worldline.store.schema import APPLICATION_ID, BULK, COLUMNS, FORMAT, INDEXES, TABLES, on_conflict, quoted
+from worldline.store.schema import (
+    APPLICATION_ID,
+    BULK,
+    COLUMNS,
+    FORMAT,
+    INDEXES,
+    TABLES,
+    UNSWEPT,
+    on_conflict,
+    quoted,
+)
 
 try:
     import fcntl
@@ -335,6 +345,9 @@ class SqliteStore(Held):
         with self._exclusive(), self._shared_access(), translated():
             if connection.in_transaction:
                 raise StoreError("a store is swept between transactions, not inside one")
+            marks = connection.execute(
+                "SELECT key, value FROM meta WHERE key LIKE ?", (f"{UNSWEPT}%",)
+            ).fetchall()
             connection.execute("PRAGMA secure_delete = ON")
             try:
                 planning.tell(connection)
@@ -345,7 +358,7 @@ class SqliteStore(Held):
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except (apsw.BusyError, apsw.LockedError):
                 return False
-            connection.execute("DELETE FROM meta WHERE key = 'unswept'")
+            connection.executemany("DELETE FROM meta WHERE key = ? AND value = ?", marks)
             return True
 
     # Writing -----------------------------------------------------------------------------------
