@@ -379,7 +379,7 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
     return _nearest(word, frozenset(said))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def _nearest(word: str, said: frozenset[str]) -> float:
     """How near a word of the question comes to any of a sentence; many candidates share one."""
     return max((_near(word, other) for other in said), default=0.0)
