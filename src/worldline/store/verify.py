@@ -28,6 +28,7 @@ from worldline.hashing import (
     event_id,
     fact_id,
     node_id,
+    tenant_number,
     world_hash,
 )
 from worldline.model import Damage, Verification
@@ -89,10 +90,20 @@ class Checker:
 
 
 def verify(
-    store: Store, tenant: tuple[Any, ...], progress: Progress | None = None, *, derived: bool = True
+    store: Store,
+    tenant: tuple[Any, ...],
+    progress: Progress | None = None,
+    *,
+    derived: bool = True,
+    called: str = "",
 ) -> Verification:
-    """Everything about one tenant, and what is wrong with it; without `derived`, only what the log vouches for."""
+    """Everything about one tenant, and what is wrong with it; without `derived`, only what the log vouches for.
+
+    One that seems empty is looked for by what it is `called`.
+    """
     check = Checker(store, tenant, progress)
+    if called and not check.tenant and is_unlisted(store, called):
+        check.found("tenants", f"{called!r} has changesets, and the store does not list it")
     nodes = _check_nodes(check)
     _exhume(check)
     edges = _check_edges(check)
@@ -102,6 +113,11 @@ def verify(
         _check_words(check)
         _check_labels(check)
     return Verification(nodes, edges, worlds, changesets, tuple(check.damage))
+
+
+def is_unlisted(store: Store, name: str) -> bool:
+    """Whether a tenant has changesets, listed or not."""
+    return bool(store.query("SELECT 1 FROM log WHERE tenant = :t LIMIT 1", {"t": tenant_number(name)}))
 
 
 def _check_nodes(check: Checker) -> int:
