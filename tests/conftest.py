@@ -21,13 +21,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 START = 1_000_000_000_000
 pytest_plugins = ["conformance.engines"]
-CITUS = os.environ.pop("WORLDLINE_TEST_CITUS", "")
-"""The coordinator of a cluster, if there is one."""
+CITUS = os.environ.pop("WORLDLINE_TEST_CITUS", os.environ.get("CITUS_OF_THE_SUITE", ""))
+"""The coordinator of a cluster, if there is one; told on to workers under a name that is no setting of the product."""
+os.environ["CITUS_OF_THE_SUITE"] = CITUS
 ON_BOTH = (
+    "laws/test_archive.py",
     "laws/test_containment.py",
     "laws/test_histories.py",
     "laws/test_isolation.py",
     "laws/test_merges.py",
+    "laws/test_recall_laws.py",
     "laws/test_writes.py",
     "flows/test_contract_story.py",
     "flows/test_decay.py",
@@ -44,7 +47,10 @@ ON_BOTH = (
     "state/test_fuzz.py",
 )
 """Tests that every store must pass, whichever engine it lies in."""
-OF_FILES = ("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing", "of_a_file")
+OF_FILES = (
+    *("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing", "of_a_file"),
+    *("backup_and_an_export", "hot_tables_stay"),
+)
 """What the names of those have in common that are about a file, or take long and are not about the store."""
 
 

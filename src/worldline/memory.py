@@ -772,7 +772,7 @@ class Memory:
         """Recomputes every hash and looks at every logged row; names whatever is damaged."""
         self._h.require_free("verified")
         with self._h.reading():
-            return verify.verify(self._h.store, self._h.tenant_row(), progress)
+            return verify.verify(self._h.store, self._h.tenant_row(), progress, called=self._h.tenant)
 
     def forget(
         self,

@@ -38,7 +38,7 @@ def memory(url: str) -> Iterator[Memory]:
 
 
 def test_statements_are_few(memory: Memory) -> None:
-    """A turn with its facts and its vector takes 30 statements at most, a question 13."""
+    """A turn with its facts and its vector takes 30 statements at most, a question 12."""
     store = memory.handle.store
     for text in TOLD:
         before = store.statements
@@ -49,7 +49,7 @@ def test_statements_are_few(memory: Memory) -> None:
     for question in ASKED:
         before = store.statements
         memory.recall(question)
-        assert store.statements - before <= 13, question
+        assert store.statements - before <= 12, question
     assert memory.verify().ok
 
 

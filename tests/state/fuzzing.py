@@ -492,7 +492,7 @@ def no_overlap(memory: Memory) -> Iterator[str]:
 
 
 def no_orphan_proposals(memory: Memory) -> Iterator[str]:
-    """Both ends of a proposal exist, a pair has one current row, and accepted means joined."""
+    """Both ends of a proposal exist, a pair has one current row in each scope, and accepted means joined there."""
     query = memory.handle.store.query
     for row, a, b in query(
         "SELECT id, a, b FROM proposals WHERE a NOT IN (SELECT id FROM nodes)"
@@ -500,12 +500,13 @@ def no_orphan_proposals(memory: Memory) -> Iterator[str]:
     ):
         yield f"proposal row {row} joins {a} and {b}, which are not both there"
     for a, b, count in query(
-        f"SELECT a, b, count(*) FROM proposals WHERE kt = {FOREVER} GROUP BY tenant, a, b HAVING count(*) > 1"
+        "SELECT a, b, count(*) FROM proposals"
+        f" WHERE kt = {FOREVER} GROUP BY tenant, a, b, scope HAVING count(*) > 1"
     ):
-        yield f"{a} and {b} have {count} current proposals"
-    joined = set(query(f"SELECT src, dst FROM edges WHERE type = 'same_as' AND kt = {FOREVER}"))
-    for a, b, status in query(f"SELECT a, b, status FROM proposals WHERE kt = {FOREVER}"):
-        if status != "accepted" and (a, b) in joined:
+        yield f"{a} and {b} have {count} current proposals of one scope"
+    joined = set(query(f"SELECT src, dst, scope FROM edges WHERE type = 'same_as' AND kt = {FOREVER}"))
+    for a, b, status, scope in query(f"SELECT a, b, status, scope FROM proposals WHERE kt = {FOREVER}"):
+        if status != "accepted" and (a, b, scope) in joined:
             yield f"{a} and {b} are joined, and their proposal is {status}"
 
 

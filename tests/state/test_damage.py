@@ -289,3 +289,24 @@ def test_a_cut_log_is_found(copy: Path) -> None:
     """Dropping the newest changesets, rows and all, is found by the head that the tenant keeps."""
     _sql(copy, "DELETE FROM log WHERE sequence = (SELECT max(sequence) FROM log)")
     assert any("end of the log" in d.where for d in _verified(copy).damage)
+
+
+@pytest.mark.parametrize("change", ["UPDATE tenants SET root = 0", "DELETE FROM tenants"])
+def test_a_tenant_that_is_no_longer_listed_is_noticed(tmp_path: Path, whole: Path, change: str) -> None:
+    """It would read as an empty memory: verify and the doctor say that it is none."""
+    path = tmp_path / "unlisted.db"
+    shutil.copy(whole, path)
+    connection = apsw.Connection(str(path))
+    connection.execute(change)
+    connection.close()
+    with Memory.open(path, Config(embedder="none")) as memory:
+        assert memory.list().items == ()
+        assert "tenants" in [damage.where for damage in memory.verify().damage]
+        assert any(found.about == "file" for found in memory.ailments())
+
+
+def test_an_empty_store_is_whole(tmp_path: Path) -> None:
+    """Nothing was ever written, and nothing is missing."""
+    with Memory.open(tmp_path / "new.db", Config(embedder="none")) as memory:
+        assert memory.verify().ok
+        assert not any(found.about == "file" for found in memory.ailments())

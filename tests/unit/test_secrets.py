@@ -167,3 +167,20 @@ def test_every_hint_repeated_takes_linear_time():
             for between in ("", "-", " ", "="):
                 text = ((hint + between) * 30_000)[:30_000]
                 assert _seconds(text) < 0.5, (rule.kind, hint, between)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Mein Passwort lautet {}",
+        "das Kennwort ist {}",
+        "le mot de passe est {}",
+        "la contraseña es {}",
+        "a senha é {}",
+    ],
+)
+def test_a_password_told_in_another_language_is_taken_out(said):
+    """In words, without a colon, as people tell each other."""
+    kept = redact(said.format("Sommer2024!x"))[0]
+    assert "Sommer" not in kept
+    assert redact("Das Passwort ist noch dasselbe wie immer")[0].endswith("wie immer")

@@ -318,7 +318,7 @@ def gather(
 
 def _whole(view: View) -> dict[int, Turn]:
     """Every text of a small memory."""
-    return {turn.key: turn for turn in _turns(view, search.every_text(view, WHOLE), None, {})}
+    return {turn.key: turn for turn in map(_turn, search.every_text(view, WHOLE))}
 
 
 def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:

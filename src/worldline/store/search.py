@@ -138,16 +138,6 @@ def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], fa
     return {token: node for token, node in found.items() if node is not None}
 
 
-def every_text(view: View, room: int) -> list[int]:
-    """All visible texts, oldest first, as many as there is room for."""
-    rows = view.query(
-        f"SELECT DISTINCT n.id FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_HELD}"
-        f" WHERE t.tenant = :t AND b.type NOT IN {FOUND_APART} AND {view.seen()} ORDER BY n.id LIMIT :room",
-        room=room,
-    )
-    return [row[0] for row in rows]
-
-
 def around(view: View, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
     """(turns beside these, turns of the sessions that the best of them are in).
 
@@ -228,8 +218,17 @@ def seen_among(view: View, nodes: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
+def every_text(view: View, room: int) -> list[tuple[Any, ...]]:
+    """All visible texts as scoring reads them, oldest first, as many as there is room for."""
+    return _described(view, "(SELECT x.node FROM texts x WHERE x.tenant = :t)", " LIMIT :room", room=room)
+
+
 def described(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     """These texts as scoring reads them, where they may be seen; the text itself if it was never read."""
+    return _described(view, LISTED, among=listed(nodes))
+
+
+def _described(view: View, chosen: str, most: str = "", **args: Any) -> list[tuple[Any, ...]]:
     columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
     if view.whole:
         columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
@@ -241,9 +240,10 @@ def described(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
         f"SELECT n.id, {columns}, CASE WHEN {none} IS NULL THEN n.type END, n.name,"
         f" CASE WHEN {none} IS NULL THEN n.content END"
         f" FROM nodes n LEFT JOIN texts t ON t.tenant = :t AND t.node = n.id{joined}"
-        f" WHERE n.tenant = :t AND n.id IN {LISTED} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
-        f" AND b.line = n.line AND b.node = n.id AND b.type NOT IN {FOUND_APART} AND {view.seen()}) ORDER BY n.id",
-        among=listed(nodes),
+        f" WHERE n.tenant = :t AND n.id IN {chosen} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
+        f" AND b.line = n.line AND b.node = n.id AND b.type NOT IN {FOUND_APART} AND {view.seen()})"
+        f" ORDER BY n.id{most}",
+        **args,
     )
 
 

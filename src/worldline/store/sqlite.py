@@ -59,7 +59,7 @@ _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") 
 _COUNTER, _QUEUE = 0, 1
 PAGE = 1024
 """Bytes of a page. A write touches many pages and changes little in each: small ones write half as much."""
-CHECKPOINT = 4000
+CHECKPOINT = 16000
 """Pages of the log, after which they are copied back; the more, the fewer are copied twice."""
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
@@ -330,6 +330,9 @@ class SqliteStore(Held):
         for number, name in self.query("SELECT tenant, name FROM tenants ORDER BY tenant"):
             if tenant_number(name) != number:
                 yield f"the number of the tenant {name!r} does not follow from its name"
+        written = "EXISTS (SELECT 1 FROM log l WHERE l.tenant = t.tenant)"
+        for (name,) in self.query(f"SELECT name FROM tenants t WHERE t.root = 0 AND {written}"):
+            yield f"the tenant {name!r} has changesets and no root, so it seems empty"
         for table in TABLES:
             somebody = "SELECT 1 FROM tenants t WHERE t.tenant = x.tenant"
             sql = f"SELECT 1 FROM {table} x WHERE NOT EXISTS ({somebody}) LIMIT 1"

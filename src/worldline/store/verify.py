@@ -28,6 +28,7 @@ from worldline.hashing import (
     event_id,
     fact_id,
     node_id,
+    tenant_number,
     world_hash,
 )
 from worldline.model import Damage, Verification
@@ -42,6 +43,8 @@ from worldline.text import passages
 
 Progress = Callable[[str, int], None]
 _BATCH = 5000
+_TOGETHER = 200
+"""Changesets whose rows are read together."""
 
 _DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "precedes"})
 """Types of edges that a night puts as its own work only; of others it may shorten what somebody stated."""
@@ -87,10 +90,20 @@ class Checker:
 
 
 def verify(
-    store: Store, tenant: tuple[Any, ...], progress: Progress | None = None, *, derived: bool = True
+    store: Store,
+    tenant: tuple[Any, ...],
+    progress: Progress | None = None,
+    *,
+    derived: bool = True,
+    called: str = "",
 ) -> Verification:
-    """Everything about one tenant, and what is wrong with it; without `derived`, only what the log vouches for."""
+    """Everything about one tenant, and what is wrong with it; without `derived`, only what the log vouches for.
+
+    One that seems empty is looked for by what it is `called`.
+    """
     check = Checker(store, tenant, progress)
+    if called and not check.tenant and is_unlisted(store, called):
+        check.found("tenants", f"{called!r} has changesets, and the store does not list it")
     nodes = _check_nodes(check)
     _exhume(check)
     edges = _check_edges(check)
@@ -100,6 +113,11 @@ def verify(
         _check_words(check)
         _check_labels(check)
     return Verification(nodes, edges, worlds, changesets, tuple(check.damage))
+
+
+def is_unlisted(store: Store, name: str) -> bool:
+    """Whether a tenant has changesets, listed or not."""
+    return bool(store.query("SELECT 1 FROM log WHERE tenant = :t LIMIT 1", {"t": tenant_number(name)}))
 
 
 def _check_nodes(check: Checker) -> int:
@@ -265,13 +283,12 @@ def _check_log(check: Checker) -> int:
     covered: dict[str, set[int]] = {table: set() for table in COVERED}
     ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
     nights: dict[str, set[int]] = {"nodes": set(), "edges": set()}
-    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
-    for sequence, known, kind, body, before, hash_ in check.rows(sql):
+    for (sequence, known, kind, body, before, hash_), stored in _changesets(check):
         count += 1
         where = f"changeset {sequence} ({show(known)})"
         if sequence != count or before != previous or known <= last:
             check.found(where, "the chain of changesets is broken here")
-        content = _check_changeset(check, where, known, body, covered, ended)
+        content = _check_changeset(check, where, known, body, stored, covered, ended)
         if sequence in check.tombs.seals:
             was, rest = check.tombs.seals[sequence]
             if content != rest:
@@ -287,6 +304,27 @@ def _check_log(check: Checker) -> int:
     _check_uncovered(check, covered, ended)
     _check_marks(check, nights)
     return count
+
+
+def _changesets(check: Checker) -> Iterator[tuple[tuple[Any, ...], dict[str, dict[int, bytes]]]]:
+    """The rows of the log in order, each with the rows that it and its neighbours put, as they are stored."""
+    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
+    log = check.rows(sql)
+    for start in range(0, len(log), _TOGETHER):
+        some = log[start : start + _TOGETHER]
+        put: dict[str, set[int]] = {table: set() for table in COVERED}
+        for row in some:
+            _note_rows(put, row[3])
+        stored = {
+            table: erasing.covered_rows(
+                lambda sql, args: check.rows(sql, **args), check.tenant, table, sorted(numbers)
+            )
+            for table, numbers in put.items()
+            if numbers
+        }
+        for row in some:
+            yield row, stored
+        check.progress("log", min(start + _TOGETHER, len(log)))
 
 
 def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
@@ -315,6 +353,7 @@ def _check_changeset(
     where: str,
     known: int,
     body: bytes,
+    stored: dict[str, dict[int, bytes]],
     covered: dict[str, set[int]],
     ended: dict[str, dict[int, int]],
 ) -> bytes:
@@ -326,7 +365,7 @@ def _check_changeset(
                 rows = [ledger.close_bytes(table, number, known) for number in numbers]
             else:
                 covered[table].update(n for n in numbers if not check.tombs.is_gone(table, n, known))
-                rows = _stored_rows(check, where, known, table, numbers)
+                rows = _stored_rows(check, where, known, table, numbers, stored.get(table, {}))
             content.update(b"\n".join(rows) + b"\n")
             for number, row, expected in zip(numbers, rows, sums, strict=True):
                 if row and crc32(row) != expected:
@@ -336,8 +375,9 @@ def _check_changeset(
     return content.digest()
 
 
-def _stored_rows(check: Checker, where: str, known: int, table: str, numbers: list[int]) -> list[bytes]:
-    stored = erasing.covered_rows(lambda sql, args: check.rows(sql, **args), check.tenant, table, numbers)
+def _stored_rows(
+    check: Checker, where: str, known: int, table: str, numbers: list[int], stored: dict[int, bytes]
+) -> list[bytes]:
     found = []
     for number in numbers:
         gone = check.tombs.is_gone(table, number, known)

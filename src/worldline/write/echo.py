@@ -2,7 +2,7 @@
 
 What comes back is no new evidence, so nothing is drawn from it. Two things tell it: recall's own way
 of writing a line (when and who in front of the words), which is left out of every reading; and the
-words themselves, four at a time, against what was handed out lately. Whole, cut or quoted is the same.
+words themselves, four at a time, against what was handed out lately. Whole, cut, quoted or in capitals is the same.
 A person who says a short thing again, in his own name and without those marks, is not an echo.
 
 >>> spoken("You said: [2026-03-05 Thu 14:30] Ana: I live in Porto.").rstrip()
@@ -29,14 +29,15 @@ _DAY = r"\d{4}-\d\d-\d\d (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d"
 _MARK = (
     rf"\[(?:{_DAY}|undated)\] |\[[A-Z]\w{{1,20}}, since [^\]\n]{{1,40}}\] |"
     r"\[[0-9a-f]{12}\] [A-Z]\w{1,20} \d{4}-\d\d-\d\d|"
-    r"\b(?:Answer from what is believed|Believed|Not sure that this is known): |"
+    r"\b(?:Answer from what is believed|(?-i:Believed|BELIEVED)|Not sure that this is known): |"
     r"\(returned \d+/\d+, (?:~\d+/\d+|at most \d+) tokens\)"
 )
-_OWN = re.compile(rf"(?:{_MARK})[^\n]*")
-_OWN_MARK = re.compile(_MARK)
+_OWN = re.compile(rf"(?:{_MARK})[^\n]*", re.I)
+_OWN_MARK = re.compile(_MARK, re.I)
+_HINT = re.compile("elieved: |known: ", re.I)
 _CUT_MARK = re.compile(r"^[\s>\"'“…]{0,4}[^\[\]\n]{0,18}\d\d:\d\d\] ")
 """The rest of such a mark, where a text begins in the midst of one."""
-_CUT_FOOTER = re.compile(r"\(returned \d+/[^\n)]{0,40}$")
+_CUT_FOOTER = re.compile(r"\(returned \d+/[^\n)]{0,40}$", re.I)
 _CARRIED_ON = re.compile(r"(?m)^[ \t>]*(?:\| ?|  \()[^\n]*$")
 """How recall writes the further lines of what it quotes, and its notes on it."""
 _WORD = re.compile(r"\w+")
@@ -44,7 +45,7 @@ _WORD = re.compile(r"\w+")
 
 def spoken(text: str) -> str:
     """The text with the lines that recall wrote blanked out, so that every other character stays in place."""
-    if "[" not in text and "elieve" not in text and "known: " not in text:
+    if "[" not in text and not _HINT.search(text):
         return text
     blank = _OWN.sub(lambda own: " " * len(own[0]), text)
     if blank == text:
