@@ -27,7 +27,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -154,6 +154,8 @@ def _endpoint(
             return await asked(request)
         except (errors.WorldlineError, HTTPException):
             raise
+        except ClientDisconnect:  # nobody is left to read an answer, and it is no fault of ours
+            return Response(status_code=499)
         except RecursionError:
             raise errors.InvalidInput("the request is nested too deeply") from None
         except Exception as error:
