@@ -227,7 +227,7 @@ class Bindings(Protocol):
     """The metadata that is asked for."""
     is_snapshot: bool
     """Whether nothing that it sees can change while it is looked at."""
-    looked: tuple[frozenset[str], list[Row]] | None
+    looked: tuple[frozenset[str], Mapping[str | None, list[Row]]] | None
     """What was counted of some terms, for the search that follows."""
 
     @property

@@ -176,7 +176,13 @@ def _unaccented(text: str) -> str:
 
 def words(text: str, language: str = "english") -> list[str]:
     """The tokens of a text, in order: stemmed words, plain numbers, pairs of CJK characters."""
-    return indexed(text, language).split()
+    return list(_short_words(text, language)) if len(text) < _NAME_LENGTH else indexed(text, language).split()
+
+
+@lru_cache(maxsize=8192)
+def _short_words(text: str, language: str) -> tuple[str, ...]:
+    """Names and values are asked for again and again."""
+    return tuple(indexed(text, language).split())
 
 
 def indexed(text: str, language: str = "english") -> str:
@@ -220,8 +226,9 @@ def _folded(name: str) -> str:
 
 
 def forget_names() -> None:
-    """Drops the names that were folded lately: some of them may have been forgotten for good."""
+    """Drops the names that were folded or cut lately: some of them may have been forgotten for good."""
     _folded.cache_clear()
+    _short_words.cache_clear()
 
 
 def unsigned(key: str) -> str:

@@ -362,7 +362,7 @@ def test_a_crash_between_words_and_facts_is_resumed_once(tmp_path, monkeypatch):
     path = str(tmp_path / "m.db")
     talk = Talk(path=path)
     with monkeypatch.context() as broken:
-        broken.setattr(remembering, "understand", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        broken.setattr(remembering, "settle", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             talk.say("I live in Porto.")
     talk.memory.close()

@@ -204,14 +204,14 @@ def test_restore_over_a_killed_writers_log(db: Path, tmp_path: Path) -> None:
 
 
 def leave_pending(path: Path, monkeypatch: pytest.MonkeyPatch) -> Event:
-    """An event whose process died between its two transactions."""
+    """An event whose process was interrupted while it was understood: the words are kept."""
     event = Event("My name is Ann and I live in Rome.", "Ann", "2025-02-01")
 
     def killed(*given: Any, **more: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, Memory.open(path, CONFIG) as memory:
-        patched.setattr(remembering, "understand", killed)
+        patched.setattr(remembering, "settle", killed)
         with pytest.raises(KeyboardInterrupt):
             memory.remember(event)
         assert len(memory.handle.read(events.waiting)) == 1

@@ -28,12 +28,9 @@ def test_killed_loads_are_whole_or_absent(tmp_path: Path) -> None:
 
 
 def _leave_pending(memory: Memory, text: str, facts: list[Fact], said_at: str | None = None) -> str:
-    """An event as a crash between its two changesets leaves it."""
+    """An event as it stays when what it says could not be settled."""
     left = remember.Pending(memory.handle.scopes, memory.handle.world, tuple(facts))
-    receipt = memory.handle.write(
-        "remember",
-        lambda tx, place: remember._append(tx, Event(text, said_at=said_at), place, memory.handle, left),
-    )
+    receipt = remember.Intake(memory.handle, [Event(text, said_at=said_at)], left).kept()
     return receipt.id or ""
 
 

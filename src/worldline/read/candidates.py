@@ -69,6 +69,7 @@ _UNIT = (
     r"(?:mg|kg|g|kilos?|grams?|km|k|m|cm|mm|ml|l|litres?|liters?|miles?|metres?|meters?|feet|foot|inches|tons?"
     r"|percent|%|degrees|°c?|gb|mb|tb|kw|kwh|stone|lbs?|ms)"
 )
+_BEGINS_WITH_NUMBER = re.compile(rf"{_NUM}\b", re.I)
 _AMOUNT = re.compile(rf"\b{_NUM}\s?{_UNIT}(?![a-z])", re.I)
 _COUNT = re.compile(
     rf"(?<![\w.,:/#-]){_NUM}(?![\w:/]|[.,]\d)"
@@ -226,7 +227,7 @@ def kind_of_value(fact: FactAround, family: Family | None) -> str:
         return "clock"
     if _WEEKDAY.fullmatch(said):
         return "weekday"
-    if re.match(rf"{_NUM}\b", said, re.I) and not said[:1].isupper():
+    if _BEGINS_WITH_NUMBER.match(said) and not said[:1].isupper():
         return "money" if _MONEY.search(said) else "amount" if _AMOUNT.match(said) else "count"
     return "name" if said[:1].isupper() else "thing"
 
@@ -474,4 +475,4 @@ def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[Item]
 def _kind_of_text(value: str) -> str:
     if _WEEKDAY.fullmatch(value):
         return "weekday"
-    return "name" if value[:1].isupper() else "count" if re.match(rf"{_NUM}\b", value, re.I) else "thing"
+    return "name" if value[:1].isupper() else "count" if _BEGINS_WITH_NUMBER.match(value) else "thing"

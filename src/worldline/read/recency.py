@@ -143,7 +143,8 @@ def _at_hand(
 
     A fact may be closed by a turn about something else; such a turn is no evidence for what it closed.
     """
-    said = {turn.key: _content(turn) for turn in board.turns}
+    concerned = {key for old, later in replaced.items() for key in (old, *later)}
+    said = {turn.key: _content(turn) for turn in board.turns if turn.key in concerned}
     best = {board.turns[at].key for at in order[:DEPTH]}
     named = {need.stem for need in needs(asked) if need.word[:1].isupper()}
     named |= {token for name in asked.people for token in words(name)}

@@ -84,6 +84,7 @@ class Ground(Struct, frozen=True):
     """Who says each turn, folded."""
 
 
+@lru_cache(maxsize=8192)
 def key_of(value: str) -> str:
     """A value as it is compared: its stems without small words."""
     return " ".join(w for w in words(value) if w not in stop()) or fold(value)
@@ -387,6 +388,12 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
     filled = ground.about.roles.get(word)
     if filled and any(set(words(name)) <= set(said) for name in filled):
         return 1.0
+    return _nearest(word, frozenset(said))
+
+
+@lru_cache(maxsize=2_000)
+def _nearest(word: str, said: frozenset[str]) -> float:
+    """How near a word of the question comes to any of a sentence; many candidates share one."""
     return max((_near(word, other) for other in said), default=0.0)
 
 

@@ -59,7 +59,13 @@ REMEDY = "pip install 'worldline[english]'"
 
 def active() -> str | None:
     """Which parser would read, as it is recorded with what it read; None without the extra."""
-    if _TROUBLE or importlib.util.find_spec("spacy") is None:
+    return None if _TROUBLE else _installed()
+
+
+@cache
+def _installed() -> str | None:
+    """Looked for once: every reading says who read it."""
+    if importlib.util.find_spec("spacy") is None:
         return None
     for name in (OFFICIAL, OTHERWISE):
         if importlib.util.find_spec(name) is not None and _version(name) == VERSION:

@@ -9,6 +9,7 @@ text at lines, semicolons and dashes, reads records by grammar and sentences by 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -115,19 +116,55 @@ _FRAGMENT = re.compile(
 )
 
 
+class ToRead(Struct, frozen=True):
+    """A message to be read: who says it, to whom, when."""
+
+    text: str
+    speaker: str = ""
+    addressee: str = ""
+    said_at: datetime | None = None
+
+
 def read(
     text: str, speaker: str = "", addressee: str = "", said_at: datetime | None = None, *, rank: Rank = "user"
 ) -> Reading:
     """What a message says; `rank` is the authority of the speaker's own words."""
-    body = _RUNS.sub(lambda m: " " * len(m.group()), text[:MAX_TEXT].translate(_SAME_LENGTH))
+    return read_all([ToRead(text, speaker, addressee, said_at)], rank=rank)[0]
+
+
+def read_all(told: Sequence[ToRead], *, rank: Rank = "user") -> list[Reading]:
+    """The same of many messages, each by itself; parsed together, which takes half the time."""
+    halves = [_half_read(each) for each in told]
+    trees = iter(parser.parse([piece for half in halves for _, piece in half.pieces]))
+    return [_read(half, [next(trees) for _ in half.pieces], rank) for half in halves]
+
+
+class _HalfRead(Struct, frozen=True):
+    """A message before it is parsed: the claims of its records, and the pieces of the rest."""
+
+    told: ToRead
+    body: str
+    corrects: bool
+    records: list[Claim]
+    topic: str
+    pieces: list[tuple[int, str]]
+
+
+def _half_read(told: ToRead) -> _HalfRead:
+    body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
     corrects = bool(_CORRECTS.search(body[:400]))
-    stated = Stated([], [])
     known, body = bracketed(_GUESS.sub(_guessed, body))
-    found, rest, topic = _record(body, said_at)
-    found += known
+    found, rest, topic = _record(body, told.said_at)
     coded = _CODED.match(body)
     topic = topic or (coded["code"] if coded else "")
-    found += _talk(rest, Talk(speaker, addressee, topic=topic, names=[], named={}), said_at, stated)
+    return _HalfRead(told, body, corrects, found + known, topic, _pieces(rest))
+
+
+def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Reading:
+    body, corrects, said_at, speaker = half.body, half.corrects, half.told.said_at, half.told.speaker
+    stated = Stated([], [])
+    talk = Talk(speaker, half.told.addressee, topic=half.topic, names=[], named={})
+    found = half.records + _talk(zip(half.pieces, trees, strict=True), talk, said_at, stated)
     bare = _bare_record(body, said_at)
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or stated.unsure
     if bare is not None and not told and (not found or role_of(speaker) == "user"):
@@ -243,10 +280,14 @@ def _dated_record(claim: Claim, said_at: datetime | None) -> Claim:
 # Sentences ----------------------------------------------------------------------------------------------
 
 
-def _talk(text: str, talk: Talk, said_at: datetime | None, stated: Stated) -> list[Claim]:
-    pieces = _pieces(text)
+def _talk(
+    pieces: Iterable[tuple[tuple[int, str], list[list[Token]]]],
+    talk: Talk,
+    said_at: datetime | None,
+    stated: Stated,
+) -> list[Claim]:
     found: list[Claim] = []
-    for (begin, piece), sentences in zip(pieces, parser.parse([p for _, p in pieces]), strict=True):
+    for (begin, piece), sentences in pieces:
         for tokens in sentences:
             if not tokens or len(tokens) > LONGEST_SENTENCE:
                 continue

@@ -21,7 +21,7 @@ _MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
 def is_used(view: View) -> bool:
     """Whether this tenant has anything archived."""
     if view.looked is not None:
-        return any(what == 0 and cold and texts for what, cold, texts, *_ in view.looked[1])
+        return any(what == 0 and cold and texts for what, cold, texts, *_ in view.looked[1].get(None, ()))
     return bool(view.query("SELECT 1 FROM words_total WHERE tenant = :t AND cold <> 0 AND texts > 0"))
 
 

@@ -40,6 +40,7 @@ class Indexing(SqlView):
     _tokens: int
     _owners: dict[int, str]
     _seats: dict[int, int]
+    _new: dict[int, str]
 
     def _index(self, key: int, draft: NodeDraft) -> None:
         if is_silent(draft.type, draft.made):
@@ -94,12 +95,12 @@ class Indexing(SqlView):
             if rows:
                 return rows[0]
         if draft.world not in self._seats:
-            found = self.query(
+            found = [] if draft.world in self._new else self.query(
                 "SELECT coalesce(max(position), -1) FROM texts WHERE tenant = :t AND session = :session UNION ALL"
                 " SELECT coalesce(max(position), -1) FROM cold_texts WHERE tenant = :t AND session = :session",
                 session=draft.world,
-            )
-            self._seats[draft.world] = max(-1, *(int(row[0]) for row in found))
+            )  # fmt: skip
+            self._seats[draft.world] = max([-1, *(int(row[0]) for row in found)])
         self._seats[draft.world] += 1
         return draft.world, self._seats[draft.world]
 

@@ -53,9 +53,12 @@ def texts(values: Iterable[str]) -> str:
 def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:
     """Whom these folded names stand for in a scope, the oldest first."""
     known: list[Called] | None = tx.gathering.called(keys, scope) if tx.gathering else None
-    if known is not None:
-        return known
-    rows = tx.query(
+    return stored_names(tx, keys, scope) if known is None else known
+
+
+def stored_names(view: View, keys: Collection[str], scope: int) -> list[Called]:
+    """The same, as it is stored."""
+    rows = view.query(
         "SELECT a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = a.line"
         " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v) FROM aliases a"
         f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope ORDER BY a.id",
@@ -70,17 +73,33 @@ def one_called(tx: Tx, key: str, scope: int) -> int:
     return next((row.line for row in called(tx, [key], scope)), 0)
 
 
-def parts(tx: Tx, keys: Iterable[str], exact: str, slot: str, scope: int, most: int) -> list[NamePart]:
+def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most: int) -> list[NamePart]:
     """Names that share a block key, of whom a slot says something; and the very name, if it is known."""
-    rows = (tx.peek() if tx.gathering and not tx.rows["aliases"] else tx).query(
+    fresh = _fresh_parts(tx, keys, exact, slot, scope) if tx.gathering else None
+    told = {row[2] for row in tx.rows["facts"] if row[3] == slot}
+    rows = (tx if fresh is None else tx.peek()).query(
         "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
         " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
         f" WHERE k.tenant = :t AND k.key IN {_KEYS} AND a.scope = :scope"
-        " AND (f.node IS NOT NULL OR a.key = :exact) ORDER BY 3 DESC, 1, 2 LIMIT :most",
-        keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most,
+        f" AND (f.node IS NOT NULL OR a.key = :exact OR a.line IN {LISTED}) ORDER BY 3 DESC, 1, 2 LIMIT :most",
+        keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
     )  # fmt: skip
-    return [NamePart(line, name, bool(same)) for line, name, same in rows]
+    found = [NamePart(line, name, bool(same)) for line, name, same in rows]
+    return sorted({*found, *fresh}, key=lambda part: (not part.exact, *part))[:most] if fresh else found
+
+
+def _fresh_parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int) -> list[NamePart] | None:
+    """Those among the names that the changeset has gathered; None where the store has to tell."""
+    if any(not tx.is_new(row[4]) for row in tx.rows["aliases"]):
+        return None
+    near = {line for _, key, line in tx.rows["blocks"] if key in keys}
+    told = {row[2] for row in tx.rows["facts"] if row[3] == slot}
+    return [
+        NamePart(line, name, key == exact)
+        for _, _, key, name, line, where in tx.rows["aliases"]
+        if line in near and where == scope and (line in told or key == exact)
+    ]
 
 
 def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int) -> list[NamedLine]:

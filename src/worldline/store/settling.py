@@ -8,15 +8,16 @@ answered so has the answer None, and is put to the store; once rows are written 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, FactRow
 from worldline.ports import Row, Tx
-from worldline.store.naming import Called, texts
+from worldline.store.naming import Called, stored_names, texts
 from worldline.store.slots import OpenFact, value_of
 from worldline.store.view import BELIEF, LISTED, fact_from, listed
 
@@ -27,13 +28,15 @@ _PARENT = (
 )
 _MOST = 300
 """So many facts of one slot are looked at."""
-_NEWEST = (
-    "SELECT value FROM json_each(:only) UNION SELECT w.node FROM json_each(:among) s CROSS JOIN json_each(:slots) p"
-    " CROSS JOIN facts w ON w.tenant = :t AND w.node IN (SELECT x.node FROM facts x WHERE x.tenant = :t"
-    " AND x.subject = s.value AND x.predicate = p.value ORDER BY x.node DESC LIMIT :most)"
+_CHOSEN = (
+    f"SELECT value FROM json_each(:only) UNION SELECT a.node FROM facts a WHERE a.tenant = :t AND a.subject IN {LISTED}"
+    " UNION SELECT w.node FROM json_each(:slots) s CROSS JOIN facts w ON w.tenant = :t AND w.node IN"
+    " (SELECT x.node FROM facts x WHERE x.tenant = :t AND x.subject = CAST(s.value ->> 0 AS BIGINT)"
+    " AND x.predicate = s.value ->> 1 ORDER BY x.node DESC LIMIT :most)"
 )
-_IDS = 16
-"""So many ids are asked for at once, so that the statement stays the same."""
+"""These facts, all those of some subjects, and of others the newest in some slots."""
+_IDS, _MANY_IDS = 16, 256
+"""So many ids are asked for at once, or a multiple of so many, so that the statement stays the same."""
 
 
 class Current(Struct, frozen=True):
@@ -51,20 +54,30 @@ class Current(Struct, frozen=True):
 class Gathering:
     """The look-up of one changeset."""
 
-    def __init__(self, tx: Tx, scope: int, teller: str) -> None:
-        self._tx, self._scope, self._teller = tx, scope, teller
+    def __init__(self, tx: Tx, scope: int, tellers: Mapping[int, str]) -> None:
+        self._tx, self._scope, self._tellers = tx, scope, tellers
+        if _has_beliefs(tx):
+            tx.flush()
+        self._view = tx.peek()
+        """What the look-up asks: rows that do not matter to it need not be written out for it."""
         self._first = tx.next_row("nodes")
         """Whatever has this number or a later one was not stored when the look-up was made."""
         self._names: dict[str, list[Called]] = {}
         self._facts: dict[int, list[Current]] = {}
-        self._slots: frozenset[str] | None = frozenset()
-        """The slots that were looked up of these subjects; None for all."""
-        self._named: frozenset[str] | None = None
-        """All slots of these subjects, where somebody asked for them."""
+        self._slots: dict[int, frozenset[str] | None] = {}
+        """The slots that were looked up of each subject; None for all."""
+        self._named: dict[int, frozenset[str]] = {}
+        """All slots of a subject, where somebody asked for them."""
         self._cut: set[tuple[int, str]] = set()
         """Subjects and slots that hold more than was looked up."""
+        self._kept: set[int] = set()
+        """The beliefs that were looked up."""
         self._by_belief: dict[int, Current] = {}
         self._by_line: dict[int, list[Current]] = {}
+
+    def is_about(self, event: int) -> bool:
+        """Whether what an event claims was looked up."""
+        return event in self._tellers
 
     # Looking up ------------------------------------------------------------------------------------
 
@@ -74,8 +87,9 @@ class Gathering:
         What a changeset asks of them is known from now on; of the other ids it knows that they are new.
         """
         tx, asked = self._tx, list(dict.fromkeys(ids))
-        bound = {f"h{n}": asked[n] if n < len(asked) else b"" for n in range(max(_IDS, len(asked)))}
-        rows = tx.query(
+        room = _IDS if len(asked) <= _IDS else -(-len(asked) // _MANY_IDS) * _MANY_IDS
+        bound = {f"h{n}": asked[n] if n < len(asked) else b"" for n in range(room)}
+        rows = self._view.query(
             "SELECT a.id, a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
             " AND b.line = a.line AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v),"
             f" n.hash, n.name, n.line, {_PARENT}"
@@ -92,30 +106,29 @@ class Gathering:
             tx.recollect(line, (id_, called, its), (parent or None) if line == its else False)
         tx.absent(*(set(asked) - {row[5] for row in rows}))
 
-    def look_up_slots(self, lines: Collection[int]) -> frozenset[str]:
-        """The slots in which anything was ever believed of these subjects."""
-        self._named = frozenset(
-            row[0]
-            for row in self._tx.query(
-                f"SELECT DISTINCT predicate FROM facts WHERE tenant = :t AND subject IN {LISTED}",
-                among=listed(lines),
-            )
-        )
+    def look_up_slots(self, lines: Collection[int]) -> Mapping[int, frozenset[str]]:
+        """The slots in which anything was ever believed of each of these subjects."""
+        rows = self._view.query(
+            f"SELECT DISTINCT subject, predicate FROM facts WHERE tenant = :t AND subject IN {LISTED}",
+            among=listed(lines),
+        ) if lines else []  # fmt: skip
+        found: dict[int, list[str]] = {line: [] for line in lines}
+        for subject, predicate in rows:
+            found[subject].append(predicate)
+        self._named = {line: frozenset(slots) for line, slots in found.items()}
         return self._named
 
-    def look_up_facts(
-        self, lines: Collection[int], slots: frozenset[str] | None, ids: Iterable[bytes]
-    ) -> None:
+    def look_up_facts(self, into: Mapping[int, frozenset[str] | None], ids: Iterable[bytes]) -> None:
         """What is believed of these subjects in these slots (None for all), in this scope's owner.
 
         Of a slot that holds very many the newest are looked up, and the facts of these ids.
         """
-        asked = list(dict.fromkeys(lines))
-        if not asked or self._tx.has_merges():
+        if not into or self._tx.has_merges():
             return
         same = [found[0] for id_ in ids if (found := self._tx.find(id_))]
-        chosen = f"f.subject IN {LISTED}" if slots is None else f"f.node IN ({_NEWEST})"
-        rows = self._tx.query(
+        whole = [line for line, slots in into.items() if slots is None]
+        pairs = [[line, slot] for line, slots in into.items() for slot in sorted(slots or ())]
+        rows = self._view.query(
             "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated, f.phrase,"
             f" {BELIEF}, o.name, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t"
             " AND v.node = d.dst WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from'"
@@ -123,25 +136,27 @@ class Gathering:
             " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-            f" WHERE f.tenant = :t AND {chosen} AND ({self._tx.same_owner(self._scope)}) ORDER BY b.vf, b.id",
-            among=listed(asked), scope=self._scope, slots=texts(slots or ()), most=_MOST, only=listed(same),
+            f" WHERE f.tenant = :t AND f.node IN ({_CHOSEN}) AND ({self._tx.same_owner(self._scope)})"
+            " ORDER BY b.vf, b.id",
+            among=listed(whole), scope=self._scope, slots=orjson.dumps(pairs).decode(), most=_MOST, only=listed(same),
         )  # fmt: skip
-        self._slots = slots
-        self._facts.update({line: [] for line in asked})
+        self._slots.update(into)
         for row in rows:
             self._keep(row)
-        if slots is not None:
-            held = Counter(
-                (fact.fact.row.subject, fact.fact.row.predicate) for fact in self._by_belief.values()
-            )
-            self._cut = {slot for slot, count in held.items() if count >= _MOST}
+        held = Counter((c.fact.row.subject, c.fact.row.predicate) for c in self._by_belief.values())
+        self._cut = {
+            slot for slot, count in held.items() if count >= _MOST and self._slots.get(slot[0]) is not None
+        }
 
     def _keep(self, r: Row) -> None:
         row = fact_from((*r[:5], *r[10:21]))
+        if row.belief.row in self._kept:
+            return
+        self._kept.add(row.belief.row)
         value = value_of(r[3], r[21], r[4])
         fact = OpenFact(row, r[5], bool(r[6]), r[7], bool(r[8]), r[22] or "", r[9], value)
         current = Current(fact, r[25], r[26])
-        self._facts[row.subject].append(current)
+        self._facts.setdefault(row.subject, []).append(current)
         self._by_belief[row.belief.row] = current
         self._by_line.setdefault(current.line, []).append(current)
         self._tx.recollect(row.node, r[23:26])
@@ -155,8 +170,12 @@ class Gathering:
 
     def called(self, keys: Collection[str], scope: int) -> list[Called] | None:
         """Whom these folded names stand for."""
-        if scope != self._scope or any(key not in self._names for key in keys):
+        if scope != self._scope:
             return None
+        if missing := [key for key in keys if key not in self._names]:
+            self._names.update({key: [] for key in missing})
+            for row in stored_names(self._view, missing, scope):
+                self._names[row.key].append(row)
         fresh = [
             Called(key, name, line, True)
             for _, _, key, name, line, where in self._tx.rows["aliases"]
@@ -166,9 +185,12 @@ class Gathering:
 
     def slots(self, subject: int) -> set[str] | None:
         """The slots in which anything was ever believed of a subject, and perhaps others."""
-        if self._named is None or not (subject >= self._first or subject in self._facts):
+        if subject < self._first and subject not in self._named:
             return None
-        return {*self._named, *(row[3] for row in self._tx.rows["facts"] if row[2] == subject)}
+        return {
+            *self._named.get(subject, ()),
+            *(row[3] for row in self._tx.rows["facts"] if row[2] == subject),
+        }
 
     def open_facts(
         self, subject: int, scope: int, among: Collection[str] | None = None
@@ -226,9 +248,11 @@ class Gathering:
         return next((c.world for c in self._by_line.get(fact, ())), None)
 
     def _current(self, subject: int, scope: int, slots: Collection[str] | None) -> list[Current] | None:
-        looked_up = subject >= self._first or (subject in self._facts and self._covers(slots))
-        if scope != self._scope or not looked_up or self._tx.has_merges():
+        if scope != self._scope or self._tx.has_merges():
             return None
+        if subject < self._first and not self._covers(subject, slots):
+            more = None if slots is None else (self._slots.get(subject) or frozenset()) | frozenset(slots)
+            self.look_up_facts({subject: more}, ())
         stored = self._facts.get(subject, [])
         found = [c for c in stored if self._is_open(c.belief.row)]
         facts = {row[0]: row for row in self._tx.rows["facts"]}
@@ -245,22 +269,29 @@ class Gathering:
                 return None  # believed again after it was given up: whose it is stands in the store
         return sorted(found, key=lambda c: (c.belief.valid.start, c.belief.row))
 
-    def _covers(self, slots: Collection[str] | None) -> bool:
-        """Whether all that is stored in these slots was looked up."""
-        if self._slots is None or slots is None:
-            return self._slots is None
-        missing = set(slots) - self._slots
-        return not missing or (self._named is not None and missing.isdisjoint(self._named))
+    def _covers(self, subject: int, slots: Collection[str] | None) -> bool:
+        """Whether all that is stored in these slots of a subject was looked up."""
+        looked, named = self._slots.get(subject, frozenset()), self._named.get(subject)
+        if looked is None or slots is None:
+            return looked is None
+        missing = set(slots) - looked
+        return not missing or (named is not None and missing.isdisjoint(named))
 
     def _fresh(self, row: Row, belief: Belief, line: int) -> Current:
         node, _, subject, predicate, object_, literal, phrase, _, kind, one, rank, dated = row
         value = value_of(object_, self._tx.name_of(object_) if object_ else None, literal)
-        cited = any(edge[3] == node and edge[4] == "derived_from" for edge in self._tx.rows["edges"])
+        cited = (e[5] for e in self._tx.rows["edges"] if e[3] == node and e[4] == "derived_from")
         fact = OpenFact(
             FactRow(node, subject, predicate, object_, literal, belief), kind, bool(one), rank, bool(dated),
-            self._teller if cited else "", phrase, value,
+            self._tellers.get(next(cited, 0), ""), phrase, value,
         )  # fmt: skip
         return Current(fact, line, self._world_of(node) or 0)
+
+
+def _has_beliefs(tx: Tx) -> bool:
+    """Whether a changeset has gathered names or facts, or given any up, so that a look-up must see them."""
+    known = tx.rows["aliases"] or tx.rows["facts"] or tx.closes["beliefs"]
+    return bool(known) or any(row[4] == "Fact" for row in tx.rows["beliefs"])
 
 
 def _belief(row: Row) -> Belief:

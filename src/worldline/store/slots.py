@@ -90,11 +90,11 @@ def slots_of(tx: Tx, subject: int) -> Collection[str]:
     known: set[str] | None = tx.gathering.slots(subject) if tx.gathering else None
     if known is not None:
         return known
-    rows = tx.query(
+    rows = (tx.peek() if tx.gathering else tx).query(
         f"SELECT DISTINCT predicate FROM facts WHERE tenant = :t AND subject IN {LISTED}",
-        among=listed(tx.same_as(subject)),
+        among=listed(lines := tx.same_as(subject)),
     )
-    return [row[0] for row in rows]
+    return {*(row[0] for row in rows), *(row[3] for row in tx.rows["facts"] if row[2] in lines)}
 
 
 def open_facts_among(tx: Tx, nodes: Collection[int], scope: int) -> list[OpenFact]:

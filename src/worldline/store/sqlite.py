@@ -59,7 +59,7 @@ _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") 
 _COUNTER, _QUEUE = 0, 1
 PAGE = 1024
 """Bytes of a page. A write touches many pages and changes little in each: small ones write half as much."""
-CHECKPOINT = 4000
+CHECKPOINT = 16000
 """Pages of the log, after which they are copied back; the more, the fewer are copied twice."""
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""

@@ -208,7 +208,9 @@ class SqlTx(Indexing, Tx):
         """(id, name, lineage) of a stored node; they never change."""
         held = self._stored.get(key)
         if held is None:
-            rows = self.query("SELECT hash, name, line FROM nodes WHERE tenant = :t AND id = :key", key=key)
+            rows = (self if key in self._put_here else self.peek()).query(
+                "SELECT hash, name, line FROM nodes WHERE tenant = :t AND id = :key", key=key
+            )
             held = self._stored[key] = rows[0]
         return held
 
@@ -577,7 +579,10 @@ class SqlTx(Indexing, Tx):
     def propose(self, op: Propose) -> None:
         """Stages a merge once a scope; one that was decided before is not staged again."""
         a, b = sorted((op.a, op.b))
-        found = self.query(
+        gathered = [
+            row[2:] for row in self.rows["proposals"] if (row[3], row[4], row[9]) == (a, b, self.scope_id)
+        ]
+        found = gathered or (self if self.closes["proposals"] else self.peek()).query(
             "SELECT hash, status FROM proposals WHERE tenant = :t AND a = :a AND b = :b AND kt = :forever"
             " AND scope = :scope",
             a=a, b=b, scope=self.scope_id,
@@ -590,8 +595,13 @@ class SqlTx(Indexing, Tx):
 
     def proposal_id(self, a: int, b: int) -> bytes:
         """The same pair in another scope is another proposal, for its owner to decide."""
-        rows = self.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=self.scope_id)
-        return record_id("proposal", self.id_of(a).hex(), self.id_of(b).hex(), *(row[0] for row in rows))
+        key = self.scope_keys.get(self.scope_id) if self.scope_id else None
+        if key is None:
+            rows = self.query("SELECT key FROM scopes WHERE tenant = :t AND id = :scope", scope=self.scope_id)
+            key = rows[0][0] if rows else None
+        return record_id(
+            "proposal", self.id_of(a).hex(), self.id_of(b).hex(), *([] if key is None else [key])
+        )
 
     def add_proposal(self, id_: bytes, *rest: Any) -> None:
         """A row for a proposal's new status."""

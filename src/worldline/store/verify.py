@@ -43,6 +43,8 @@ from worldline.text import passages
 
 Progress = Callable[[str, int], None]
 _BATCH = 5000
+_TOGETHER = 200
+"""Changesets whose rows are read together."""
 
 _DRAWN = frozenset({"causes", "contradicts", "subtype_of", "relates_to", "precedes"})
 """Types of edges that a night puts as its own work only; of others it may shorten what somebody stated."""
@@ -281,13 +283,12 @@ def _check_log(check: Checker) -> int:
     covered: dict[str, set[int]] = {table: set() for table in COVERED}
     ended: dict[str, dict[int, int]] = {table: {} for table in CLOSABLE}
     nights: dict[str, set[int]] = {"nodes": set(), "edges": set()}
-    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
-    for sequence, known, kind, body, before, hash_ in check.rows(sql):
+    for (sequence, known, kind, body, before, hash_), stored in _changesets(check):
         count += 1
         where = f"changeset {sequence} ({show(known)})"
         if sequence != count or before != previous or known <= last:
             check.found(where, "the chain of changesets is broken here")
-        content = _check_changeset(check, where, known, body, covered, ended)
+        content = _check_changeset(check, where, known, body, stored, covered, ended)
         if sequence in check.tombs.seals:
             was, rest = check.tombs.seals[sequence]
             if content != rest:
@@ -303,6 +304,27 @@ def _check_log(check: Checker) -> int:
     _check_uncovered(check, covered, ended)
     _check_marks(check, nights)
     return count
+
+
+def _changesets(check: Checker) -> Iterator[tuple[tuple[Any, ...], dict[str, dict[int, bytes]]]]:
+    """The rows of the log in order, each with the rows that it and its neighbours put, as they are stored."""
+    sql = "SELECT sequence, known, kind, body, previous, hash FROM log WHERE tenant = :t ORDER BY sequence"
+    log = check.rows(sql)
+    for start in range(0, len(log), _TOGETHER):
+        some = log[start : start + _TOGETHER]
+        put: dict[str, set[int]] = {table: set() for table in COVERED}
+        for row in some:
+            _note_rows(put, row[3])
+        stored = {
+            table: erasing.covered_rows(
+                lambda sql, args: check.rows(sql, **args), check.tenant, table, sorted(numbers)
+            )
+            for table, numbers in put.items()
+            if numbers
+        }
+        for row in some:
+            yield row, stored
+        check.progress("log", min(start + _TOGETHER, len(log)))
 
 
 def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
@@ -331,6 +353,7 @@ def _check_changeset(
     where: str,
     known: int,
     body: bytes,
+    stored: dict[str, dict[int, bytes]],
     covered: dict[str, set[int]],
     ended: dict[str, dict[int, int]],
 ) -> bytes:
@@ -342,7 +365,7 @@ def _check_changeset(
                 rows = [ledger.close_bytes(table, number, known) for number in numbers]
             else:
                 covered[table].update(n for n in numbers if not check.tombs.is_gone(table, n, known))
-                rows = _stored_rows(check, where, known, table, numbers)
+                rows = _stored_rows(check, where, known, table, numbers, stored.get(table, {}))
             content.update(b"\n".join(rows) + b"\n")
             for number, row, expected in zip(numbers, rows, sums, strict=True):
                 if row and crc32(row) != expected:
@@ -352,8 +375,9 @@ def _check_changeset(
     return content.digest()
 
 
-def _stored_rows(check: Checker, where: str, known: int, table: str, numbers: list[int]) -> list[bytes]:
-    stored = erasing.covered_rows(lambda sql, args: check.rows(sql, **args), check.tenant, table, numbers)
+def _stored_rows(
+    check: Checker, where: str, known: int, table: str, numbers: list[int], stored: dict[int, bytes]
+) -> list[bytes]:
     found = []
     for number in numbers:
         gone = check.tombs.is_gone(table, number, known)

@@ -6,7 +6,7 @@ may not see, none may see.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -76,7 +76,7 @@ class SqlView(View):
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self._merged: bool | None = None
         self._owned = scope.bound()
-        self.looked: tuple[frozenset[str], list[tuple[Any, ...]]] | None = None
+        self.looked: tuple[frozenset[str], Mapping[str | None, list[tuple[Any, ...]]]] | None = None
         """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
@@ -447,13 +447,14 @@ class SqlView(View):
     def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
         """(node, rank) of the texts, and of facts and names, that hold any of these words, best first.
 
-        Time is not looked at.
+        Time is not looked at. Where only texts are asked for, whoever reads them sees which may be seen: most of
+        what is found here is of this scope, and all of it where the scope is a small part of the memory.
         """
         if not tokens:
             return []
         owners = [words.owner_token(kind, value) for kind, value in self._owned.items()]
         wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
-        return words.search(self, words.any_of(wanted), limit, owners)
+        return words.search(self, words.any_of(wanted), limit, owners, None if facts else list)
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""

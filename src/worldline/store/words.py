@@ -14,7 +14,7 @@ import math
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from zlib import crc32
 
@@ -167,18 +167,19 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     fresh: list[tuple[int, str, str, str]] = []
     chunks: list[Row] = []
     long: set[str] = set()
-    for what, where, one, two, term, held, kinds, blob in _look(view, wanted, short):
+    looked = _look(view, wanted, short)
+    for what, where, one, two, term, held, kinds, _ in looked.get(None, ()):
         if what == 2:
             fresh.append((one, term, held, kinds))
-        elif where in cold and (what == 0 or term in found):
-            if what == 0:
-                texts, tokens = texts + int(one), tokens + int(two)
-            elif what == 1:
-                found[term] += int(one)
-                if one > _SHORT or not short:
-                    long.add(term)
-            else:
-                chunks.append((term, where, one, blob))
+        elif where in cold:
+            texts, tokens = texts + int(one), tokens + int(two)
+    for what, where, one, _, term, _, _, blob in (row for each in wanted for row in looked.get(each, ())):
+        if where in cold and what == 1:
+            found[term] += int(one)
+            if one > _SHORT or not short:
+                long.add(term)
+        elif where in cold:
+            chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
     waiting: dict[str, list[bytes]] = defaultdict(list)
@@ -189,12 +190,15 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     return Counts(texts, tokens, found, waiting, gathered)
 
 
-def _look(view: View, terms: Collection[str], short: int) -> list[Row]:
-    """What `_COUNTED` tells of these terms; where it was looked at already, that is taken."""
+def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None, list[Row]]:
+    """What `_COUNTED` tells of each of these terms, and (None) of all texts; an earlier look will do."""
     held = view.looked
     if held is not None and held[0].issuperset(terms):
         return held[1]
-    return view.query(_COUNTED, terms=_listed(terms), short=short)
+    found: dict[str | None, list[Row]] = {}
+    for row in view.query(_COUNTED, terms=_listed(terms), short=short):
+        found.setdefault(row[4] if row[0] in (1, 3) else None, []).append(row)
+    return found
 
 
 def search(
@@ -610,17 +614,22 @@ def _length(text: tuple[int, str, str, str]) -> int:
 
 def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
-    marked = only is not None and any(term[:1] in WEIGHTS for term in only)
     for text in texts:
-        if only is not None and not marked and only.isdisjoint(text[2].split()):
-            continue
-        row, terms = text[0], _terms(text)
-        head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
-        for term, often in terms.items():
-            if only is None or term in only:
-                yield term, head + _OFTEN[min(often, 255)]
+        held = _posted(*text)
         if only is None:
-            yield EVERY, head + _OFTEN[min(len(terms), 255)]
+            yield from held.items()
+        else:
+            yield from ((term, held[term]) for term in held.keys() & only if term != EVERY)
+
+
+@lru_cache(4 * FRESH)
+def _posted(row: int, owner: str, held: str, kinds: str) -> Mapping[str, bytes]:
+    """The postings of one passage; kept, because whoever counts looks at all passages that wait."""
+    text = row, owner, held, kinds
+    terms = _terms(text)
+    head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
+    found = {term: head + _OFTEN[min(often, 255)] for term, often in terms.items()}
+    return found | {EVERY: head + _OFTEN[min(len(terms), 255)]}
 
 
 class _Numbered(dict[str, int]):

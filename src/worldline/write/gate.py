@@ -14,6 +14,7 @@ from __future__ import annotations
 import gzip
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -87,11 +88,17 @@ def compressed(data: bytes) -> int:
 
 def novelty(text: str, nearest: Sequence[str]) -> float:
     """Which share of the event's information its neighbours do not already hold."""
+    return _novelty(text, tuple(nearest[:NEAREST]))
+
+
+@lru_cache(8)
+def _novelty(text: str, nearest: tuple[str, ...]) -> float:
+    """Kept for a moment: whether vectors could decide anything asks for it before the verdict does."""
     event = text.encode("utf-8", "replace")
     own = compressed(event)
     if own < TINY:
         return 0.05
-    known = "\n".join(nearest[:NEAREST]).encode("utf-8", "replace")[:MEMORY_BYTES]
+    known = "\n".join(nearest).encode("utf-8", "replace")[:MEMORY_BYTES]
     if not known:
         return 1.0
     added = compressed(known + event) - compressed(known)

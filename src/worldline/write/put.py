@@ -7,6 +7,7 @@ write says that nothing changed.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
@@ -41,18 +42,26 @@ def session_world(tx: Tx, name: str, place: Place) -> int:
     return events.session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
 
 
-def append_event(
-    tx: Tx, event: Event, place: Place, limit: int, undated: Instant | None = None, draft: str | None = None,
-    reading: bytes | None = None, described: bytes | None = None,
-) -> tuple[int, bool]:  # fmt: skip
-    """Stores a verbatim event; (key, whether it is new).
+class AtHand(Struct, frozen=True):
+    """What is known of an event before it is stored, as it is stored."""
 
-    `undated` is when it was said if nobody says; `draft` is what is still to be done with a new one,
-    `reading` what it says, `described` how recall will see it.
-    """
+    undated: Instant | None = None
+    """When it was said if nobody says."""
+    draft: str | None = None
+    """What is still to be done with a new one."""
+    signals: str | None = None
+    """What the gate found in it."""
+    reading: bytes | None = None
+    """What it says."""
+    described: bytes | None = None
+    """How recall will see it."""
+
+
+def append_event(tx: Tx, event: Event, place: Place, limit: int, known: AtHand) -> tuple[events.Stored, bool]:
+    """Stores a verbatim event; the event as it is stored, and whether it is new."""
     text = clean_text(event.text, "text", limit)
     sender = clean_name(event.speaker, "speaker") if event.speaker else ""
-    said_at, offset = (undated or tx.stamp, 0) if event.said_at is None else moment(event.said_at)
+    said_at, offset = (known.undated or tx.stamp, 0) if event.said_at is None else moment(event.said_at)
     if said_at == FOREVER:
         raise InvalidTime("nothing is said at the end of time; give the moment it was said")
     session = event.session or place.session
@@ -61,26 +70,29 @@ def append_event(
     key = _event_key(event, place, world, sender, dated, text)
     world_id = tx.id_of(world) if world else None
     id_ = event_id(sender, world_id, said_at, text, event.external_id)
-    stored = None if events.is_unheard(tx, key, id_) else events.same_event(tx, key)
-    if stored is not None:
-        _require_same(tx, stored, text)
-        said_at = stored.said_at
-        id_ = event_id(sender, world_id, said_at, text, event.external_id)
-        if tx.beliefs(stored.node):
-            return stored.node, False  # otherwise it was taken back, and is said again
+    same = None if events.is_unheard(tx, key, id_) else events.same_event(tx, key)
+    stored = events.Stored(
+        0, text, sender, event.recipient or "", said_at, offset, known.draft, known.reading
+    )
+    if same is not None:
+        _require_same(tx, same, text)
+        stored = replace(stored, said_at=same.said_at)
+        id_ = event_id(sender, world_id, same.said_at, text, event.external_id)
+        if tx.beliefs(same.node):
+            return replace(stored, key=same.node), False  # otherwise it was taken back, and is said again
     node = NodeDraft(
-        "Turn", sender, text, valid=Interval(said_at), world=world, scope=place.scope,
+        "Turn", sender, text, valid=Interval(stored.said_at), world=world, scope=place.scope,
         metadata=clean_metadata(event.metadata),
-        id=id_, described=described,
+        id=id_, described=known.described,
     )  # fmt: skip
     row, new = tx.put(node)
     if tx.is_new(row) or not events.is_event(tx, row):
         tx.add(
-            "events", row, key, sender, event.recipient, said_at, offset, world or None, event.modality,
-            event.category, event.source, event.external_id, "pending" if draft else "stored", draft, None,
-            reading,
+            "events", row, key, sender, event.recipient, stored.said_at, offset, world or None, event.modality,
+            event.category, event.source, event.external_id, "pending" if known.draft else "stored", known.draft,
+            known.signals, known.reading,
         )  # fmt: skip
-    return row, new
+    return replace(stored, key=row), new
 
 
 def _event_key(

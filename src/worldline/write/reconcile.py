@@ -7,10 +7,11 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 import orjson
+from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
@@ -21,7 +22,7 @@ from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadat
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
-from worldline.reading.read import MAX_TEXT, Reading, read
+from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.reading.voices import role_of
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import (
@@ -65,29 +66,39 @@ def is_own_voice(speaker: str) -> bool:
     return not speaker or role_of(speaker) != "assistant"
 
 
-def read_event(event: Event, user: str | None, now: Instant) -> Reading:
-    """What an event says; an assistant's own words are not evidence about the world."""
-    said_at, offset = (now, 0) if event.said_at is None else moment(event.said_at)
-    return _read(event.text, event.speaker, event.recipient or "", (said_at, offset), user)
+def read_events(said: Sequence[Event], user: str | None, moments: Sequence[Instant]) -> list[Reading]:
+    """What events say, with when each was said; an assistant's own words are not evidence about the world."""
+    return _read_all(
+        [
+            (e.text, e.speaker, e.recipient or "", (now, 0) if e.said_at is None else moment(e.said_at))
+            for e, now in zip(said, moments, strict=True)
+        ],
+        user,
+    )
 
 
 def reading_of(stored: Stored, user: str | None) -> Reading:
     """The reading that is kept with an event, or a fresh one where none is."""
     if stored.reading:
         return DECODER.decode(stored.reading)
-    return _read(stored.text, stored.speaker, stored.recipient, (stored.said_at, stored.utc_offset), user)
+    when = stored.said_at, stored.utc_offset
+    return _read_all([(stored.text, stored.speaker, stored.recipient, when)], user)[0]
 
 
-def _read(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> Reading:
-    if not is_own_voice(speaker):
-        return Reading("nobody, an assistant's own words")
+def _read_all(said: Sequence[tuple[str, str, str, tuple[Instant, int]]], user: str | None) -> list[Reading]:
+    told = [_told(*each, user) if is_own_voice(each[1]) else None for each in said]
+    readings = iter(read_all([each for each in told if each is not None]))
+    unread = Reading("nobody, an assistant's own words")
+    return [unread if each is None else next(readings) for each in told]
+
+
+def _told(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> ToRead:
     try:
         when = to_datetime(*said)
     except OverflowError:  # at the ends of time no date can be told
         when = None
-    return read(
-        spoken(text[:MAX_TEXT]), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "", when
-    )
+    addressee = recipient if is_own_voice(recipient) else ""
+    return ToRead(spoken(text[:MAX_TEXT]), who_speaks(speaker, user), addressee, when)
 
 
 def who_speaks(speaker: str, user: str | None) -> str:
@@ -119,10 +130,9 @@ def settle(
     `near` is what shares words with the text, where somebody has looked for it already.
     """
     told = ToldBy(event.key, event.said_at, by)
-    sound = [
-        c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
-    ]
-    _look_up(tx, sound, event, place)
+    sound = _sound(claims)
+    if tx.gathering is None or not tx.gathering.is_about(event.key):
+        look_up(tx, [Claimed(event.key, event.speaker, sound)], place)
     before = (
         _lately_held(
             tx,
@@ -140,8 +150,24 @@ def settle(
     return any(changed)
 
 
-def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> None:
-    """All that settling these claims is going to ask, in as few statements as there are kinds of things."""
+def _sound(claims: Iterable[Claim]) -> list[Claim]:
+    """Those that speak of somebody, and of something unless they end it."""
+    return [
+        c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
+    ]
+
+
+class Claimed(Struct, frozen=True):
+    """An event (its row) whose claims are to be settled, and who said it."""
+
+    event: int
+    teller: str
+    claims: Sequence[Claim]
+
+
+def look_up(tx: Tx, said: Sequence[Claimed], place: Place) -> None:
+    """All that settling these events is going to ask, in as few statements as there are kinds of things."""
+    claims = _sound(claim for each in said for claim in each.claims)
     if not claims:
         return
     names = {
@@ -150,7 +176,7 @@ def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> No
         for part in (claim.subject, claim.object if claim.kind == "entity" or claim.family == "name" else "")
         if part.strip()
     }
-    found = Gathering(tx, place.scope, event.speaker)
+    found = Gathering(tx, place.scope, {each.event: each.teller for each in said})
     ids = {name: node_id("Entity", name, "", None, None) for name in names.values()}
     world = tx.id_of(place.world) if place.world else None
     facts = [
@@ -158,15 +184,19 @@ def _look_up(tx: Tx, claims: Sequence[Claim], event: Stored, place: Place) -> No
                 None if c.kind == "entity" else orjson.dumps(c.object).decode(), world)
         for c in claims if c.object.strip() for slot in (c.key, *c.others)
     ]  # fmt: skip
-    found.look_up_names({key for name in names.values() for key in name_keys(name)}, [*ids.values(), *facts])
+    keys = {key for name in names.values() for key in name_keys(name)}
+    found.look_up_names(keys | {fold(c.subject) for c in claims}, [*ids.values(), *facts])
     tx.gathering = found
-    subjects = [part for c in claims for part in (c.subject, c.object if c.active else "") if part in names]
-    lines = [line for part in subjects if (line := _line_of(tx, names[part], place))]
-    held = found.look_up_slots(lines) if any(map(joins, claims)) else frozenset[str]()
-    both = (way for claim in claims for way in (claim, oriented(claim, lambda key: True)))
-    parts = [looks_into(claim, held) for claim in both]
-    into = None if None in parts else frozenset(slot for part in parts for slot in part or ())
-    found.look_up_facts(lines, into, facts)
+    lines = {part: line for part, name in names.items() if (line := _line_of(tx, name, place))}
+    subjects = [(c, lines[part]) for c in claims for part in (c.subject, c.object) if part in lines]
+    subjects = [(c, line) for c, line in subjects if c.active or line == lines.get(c.subject)]
+    held = found.look_up_slots({line for _, line in subjects}) if any(map(joins, claims)) else {}
+    into: dict[int, frozenset[str] | None] = {}
+    for claim, line in subjects:
+        for way in (claim, oriented(claim, lambda key: True)):
+            more, known = looks_into(way, held.get(line, ())), into.get(line, frozenset())
+            into[line] = None if more is None or known is None else known | more
+    found.look_up_facts(into, facts)
 
 
 def _line_of(tx: Tx, name: str, place: Place) -> int:

@@ -1,36 +1,46 @@
-"""Remembering, straight through: the words first, then what they say.
+"""Remembering, straight through: the words, and what they say.
 
-    redact → append (durable) → judge → extract → settle the facts → commit
+    redact → read → judge → one changeset: append the words, settle the facts
 
-The first changeset makes the verbatim text safe; the second one settles what the text claims and
-the facts that came with it. A crash in between leaves the event pending, and `resume` goes on.
+The verbatim text, what it claims and the facts that came with it are committed together. Where the claims cannot
+be settled, or a model is to be asked, the words are committed by themselves; the event stays pending, and `resume`
+goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import Instant, Interval, When, moment
-from worldline.errors import InvalidInput, NotFound, Refused, WorldlineError
+from worldline.errors import InvalidInput, NotFound, Refused, StoreError, WorldlineError
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_metadata, clean_struct, clean_text
 from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
 from worldline.ports import Tx, View
+from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading
 from worldline.store import events
-from worldline.store.events import handed_out, stored_event, to_settle
+from worldline.store.events import Stored, handed_out, stored_event, to_settle
 from worldline.store.indexing import described_draft
 from worldline.text import content_words
 from worldline.write import model_extract, put
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
 from worldline.write.given import believe, not_given
-from worldline.write.reconcile import ENCODER, read_event, reading_of, settle, sharing_words
+from worldline.write.reconcile import (
+    ENCODER,
+    Claimed,
+    look_up,
+    read_events,
+    reading_of,
+    settle,
+    sharing_words,
+)
 from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
@@ -39,6 +49,8 @@ _NEAREST = 5
 _GATED = 8000
 _COMMON = 60
 """Above so many texts a word does not help to find the nearest ones."""
+AHEAD = 40
+"""So many events are looked ahead at, so that what settling them needs is looked up together."""
 MINUTE = 60_000_000
 ECHO = "it repeats what this memory has handed out"
 
@@ -58,24 +70,113 @@ _DRAFT = list[Pending]
 
 
 def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
-    """Stores an event verbatim, then believes what it claims and the facts given with it."""
+    """Stores an event verbatim, and believes what it claims and the facts given with it."""
     event, given = _checked(event, handle), [clean_struct(fact, Fact) for fact in given]
     (event, given), secrets = _redacted((event, tuple(given)), handle)
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
-    left = _left(handle, given)
-    made = _made(handle, event, left)
-    words = HeardWords()
-    stored = handle.write(
-        "remember", lambda tx, place: words.kept(tx, event, made, _append(tx, event, place, handle, left, made)),
-        dry_run=dry_run,
-    )  # fmt: skip
-    stored = replace(stored, redacted=secrets)
-    if left is None or dry_run or stored.id is None:
-        return stored
-    if stored.changed or given:
-        return understand(handle, stored, left, words)
-    return _finished(handle, stored, [stored.id])
+    told = Intake(handle, [event], _left(handle, given)).told(dry_run=dry_run)
+    return replace(told, redacted=secrets)
+
+
+def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
+    """A whole conversation in one changeset."""
+    cleaned = [_redacted(_checked(event, handle), handle) for event in said]
+    intake = Intake(handle, [event for event, _ in cleaned], _left(handle, ()))
+    told = intake.told(dry_run=dry_run)
+    return replace(
+        told, ids=tuple(intake.ids), redacted=tuple(name for _, found in cleaned for name in found)
+    )
+
+
+class Intake:
+    """Events on their way into the store, all in one changeset with what the rules read in them.
+
+    Where that cannot be settled, the words are stored by themselves and wait. They also come first where a
+    model is to be asked what they say.
+    """
+
+    def __init__(self, handle: Handle, said: Sequence[Event], left: Pending | None) -> None:
+        self.handle, self.said, self.left = handle, said, left
+        self.made = _made(handle, said, left)
+        self.together = left is not None and not left.model
+        """Whether words and what they say go into one changeset."""
+        self.verdicts: list[Signals] = []
+        self.ids: list[str] = []
+        self.fresh: list[str] = []
+        self.open: list[str] = []
+        """Those that a changeset of their own has to settle."""
+        self.by: Tx | None = None
+
+    def told(self, *, dry_run: bool) -> Receipt:
+        """Everything said is stored and understood."""
+        handle, left = self.handle, self.left
+        if left is None or dry_run:
+            return self.kept(dry_run=dry_run)
+        stored = self._at_once(left) if self.together else self.kept()
+        id_ = stored.id
+        if known := [id_ for id_ in self.ids if id_ not in self.fresh and id_ not in self.open]:
+            stored = _finished(handle, stored, known)
+        if self.together:
+            stored = model_extract.joined(stored, recluster(handle, self.by))
+        if self.open:
+            stored = _understand_all(handle, replace(stored, id=id_), self.open, left)
+        return replace(stored, id=id_)
+
+    def kept(self, *, dry_run: bool = False) -> Receipt:
+        """The words alone; what they say waits."""
+        self.together = False
+        return self.handle.write("remember", self.work, dry_run=dry_run)
+
+    def _at_once(self, left: Pending) -> Receipt:
+        """One changeset; the words alone, where what they say cannot be settled."""
+        if left.extract and self.handle.config.gate != "off":
+            self._judge_all()
+        try:
+            return self.handle.write("remember", self.work)
+        except StoreError:
+            raise
+        except BaseException as error:  # an interrupt too: what was said is not lost
+            self.kept()  # fails as well where the words cannot be stored
+            if isinstance(error, InvalidInput | Refused | NotFound):
+                self.handle.write("remember", lambda tx, place: _reject(tx, self.open, left))
+            raise
+
+    def _judge_all(self) -> None:
+        """What the gate says of each event."""
+        said = [(event.text, event.speaker, 0) for event in self.said]
+        heard = self.handle.read(lambda view: _heard_all(view, said))
+        self.verdicts = [_judge(self.handle, each) for each in heard]
+
+    def work(self, tx: Tx, place: Place) -> Done:
+        """The changeset: all the words, then what they say."""
+        self.by, self.ids, self.fresh, self.open = tx, [], [], []
+        settled: list[ToSettle] = []
+        last = b""
+        for number, (event, made) in enumerate(zip(self.said, self.made, strict=True)):
+            signals = self.verdicts[number] if self.together and self.verdicts else None
+            left = self.left if not self.together else None
+            undated = tx.stamp - (len(self.said) - 1 - number)
+            stored, new = _append(tx, event, place, self.handle, left, made, undated, signals)
+            last = tx.id_of(stored.key)
+            self.ids.append(last.hex())
+            if new:
+                self.fresh.append(last.hex())
+            if new and self.together and tx.is_new(stored.key):
+                settled.append(ToSettle(stored, made.said or Reading(""), signals))
+            elif self.left is not None and (new or self.left.facts):
+                self._leave_open(tx, stored)
+        if self.left is not None:
+            _settle_all(tx, settled, place, self.handle, self.left)
+        return last or None, bool(self.fresh)
+
+    def _leave_open(self, tx: Tx, stored: Stored) -> None:
+        """To be settled in a changeset of its own; one that was stored before may wait for something else too."""
+        assert self.left is not None
+        self.open.append(tx.id_of(stored.key).hex())
+        if not tx.is_new(stored.key):
+            others = _others(events.draft_of(tx, stored.key), self.left)
+            events.leave(tx, stored.key, _drafted([*others, self.left]))
 
 
 def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
@@ -86,26 +187,6 @@ def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
             model_extract.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
         )
     return stored
-
-
-class HeardWords(Struct):
-    """What the first changeset has stored, so that the gate need not look it up."""
-
-    said: dict[str, tuple[str, str, int]] = field(default_factory=dict)
-    """Text, speaker and row by id."""
-    readings: dict[str, Reading] = field(default_factory=dict)
-    """Those of events that speak of a change."""
-    near: dict[str, list[int]] = field(default_factory=dict)
-    """What shares words with an event that speaks of a change, by its id."""
-
-    def kept(self, tx: Tx, event: Event, made: MadeReady, done: Done) -> Done:
-        """Notes an event that was stored just now."""
-        found = tx.find(done[0]) if done[0] is not None else None
-        if done[0] is not None and found is not None:
-            self.said[done[0].hex()] = (event.text, tx.name_of(found[0]), found[0])
-            if made.said is not None and made.said.cues.change:
-                self.readings[done[0].hex()] = made.said
-        return done
 
 
 def _checked(event: Event, handle: Handle) -> Event:
@@ -131,56 +212,32 @@ class MadeReady(Struct, frozen=True):
 
     reading: bytes | None = None
     described: bytes | None = None
+    dated: bool = False
+    """Whether the description speaks of days, which depend on the moment."""
     said: Reading | None = None
     said_at: Instant = 0
     """The moment that all of it was worked out for."""
-    dated: bool = False
-    """Whether the description speaks of days, which depend on that moment."""
 
 
-def _made(handle: Handle, event: Event, left: Pending | None) -> MadeReady:
-    """What an event says, and how recall will see it."""
-    said_at = handle.clock() if event.said_at is None else moment(event.said_at)[0]
+def _made(handle: Handle, said: Sequence[Event], left: Pending | None) -> list[MadeReady]:
+    """What events say, and how recall will see them."""
+    moments = [handle.clock() if event.said_at is None else moment(event.said_at)[0] for event in said]
+    seen = [_seen(event, said_at) for event, said_at in zip(said, moments, strict=True)]
+    if left is None or not left.extract:
+        return [MadeReady(None, *each, None, at) for each, at in zip(seen, moments, strict=True)]
+    readings = read_events(said, handle.scope.user, moments)
+    return [
+        MadeReady(ENCODER.encode(reading), *each, reading, at)
+        for reading, each, at in zip(readings, seen, moments, strict=True)
+    ]
+
+
+def _seen(event: Event, said_at: Instant) -> tuple[bytes, bool]:
+    """An event as recall will see it, and whether that speaks of days."""
     draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
     draft.metadata = clean_metadata(event.metadata)
-    seen = described_draft(draft)
-    described, dated = msgspec.msgpack.encode(seen), bool(seen.dates)
-    if left is None or not left.extract:
-        return MadeReady(None, described, None, said_at, dated)
-    said = read_event(event, handle.scope.user, said_at)
-    return MadeReady(ENCODER.encode(said), described, said, said_at, dated)
-
-
-def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
-    """A whole conversation: one changeset for the words, one for what they say."""
-    cleaned = [_redacted(_checked(event, handle), handle) for event in said]
-    left = _left(handle, ())
-    made = [_made(handle, event, left) for event, _ in cleaned]
-    ids: list[str] = []
-    fresh: list[str] = []
-    words = HeardWords()
-
-    def work(tx: Tx, place: Place) -> Done:
-        last = None
-        ids.clear()
-        fresh.clear()
-        for number, (event, _) in enumerate(cleaned):
-            undated = tx.stamp - (len(cleaned) - 1 - number)
-            done = _append(tx, event, place, handle, left, made[number], undated)
-            last, new = words.kept(tx, event, made[number], done)
-            ids.append(last.hex() if last else "")
-            fresh.extend(ids[-1:] if new else [])
-        return last, bool(fresh)
-
-    stored = handle.write("remember", work, dry_run=dry_run)
-    stored = replace(stored, ids=tuple(ids), redacted=tuple(name for _, found in cleaned for name in found))
-    if left is None or dry_run:
-        return stored
-    known = [id_ for id_ in ids if id_ and id_ not in fresh]
-    stored = _finished(handle, stored, known) if known else stored
-    if not fresh:
-        return stored
-    return replace(_understand_all(handle, stored, fresh, left, words), ids=tuple(ids))
+    described = described_draft(draft)
+    return msgspec.msgpack.encode(described), bool(described.dates)
 
 
 def _redacted(given: T, handle: Handle) -> tuple[T, tuple[str, ...]]:
@@ -191,7 +248,7 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
     """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
     if handle.config.gate != "strict" or not isinstance(event.text, str):
         return None
-    heard = handle.read(lambda view: _heard(view, event.text, event.speaker))
+    (heard,) = handle.read(lambda view: _heard_all(view, [(event.text, event.speaker, 0)]))
     signals = _judge(handle, heard)
     if signals.admitted:
         return None
@@ -200,17 +257,17 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
 
 def _append(
     tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, made: MadeReady = MadeReady(),
-    undated: int | None = None,
-) -> Done:  # fmt: skip
-    draft = None if left is None else _drafted([left])
+    undated: int | None = None, signals: Signals | None = None,
+) -> tuple[Stored, bool]:  # fmt: skip
     close = not made.dated and _is_close(undated or tx.stamp, made.said_at)
-    described = made.described if event.said_at is not None or close else None
-    key, new = put.append_event(
-        tx, event, place, handle.config.max_text, undated, draft, made.reading, described
+    known = put.AtHand(
+        undated,
+        None if left is None else _drafted([left]),
+        None if signals is None else msgspec.json.encode(signals).decode(),
+        made.reading,
+        made.described if event.said_at is not None or close else None,
     )
-    if left is not None and not tx.is_new(key) and (new or left.facts):
-        events.leave(tx, key, _drafted([*_others(events.draft_of(tx, key), left), left]))
-    return tx.id_of(key), new
+    return put.append_event(tx, event, place, handle.config.max_text, known)
 
 
 def _is_close(one: Instant, other: Instant) -> bool:
@@ -221,25 +278,37 @@ def _is_close(one: Instant, other: Instant) -> bool:
 # Understanding ------------------------------------------------------------------------------------
 
 
-def understand(handle: Handle, stored: Receipt, left: Pending, words: HeardWords = HeardWords()) -> Receipt:
-    """The second changeset: claims and facts through their handlers, and the event is settled."""
-    return _understand_all(handle, stored, [stored.id or ""], left, words)
+class ToSettle(Struct, frozen=True):
+    """A stored event, what it says, and what was found out about it before the changeset."""
+
+    event: Stored
+    said: Reading
+    signals: Signals | None
 
 
-def _understand_all(
-    handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending, words: HeardWords = HeardWords()
-) -> Receipt:
+def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
+    """A changeset for what a stored event says: claims and facts through their handlers."""
+    return _understand_all(handle, stored, [stored.id or ""], left)
+
+
+def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: Pending) -> Receipt:
     done_by: Tx | None = None
-    verdicts = _verdicts(handle, ids, words) if left.extract and handle.config.gate != "off" else {}
+    verdicts = _verdicts(handle, ids) if left.extract and handle.config.gate != "off" else {}
 
     def work(tx: Tx, place: Place) -> Done:
         nonlocal done_by
         done_by = tx
-        changed = [
-            _understand_one(tx, id_, place, handle, left, verdicts.get(id_), words.near.get(id_))
-            for id_ in ids
-        ]
-        return bytes.fromhex(stored.id or ""), any(changed)
+        changed = False
+        for id_ in ids:
+            event, signals = to_settle(tx, id_), verdicts.get(id_)
+            said = ToSettle(event, reading_of(event, handle.scope.user), signals)
+            changed |= _settle_all(tx, [said], place, handle, left)
+            rest = _others(event.draft, left)
+            if left.model and left.extract and (signals is None or signals.admitted):
+                rest.append(replace(left, facts=(), extract=False))
+            kept = None if signals is None else msgspec.json.encode(signals).decode()
+            events.leave(tx, event.key, _drafted(rest), "stored", kept)
+        return bytes.fromhex(stored.id or ""), changed
 
     try:
         receipt = handle.write("remember", work)
@@ -258,51 +327,44 @@ def _for_model(left: Pending) -> str:
     return _drafted([replace(left, facts=(), extract=False)]) or ""
 
 
-def _verdicts(handle: Handle, ids: Sequence[str], words: HeardWords) -> dict[str, Signals]:
-    """What the gate says of each event, worked out before any lock is taken."""
+def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
+    """What the gate says of each stored event, worked out before any lock is taken."""
 
-    def look(view: View) -> dict[str, Heard]:
-        handed = handed_out(view)
-        said = {id_: words.said.get(id_) or _as_stored(view, id_) for id_ in ids}
-        words.near.update((id_, sharing_words(view, reading)) for id_, reading in words.readings.items())
-        return {id_: _heard(view, *each, handed) for id_, each in said.items()}
+    def look(view: View) -> list[Heard]:
+        stored = [stored_event(view, id_) for id_ in ids]
+        return _heard_all(view, [(event.text, event.speaker, event.key) for event in stored])
 
-    return {id_: _judge(handle, heard) for id_, heard in handle.read(look).items()}
+    return {id_: _judge(handle, heard) for id_, heard in zip(ids, handle.read(look), strict=True)}
 
 
-def _as_stored(view: View, id_: str) -> tuple[str, str, int]:
-    event = stored_event(view, id_)
-    return event.text, event.speaker, event.key
-
-
-def _understand_one(
-    tx: Tx,
-    id_: str,
-    place: Place,
-    handle: Handle,
-    left: Pending,
-    signals: Signals | None,
-    near: list[int] | None,
-) -> bool:
-    event = to_settle(tx, id_)
-    told = put.ToldBy(event.key, event.said_at)
-    changed = [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
-    said = reading_of(event, handle.scope.user)
-    if left.extract and (signals is None or _is_worth_reading(signals, said)):
-        claims = not_given(said.claims, left.facts, event.speaker, handle.scope.user)
-        changed.append(settle(tx, claims, event, place, handle, said=said, near=near))
-    if signals is not None and signals.reason == ECHO:
-        tx.changes.append(f"not read: {ECHO}")
-    if left.extract and len(event.text) > MAX_TEXT:
-        tx.changes.append(
-            f"read in part, its first {MAX_TEXT:,} of {len(event.text):,} characters; all are kept"
-        )
-    kept = None if signals is None else msgspec.json.encode(signals).decode()
-    rest = _others(event.draft, left)
-    if left.model and left.extract and (signals is None or signals.admitted):
-        rest.append(replace(left, facts=(), extract=False))
-    events.leave(tx, event.key, _drafted(rest), "stored", kept)
+def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, left: Pending) -> bool:
+    """Believes the facts given with events and what they claim, one event after the other."""
+    changed = []
+    claims = [_claims(each, handle, left) for each in said]
+    near = [sharing_words(tx, each.said) if each.said.cues.change else None for each in said]
+    for number, each in enumerate(said):
+        event = each.event
+        told = put.ToldBy(event.key, event.said_at)
+        changed += [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
+        if (own := claims[number]) is not None:
+            if tx.gathering is None:
+                ahead = zip(said[number:][:AHEAD], claims[number:], strict=False)
+                look_up(tx, [Claimed(e.event.key, e.event.speaker, found or ()) for e, found in ahead], place)
+            changed.append(settle(tx, own, event, place, handle, said=each.said, near=near[number]))
+        if each.signals is not None and each.signals.reason == ECHO:
+            tx.changes.append(f"not read: {ECHO}")
+        if left.extract and len(event.text) > MAX_TEXT:
+            tx.changes.append(
+                f"read in part, its first {MAX_TEXT:,} of {len(event.text):,} characters; all are kept"
+            )
     return any(changed)
+
+
+def _claims(each: ToSettle, handle: Handle, left: Pending) -> Sequence[Claim] | None:
+    """What an event claims beside the facts that were given with it; None where it is not to be read."""
+    if not left.extract or not (each.signals is None or _is_worth_reading(each.signals, each.said)):
+        return None
+    return not_given(each.said.claims, left.facts, each.event.speaker, handle.scope.user)
 
 
 def _is_worth_reading(signals: Signals, said: Reading) -> bool:
@@ -319,11 +381,11 @@ class Heard(Struct, frozen=True):
     handed: Sequence[tuple[str, str]]
 
 
-def _heard(
-    view: View, text: str, speaker: str, own: int = 0, handed: Sequence[tuple[str, str]] | None = None
-) -> Heard:
-    handed = handed_out(view) if handed is None else handed
-    return Heard(text, speaker, _nearest(view, text, own), handed)
+def _heard_all(view: View, said: Sequence[tuple[str, str, int]]) -> list[Heard]:
+    """Messages (text, speaker, and the row of one that is stored), each with what is nearest to it."""
+    handed = handed_out(view)
+    near = _nearest(view, [(text, own) for text, _, own in said])
+    return [Heard(text, speaker, found, handed) for (text, speaker, _), found in zip(said, near, strict=True)]
 
 
 def _judge(handle: Handle, heard: Heard) -> Signals:
@@ -349,16 +411,25 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> GateVectors 
     return GateVectors(list(map(float, joint)), list(map(float, doubled)), float(own @ known))
 
 
-def _nearest(view: View, text: str, own: int = 0) -> list[str]:
-    found = [key for key, _ in view.matching(_rarest(view, text, bool(own)), 4 * _NEAREST, facts=False)]
-    contents = view.contents(found) if found else {}
-    return [contents[key] for key in found if key in contents and key != own][:_NEAREST]
+def _nearest(view: View, said: Sequence[tuple[str, int]]) -> list[list[str]]:
+    """The stored texts that share the rarest words with each of these."""
+    words = [set(content_words(text[:_GATED])[:40]) for text, _ in said]
+    counted = view.frequencies({word for each in words for word in each}, _COMMON)
+    found = [
+        [key for key, _ in view.matching(_rarest(each, counted, bool(own)), 4 * _NEAREST, facts=False)]
+        for each, (_, own) in zip(words, said, strict=True)
+    ]
+    held = {key for each in found for key in each}
+    contents = view.contents(held) if held else {}
+    return [
+        [contents[key] for key in each if key in contents and key != own][:_NEAREST]
+        for each, (_, own) in zip(found, said, strict=True)
+    ]
 
 
-def _rarest(view: View, text: str, stored: bool) -> list[str]:
+def _rarest(words: Collection[str], counted: Mapping[str, int], stored: bool) -> list[str]:
     """Up to two words that few other texts hold; one at least, if any is known at all."""
-    counted = view.frequencies(set(content_words(text[:_GATED])[:40]), _COMMON)
-    frequency = {term: count - stored for term, count in counted.items() if count > stored}
+    frequency = {word: counted[word] - stored for word in words if counted.get(word, 0) > stored}
     rare = sorted(frequency, key=lambda term: (frequency[term], term))[:2]
     room, chosen = _COMMON, list[str]()
     for term in rare:

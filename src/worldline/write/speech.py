@@ -10,6 +10,7 @@ most 50 characters), by features for longer ones.  It extracts no facts.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Act = Literal[
@@ -248,7 +249,7 @@ def _weighty_act(line: str) -> Act:
         ("fact", _FACT),
     )
     for act, cue in cues:
-        if cue.search(line):
+        if _has(cue, line):
             return act
     if _REQUEST.match(line):
         return "request"
@@ -257,14 +258,20 @@ def _weighty_act(line: str) -> Act:
     return "statement" if _DETAIL.search(line) else "chat"
 
 
+@lru_cache(64)
+def _has(cue: re.Pattern[str], line: str) -> bool:
+    """Whether a message has a cue; its act and its weight ask for the same ones, one after the other."""
+    return cue.search(line) is not None
+
+
 def salience(text: str, act: Act) -> float:
     """How much a message matters: its act when short, its features when long."""
     line = text[:HEARD].strip()
     if len(line) <= SHORT or act == "noise":
         return BY_ACT[act]
     details = len(_DETAIL.findall(line))
-    told = sum(bool(c.search(line)) for c in (_FACT, _PREFERENCE, _RELATIONSHIP))
-    acted = sum(bool(c.search(line)) for c in (_CORRECTION, _DECISION, _COMMITMENT))
+    told = sum(_has(c, line) for c in (_FACT, _PREFERENCE, _RELATIONSHIP))
+    acted = sum(_has(c, line) for c in (_CORRECTION, _DECISION, _COMMITMENT))
     asks = line.count("?") / max(1, len(re.findall(r"[.!?]+", line)))
     value = 0.15 + 0.12 * told + 0.15 * acted + 0.04 * min(details, 6) - 0.1 * asks
     return round(min(0.95, max(BY_ACT[act] * 0.6, value)), 4)
