@@ -87,8 +87,7 @@ def words_behind(memory: Memory, calendar: Calendar) -> None:
     calendar.turn_to("2026-06-20")
     receipt = ana.remember("I live in Rome now.", speaker="Ana")
     tell("Ana says: “I live in Rome now.” The receipt explains what that does:")
-    for change in receipt.changes:
-        tell(f"  {change}")
+    tell(f"  {receipt.changes[0]}")
     tell("Recall gives what is believed, then the words, dated, within a budget:")
     for line in ana.recall("Where does Ana live?", max_tokens=120).text.splitlines():
         tell(f"  {line}")

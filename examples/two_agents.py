@@ -26,10 +26,8 @@ def main() -> None:
         first = laptop.absorb(server)
         print(f"absorbed: {first.memories} new, {first.same} the same")
         print("the same again changes nothing:", not laptop.absorb(server).changed)
-        print(
-            "knows now:",
-            ", ".join(sorted(node.name for node in laptop.list().items if node.type != "Entity")),
-        )
+        notes = laptop.list(["context", "learning"]).items
+        print("knows now:", ", ".join(sorted(node.name for node in notes)))
         deploys = laptop.list("learning").items[0]
         print("from another store:", len(laptop.why(deploys).origins) == 1)
         print("whole:", laptop.verify().ok)

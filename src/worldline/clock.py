@@ -114,10 +114,13 @@ def to_datetime(at: Instant, offset_minutes: int = 0) -> datetime:
 
 
 def show(at: Instant, offset_minutes: int = 0) -> str:
-    """ISO text, `…Z` for UTC, "forever" for an open end, no fraction when it is zero."""
+    """ISO text, `…Z` for UTC, "forever" for an open end, no fraction when it is zero; in words where no date is."""
     if at >= LATEST:
         return "forever"
-    text = to_datetime(at, offset_minutes).isoformat()
+    try:
+        text = to_datetime(at, offset_minutes).isoformat()
+    except OverflowError:
+        return "a time after the year 9999" if at > 0 else "a time before the year 1"
     return text.removesuffix("+00:00") + "Z" if offset_minutes == 0 else text
 
 

@@ -453,7 +453,7 @@ class Memory:
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
-        """Memories, newest first, of one type or several; without one, all but scopes, sessions, turns and facts."""
+        """Memories, newest first, of one type or several; without one, notes and what was said."""
 
         def look(view: View) -> Page:
             ask = run.rewrite(Ask(include_superseded=include_superseded), view, self._h.types)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,10 @@ def test_the_words_behind_a_fact(page: Page) -> None:
     page.click("#panel .name:has-text('Bo lives in Rome')")
 
     expect(page.locator("#detail blockquote").first).to_contain_text("Bo has moved to Rome.")
-    expect(page.locator("#detail .history")).to_contain_text("put")
+    expect(page.locator("#detail dd").first).to_have_text(
+        "since 2026-05-02 09:00 +02:00"
+    )  # as Ana's clock had it
+    expect(page.locator("#detail .history")).to_contain_text("learned")
     shot(page, "evidence")
 
 
@@ -180,6 +184,7 @@ def test_merges_are_accepted_rejected_and_undone(page: Page, url: str) -> None:
     """A proposal can be accepted, the decision undone, and the store says so."""
     expect(page.locator("#merge-count")).to_have_text("1")
     tab(page, "merges")
+    expect(page.locator(".merge .soft")).to_have_text("somebody said that they are one")
     shot(page, "merges")
     page.click("button:has-text('Accept')")
     expect(page.locator(".merge .badge")).to_have_text("accepted")
@@ -255,6 +260,10 @@ def test_dark_and_on_a_phone(browser: Browser, url: str) -> None:
     ):
         ask(page, "Which tier is Acme on?")
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        best, graph = page.locator(".hit").first.bounding_box(), page.locator("#graph-box").bounding_box()
+        assert best is not None
+        assert graph is not None
+        assert best["y"] < graph["y"]  # what was found comes before what lies around it
         shot(page, "phone-dark", full_page=True)
         for name in ("search", "list", "timeline", "merges", "worlds"):
             tab(page, name)
@@ -271,10 +280,11 @@ def test_empty_memory_teaches(browser: Browser, tmp_path: Path) -> None:
     with running(str(tmp_path / "new.db")) as url:
         for page in opened(browser, url):
             expect(page.locator(".empty")).to_contain_text("worldline add")
+            expect(page.locator("#adding textarea")).to_be_visible()
             shot(page, "empty")
             for name, told in (
                 ("list", "worldline add"),
-                ("timeline", "worldline mcp"),
+                ("timeline", "worldline install"),
                 ("merges", "silently"),
                 ("worlds", "--world"),
             ):
@@ -411,6 +421,18 @@ def test_the_graph_shows_what_is_said_of_people(desk: Page) -> None:
     assert desk.locator("#graph .node").count() > before
     expect(desk.locator("#deeper")).to_contain_text("2 steps (+")
     shot(desk, "graph-two-steps")
+    assert names_that_overlap(desk) == []
+
+
+def names_that_overlap(page: Page) -> list[list[str]]:
+    """The names in the graph that lie on one another, as the browser has drawn them."""
+    found: list[list[str]] = page.evaluate("""() => {
+        const texts = [...document.querySelectorAll("#graph text")].filter(t => getComputedStyle(t).display !== "none");
+        const boxes = texts.map(t => [t.textContent, t.getBoundingClientRect()]).filter(([, b]) => b.width);
+        return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) =>
+            Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2
+            && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 2).map(([b]) => [a, b])); }""")
+    return found
 
 
 def test_two_hundred_neighbours_stay_readable(desk: Page) -> None:
@@ -419,6 +441,7 @@ def test_two_hundred_neighbours_stay_readable(desk: Page) -> None:
     desk.locator("#panel .hit .name", has_text="Hub").first.click()
     expect(desk.locator("#graph .node.more")).to_have_count(1)
     expect(desk.locator("#graph .node.more text")).to_contain_text("+ 19")
+    assert names_that_overlap(desk) == []
     assert desk.locator("#graph .node").count() < 15
     shot(desk, "graph-bundled")
     desk.locator("#graph .node.more").click()
@@ -444,6 +467,8 @@ def test_the_timeline_has_ticks_and_zooms(desk: Page) -> None:
     shot(desk, "timeline-ticks")
 
     assert 2 <= len(ticks) <= 12
+    places = [box for tick in desk.locator(".tl-tick").all() if (box := tick.bounding_box()) is not None]
+    assert all(a["x"] + a["width"] <= b["x"] for a, b in pairwise(places))
     assert all(re.fullmatch(r"\d{4}(-\d\d)?|\d\d-\d\d( \d\d:\d\d)?", tick) for tick in ticks)
     for _ in range(4):
         desk.click("button[aria-label='Zoom in']")
@@ -470,6 +495,9 @@ def test_a_person_adds_corrects_ends_and_pins(desk: Page) -> None:
     desk.fill("#adding input", "Bo")
     desk.click("#adding button")
     expect(desk.locator("#receipt")).to_contain_text("Remembered.")
+    expect(desk.locator("#receipt .chip")).to_have_text(["Bo keeps bees in Oslo"])
+    ready(desk)
+    expect(desk.locator("#panel .card blockquote").first).to_have_text("Bo keeps bees in Oslo.")
     shot(desk, "receipt")
     ask(desk, "What does Bo keep?")
     expect(desk.locator(".hit blockquote").first).to_have_text("Bo keeps bees in Oslo.")

@@ -45,8 +45,9 @@ def other() -> Any:
 
 
 def named(memory: Memory, name: str) -> Any:
-    """The visible notes of a name."""
-    return [node for node in memory.list(limit=1000).items if node.name == name]
+    """The visible notes and entities of a name."""
+    found = [node for type_ in (None, "Entity") for node in memory.list(type_, limit=1000).items]
+    return [node for node in found if node.name == name]
 
 
 def facts(memory: Memory) -> set[str]:

@@ -180,3 +180,29 @@ def test_a_date_without_a_year_is_the_near_one(told):
     )
     assert answer(memory, "When is the knee surgery?") == "14 November 2025"
     assert answer(memory, "When was the roof repaired?") == "14 November 2024"
+
+
+def test_a_bare_noun_means_the_only_one_there_is(told):
+    """ "The budget" is the quarterly budget where no other is known; of two, none is guessed."""
+    one = ("2026-03-03", "Ana", "The quarterly budget is 40,000 euros. The gate code is 4711.")
+    more = ("2026-03-04", "Ana", "The marketing budget is 5,000 euros. The door code is 1234.")
+    gone = ("2026-03-04", "Ana", "The door code was 1234 until February.")
+
+    assert [answer(told(one), f"What is the {noun}?") for noun in ("budget", "code")] == [
+        "40,000 euros",
+        "4711",
+    ]
+    assert [answer(told(one, more), f"What is the {noun}?") for noun in ("budget", "code")] == [None, None]
+    assert answer(told(one, more), "What is the marketing budget?") == "5,000 euros"
+    assert answer(told(one, gone), "What is the code?") != "1234"
+    assert answer(told(one), "What is the yearly budget?") is None
+
+
+def test_what_was_retired_leaves_no_other_word_as_the_answer(told):
+    """Where Ana lives is over and nothing took its place: the sister's firm in the same sentence is no home."""
+    memory = told(("2026-03-03", "Ana", "I live in Rome, and my sister Rosa works at Siemens."))
+    (home,) = [fact for fact in memory.list("Fact").items if "Rome" in fact.content]
+    memory.retire(home, "2026-03-10")
+
+    assert answer(memory, "Where does Ana live?") is None
+    assert answer(memory, "Where does Rosa work?") == "Siemens"

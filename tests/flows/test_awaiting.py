@@ -116,8 +116,30 @@ def test_an_unknown_comparison_is_refused(shelf: Memory) -> None:
         shelf.list(metadata={"pages": {"$in": 3}})
 
 
+def test_one_undo_takes_back_words_that_expire() -> None:
+    """The words, what was drawn from them and their end go with one undo; what others said too stays."""
+    with Memory.open(":memory:", PLAIN) as memory:
+        memory.remember("Bo likes tea.", speaker="Ana", said_at="2026-03-01")
+        before = {node.id for node in memory.list(["Turn", "Fact", "Entity"]).items}
+        one = memory.remember("I live in Rome, and Bo likes tea.", speaker="Ana", expires="2099-01-01")
+        several = memory.remember(
+            messages=[
+                {"role": "user", "content": "I work at Acme."},
+                {"role": "user", "content": "I like jam."},
+            ],
+            expires="2099-01-01",
+        )
+
+        for receipt in (several, one):
+            assert memory.undo(receipt).changed
+            assert not memory.undo(receipt).changed
+        assert {node.id for node in memory.list(["Turn", "Fact", "Entity"]).items} == before
+        assert [fact.content for fact in memory.list("Fact").items] == ["Bo likes tea"]
+        assert memory.verify().ok
+
+
 def test_what_expires_is_over_by_itself() -> None:
-    """Words and notes with an end are there until then, and so is what rests on them alone; undo takes the end back."""
+    """Words and notes with an end are there until then, and so is what rests on them alone."""
     clock = FrozenClock("2026-03-01")
     with Memory.open(":memory:", PLAIN, clock=clock) as memory:
         said = memory.remember("I live in Rome.", speaker="Ana", expires="2026-04-01")
@@ -130,7 +152,6 @@ def test_what_expires_is_over_by_itself() -> None:
         clock.set("2026-04-02")
         assert memory.list(["Turn", "Fact"]).items == ()
         assert len(memory.at(valid="2026-03-20").list(["Turn", "Fact"]).items) == 2
-        memory.undo(said)
-        assert len(memory.list(["Turn", "Fact"]).items) == 2
+        assert said.changed
         with pytest.raises(InvalidInput, match="the same"):
             memory.note("context", "x", expires="2026-05-01", valid_to="2026-05-01")

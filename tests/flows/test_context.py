@@ -95,3 +95,18 @@ def test_nothing_known_is_an_empty_block() -> None:
         assert memory.context().text == ""
         with pytest.raises(InvalidInput, match="at least one token"):
             memory.context(max_tokens=0)
+
+
+def test_what_changed_at_a_moment_holds_and_does_not_come_up(memory: Memory) -> None:
+    """A fact amended today is about Ana, since today; when it is over it is told as over, and nowhere else."""
+    (home,) = [fact for fact in memory.list("Fact").items if fact.content == "Ana lives in Porto"]
+    faro = memory.amend(home, "Faro")
+    assert "Ana lives in Faro" in lines(memory, "About Ana")
+    assert "- Ana lives in Faro [since 2026-11-16]" in memory.context().text
+    assert not [line for line in lines(memory, "Coming up") if "Faro" in line]
+    memory.retire(faro)
+
+    assert [
+        title for title in ("About Ana", "Coming up", "What holds") if "Faro" in str(lines(memory, title))
+    ] == []
+    assert "no longer: Ana lives in Faro" in lines(memory, "Changed lately")

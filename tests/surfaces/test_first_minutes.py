@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from worldline import Memory
 from worldline.rules.wording import told
+from worldline.surfaces import care
 from worldline.surfaces.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -165,6 +167,15 @@ def test_every_effect_has_plain_words(change: str, plain: str) -> None:
     assert told(change) == plain
 
 
+def test_signs_are_shown_as_they_are_and_what_is_told_is_told_once(db: Path) -> None:
+    """A family of signs stays one, what drives a terminal does not pass, a part of a fact is not told beside it."""
+    told = run(db, "add", "Bo keeps bees in Oslo.", "--speaker", "Ana").stdout
+    run(db, "add", "\U0001f469\u200d\U0001f467 and \x1b[31m red", "--speaker", "Zo\u00eb")
+
+    assert [line for line in told.splitlines() if "bees" in line] == ["  Bo keeps bees in Oslo (new)"]
+    assert "Zo\u00eb: \U0001f469\u200d\U0001f467 and \\x1b[31m red" in run(db, "list").stdout
+
+
 def test_days_are_those_of_the_speaker(db: Path) -> None:
     """Half past midnight in Rome is that day everywhere, not the day before."""
     run(db, "add", "Late again at the harbour.", "--when", "2026-11-05T00:30+02:00")
@@ -172,6 +183,12 @@ def test_days_are_those_of_the_speaker(db: Path) -> None:
     assert "[2026-11-05 00:30]" in lines(db, "list")[0]
     assert "2026-11-05 00:30" in "".join(lines(db, "recall", "Who was at the harbour?"))
     assert lines(db, "timeline", "harbour")[0].startswith("2026-11-05 00:30")
+    run(db, "add", "I live in Faro. My sister Ida plays chess.", "--speaker", "Eva", "--when", "2026-11-05T00:40+02:00",
+        "--session", "night")  # fmt: skip
+    for shown in (lines(db, "profile", "Eva"), lines(db, "episodes", "--from", "2026-11-04")):
+        assert "2026-11-04" not in "".join(shown)
+        assert "2026-11-05" in "".join(shown)
+    assert "2026-11-05 00:40" in "".join(lines(db, "episodes", "--read"))
 
 
 def test_what_began_when_it_was_said_began_on_that_day(db: Path) -> None:
@@ -189,7 +206,7 @@ def test_what_began_when_it_was_said_began_on_that_day(db: Path) -> None:
     assert "I work at Acme. —mentions→ Cleo" in around
     assert "Cleo —works at→ Acme" in around
     assert not any(raw in around for raw in ("refers_to", "derived_from"))
-    assert lines(db, "profile", "Cleo")[0] == "Cleo  1 turn, 2026-11-05 to 2026-11-05"
+    assert lines(db, "profile", "Cleo")[0] == "Cleo  1 turn, 2026-11-04 to 2026-11-04"
 
 
 def test_looking_before_the_first_day_says_so(db: Path) -> None:
@@ -219,15 +236,16 @@ def shell_lines(page: Path) -> list[tuple[str, list[str]]]:
     return found
 
 
-def test_the_readme_runs_as_printed(tmp_path: Path) -> None:
-    """Each shell line of README runs, one after the other, and prints what README says."""
+@pytest.mark.parametrize("page", ["README.md", "docs/howto/shell.md"])
+def test_shell_lines_run_as_printed(tmp_path: Path, page: str) -> None:
+    """Each shell line of a page runs, one after the other, and prints what the page says."""
     script = tmp_path / "bin" / "worldline"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nexec {sys.executable} -m worldline "$@"\n')
     script.chmod(0o755)
     env = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}", "XDG_DATA_HOME": str(tmp_path)}
     env.pop("WORLDLINE_DB", None)
-    commands = shell_lines(ROOT / "README.md")
+    commands = shell_lines(ROOT / page)
     assert len(commands) >= 6
     for command, expected in commands:
         done = subprocess.run(
@@ -254,3 +272,16 @@ def test_recall_in_python_says_how_many_stand_out(tmp_path: Path) -> None:
 
         assert memory.recall("What did Ana buy?").few >= 3
         assert memory.recall("What leaks?").few == 1
+
+
+def test_long_work_tells_a_log_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where standard error is no terminal, a line comes each half minute, and not more often."""
+    at = iter([0.0, 10.0, 31.0, 50.0, 62.0])
+    monkeypatch.setattr(care, "time", SimpleNamespace(monotonic=lambda: next(at)))
+    with care.WaitingCount() as progress:
+        for done in range(1, 5):
+            progress("embedding", done)
+
+    assert capsys.readouterr().err.splitlines() == ["embedding: 2", "embedding: 4"]

@@ -369,6 +369,34 @@ def test_the_server_goes_into_other_agents(tmp_path: Path, agent: str, before: s
     assert json.loads(path.read_text("utf-8")) == json.loads(before)
 
 
+@pytest.mark.parametrize(
+    ("agent", "before"),
+    [
+        (
+            "vscode",
+            '{\n\t// mine\n\t"servers": {\n\t\t"other": {"command": "x"}, /* and\n more */\n\t},\n}\n',
+        ),
+        ("cursor", '{"mcpServers": {"a": {"url": "http://x//y"}}, "z": [1, 2,],}'),
+        ("claude-desktop", '{ "theme": "dark" // night\n}'),
+        ("claude-code", '{\n  // mine\n  "model": "x",\n  "hooks": {"Stop": []},\n}\n'),
+    ],
+)
+def test_comments_stay_and_undo_gives_every_byte_back(tmp_path: Path, agent: str, before: str) -> None:
+    """Files of editors have comments and trailing commas: only our part of the text comes and goes."""
+    path = tmp_path / "settings.json"
+    path.write_text(before, "utf-8")
+    args = ["install", agent, "--settings", str(path), "--yes"]
+    for more in ((), ("--db", "two.db"), ("--undo",)):
+        assert CliRunner().invoke(main, [*args, *more]).exit_code == 0
+        assert ("worldline" in path.read_text("utf-8")) == (more != ("--undo",))
+
+    assert "".join(path.read_text("utf-8").split()) == "".join(before.split())
+    assert path.read_text("utf-8") == before or agent == "claude-code"
+    kept = sorted(tmp_path.glob("*.backup"))
+    assert len(kept) == 3
+    assert before in {copy.read_text("utf-8") for copy in kept}
+
+
 def test_codex_keeps_its_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table is added to config.toml and taken out again; everything else stays to the letter."""
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))

@@ -209,6 +209,25 @@ def test_a_thousand_half_sent_requests_delay_nobody(tmp_path, sent):
     assert int(gauge.split()[1]) <= limits.CONNECTIONS
 
 
+def test_who_leaves_in_the_middle_is_no_fault_of_the_server(tmp_path):
+    """A body that is never finished is counted as a client that went away, not as a failure."""
+    sent = (
+        b"POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Authorization: Bearer " + TOKEN.encode() + b"\r\nContent-Length: 1000\r\n\r\n{"
+    )
+    with running(str(tmp_path / "me.db"), WORLDLINE_TOKEN=TOKEN) as url, rest(url, TOKEN) as client:
+        client.get("stats")
+        (connection,) = _half(url, 1, sent)
+        time.sleep(0.3)
+        connection.close()
+        deadline, told = time.monotonic() + 20, ""
+        while "/v1/recall" not in told and time.monotonic() < deadline:
+            time.sleep(0.1)
+            told = httpx2.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
+
+    assert 'route="/v1/recall",status="499"} 1' in told
+
+
 def test_the_head_of_a_request_has_its_time():
     """A connection that never ends its request's head is closed, one that asks is answered."""
     import uvicorn

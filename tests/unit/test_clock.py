@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
+from worldline import Memory
 from worldline.clock import (
     EARLIEST,
     FOREVER,
@@ -125,3 +126,17 @@ def test_the_frozen_clock():
     assert clock() == clock() == DAY
     assert clock.advance(5) == clock() == DAY + 5
     assert clock.set(7) == clock() == 7
+
+
+@pytest.mark.parametrize(("at", "told"), [(2**62, "after the year 9999"), (-(2**62), "before the year 1")])
+def test_what_no_calendar_has_is_shown_in_words(at, told):
+    """Whoever tells of such a time does not fail himself."""
+    assert told in show(at)
+
+
+def test_a_clock_gone_mad_is_told():
+    """A write is refused with a word about the clock."""
+    clock = FrozenClock(0)
+    clock.now = 2**62
+    with Memory.open(":memory:", clock=clock) as memory, pytest.raises(InvalidTime, match="year 9999"):
+        memory.note("learning", "a", "b")

@@ -110,12 +110,14 @@ My email is ana@example.org. | Ana's email is ana@example.org
 Our wifi password is tulip-92. | Ana's wifi password is tulip-92
 The deadline for the grant proposal is 14 June. | grant proposal's deadline is 14 June
 Peter subscribes to Le Monde. | Peter subscribes to Le Monde
+Bo lives in Porto now. | Bo lives in Porto
 Thanks! I live in Faro now, by the way. | Ana lives in Faro
 Jonas says that Petra works at Bosch. | Petra works at Bosch
 Did you know that Petra lives in Ulm? | Petra lives in Ulm
 """
 
 RECORDS = """
+Quarterly budget: 40,000 euros | Quarterly budget has 40,000 euros
 Patient: R. Okafor. Allergies: latex, aspirin. | R. Okafor's allergy is latex; R. Okafor's allergy is aspirin
 Name: Ilse Brandt / Email: ilse@brandt.example | Ilse Brandt's email is ilse@brandt.example
 Project: Lantern / Owner: Dora Klein / Status: on track | Lantern's owner is Dora Klein; Lantern's status is on track

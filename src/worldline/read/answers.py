@@ -17,6 +17,9 @@ from msgspec import Struct
 
 from worldline.read.candidates import Item
 from worldline.read.weighing import FITS, Ground, key_of, measured, slot_of
+from worldline.reading.claim import stem
+from worldline.reading.questions import Question
+from worldline.text import fold
 
 SURE = 0.65
 """Of four answers at least three have to be right, in small memories and in long ones."""
@@ -47,13 +50,50 @@ def reply(ground: Ground, items: Sequence[Item]) -> Reply | None:
     asked = ground.question
     if asked.wants not in FITS:
         return None
+    things = _called(asked, items)
+    if len({fold(item.other) for item in things}) > 1:
+        return None  # two budgets are known: which one is meant?
     ranked = weighed(ground, items)
     if not ranked:
         return None
     best = ranked[0]
     if asked.many:
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
-    return best if best.probability >= SURE else None
+    if best.probability >= SURE:
+        return None if _is_left_over(ground, items, best) else best
+    values = {key_of(item.value) for item in things}
+    return Reply(things[0].value, SURE, tuple(things)) if len(values) == 1 else None
+
+
+def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:
+    """Whether the best value is only another word of a sentence whose own value for this is over.
+
+    Ana no longer lives in Rome: "I live in Rome, and my sister works at Siemens" does not make it Siemens.
+    """
+    families = {one.family.name for one in ground.question.asks}
+    meant = ground.about.meant
+    about = [i for i in items if i.fact and i.role == "O" and i.family in families and fold(i.other) in meant]
+    over = {item.turn for item in about if item.state in ("over", "withdrawn")} - set(ground.changes)
+    held = any(item.state == "holds" for item in about)
+    said = all(not item.fact and item.turn in over for item in best.items)
+    return ground.question.mode == "now" and said and not held
+
+
+def _called(asked: Question, items: Sequence[Item]) -> list[Item]:
+    """What is believed of things that a bare noun may mean: "the budget" of the quarterly budget.
+
+    None where the question says more, or something goes by that very name.
+    """
+    bare = asked.noun and asked.words == (stem(asked.noun),) and asked.mode == "now"
+    if not bare or asked.names or asked.whose or asked.mine or asked.many or asked.pick:
+        return []
+    found = [
+        item
+        for item in items
+        if item.fact and item.role == "O" and item.state == "holds" and item.phrase in ("is", "are")
+        and item.kind in FITS[asked.wants] and stem(fold(item.other).rpartition(" ")[2]) == asked.words[0]
+    ]  # fmt: skip
+    return found if all(" " in item.other for item in found) else []
 
 
 def _listed(best: Reply, ranked: Sequence[Reply]) -> Reply | None:

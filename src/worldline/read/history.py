@@ -259,5 +259,5 @@ def _steps(view: View, level: Sequence[Node]) -> list[tuple[str, int, tuple[int,
 def offsets(handle: Handle, nodes: Iterable[Node]) -> dict[str, int]:
     """For turns and facts the minutes from UTC to the place where it was said, where that is not 0."""
     said = {node.key: node.id for node in nodes if node.type in ("Turn", "Fact")}
-    found = handle.read(lambda view: briefing.offsets(view, list(said)))
+    found = handle.read(lambda view: briefing.offsets(view, list(said))) if said else {}
     return {said[key]: minutes for key, minutes in found.items()}

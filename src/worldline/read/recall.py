@@ -37,7 +37,7 @@ from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
-from worldline.text import estimate_tokens, inert
+from worldline.text import estimate_tokens, inert, words
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -413,8 +413,9 @@ def _why_not(pool: Pool, verdict: Judged) -> str:
 
 
 def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
+    said = dict.fromkeys(w for w in asked.text.split() if not set(words(w)).isdisjoint(asked.terms))
     lines = [
-        f"terms: {', '.join(asked.terms) or 'none'}",
+        f"looked for: {' '.join(said).strip(' ?!.,;:') or 'none'}",
         f"people: {', '.join(asked.people) or 'none'}",
         f"windows: {len(asked.windows)}, to the assistant: {asked.to_assistant}, several: {asked.several}",
     ]

@@ -22,7 +22,8 @@ _LABEL = r"[A-Z*•-]?[^\W\d_][\w /.()&’'#-]{0,48}?"
 _FIELD = re.compile(rf"(?P<label>{_LABEL})\s*(?::(?=\s)|=|→)\s*(?P<value>.+)", re.S)
 _NEXT = re.compile(r"(?:[.;,|]|\s[–—-])\s+(?=[^\W\d_][\w /’'-]{0,30}:\s)|\s*[;\n|]\s*")
 _OF = re.compile(r"^(?P<noun>.+?)\s+(?:of|for|at|in|on)\s+(?:the\s+)?(?P<thing>.+)$", re.I)
-_LIST = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*/\s+")
+_LIST = re.compile(r"\s*(?:(?<!\d),|,(?!\d{3}(?!\d)))\s*(?:and\s+)?|\s+and\s+|\s*/\s+")
+"""Between the items of a list; the comma of "40,000" is none."""
 _ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)\s+(?P<name>(?:[A-Z]|\d).+)$")
 _COUNTED = re.compile(r"^[\d,.]+\s+[a-z]")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")

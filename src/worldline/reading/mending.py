@@ -165,7 +165,22 @@ def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
         return replace(token, pos="PROPN", tag="NNP", lemma=token.text)
     if _is_unknown_object(tokens, place, token) or _is_bare(tokens, place, token):
         return replace(token, pos="NOUN", tag="NN", dep="dobj", lemma=token.low)
+    if _is_unknown_name(tokens, place, token):
+        return replace(token, pos="PROPN", tag="NNP", dep="nsubj", lemma=token.text)
     return token
+
+
+def _is_unknown_name(tokens: Sequence[Token], place: int, token: Token) -> bool:
+    """ "Bo lives in Porto": the name was taken for an adjective of the verb, which has no other subject."""
+    head = tokens[token.head]
+    return (
+        token.pos == "ADJ"
+        and token.dep == "amod"
+        and token.text[:1].isupper()
+        and token.head == place + 1
+        and head.tag in ("VBZ", "VBD")
+        and not any(t.head == token.head and t.dep in ("nsubj", "nsubjpass", "expl") for t in tokens)
+    )
 
 
 _NEVER_PASSIVE = frozenset(

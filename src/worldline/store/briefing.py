@@ -52,7 +52,7 @@ class HeldFact(Struct, frozen=True):
 
 def _held(row: Sequence[Any]) -> HeldFact:
     hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled, offset = row
-    sure = bool(dated), bool(settled)
+    sure = bool(dated and precision), bool(settled)
     return HeldFact(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
 
 
@@ -83,11 +83,15 @@ def _known(view: View) -> str:
 
 
 def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[HeldFact]:
-    """Facts that speak of a day of their own within a stretch of time, or begin in it, earliest first."""
+    """Facts that speak of a day of their own within a stretch of time, or begin in it, earliest first.
+
+    Not those that are over, nor what changed at a moment that has passed: that holds, and does not come up.
+    """
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
         " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
-        f" AND b.vf >= :start AND b.vf < :end AND (f.dated <> 0 OR b.vf > :v) AND {_known(view)}"
+        f" AND b.vf >= :start AND b.vf < :end AND (b.vf > :v OR f.dated <> 0 AND b.precision IS NOT NULL)"
+        f" AND b.vt > :v AND {_known(view)}"
         " ORDER BY b.vf, n.id LIMIT :most",
         start=start, end=end, most=most,
     )  # fmt: skip

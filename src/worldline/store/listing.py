@@ -38,7 +38,7 @@ def page(
     most: int,
     after: tuple[Instant, int] | None = None,
 ) -> list[Node]:
-    """Visible memories of these types (None: those that people write), newest first, after a mark.
+    """Visible memories of these types (None: all but what is drawn from others), newest first, after a mark.
 
     Of each type no more are read than the page may have.
     """
@@ -56,11 +56,13 @@ def page(
     return [node_from(row) for row in rows]
 
 
+DRAWN = ("Fact", "Entity", "Topic", "Summary", "Scope", "Session")
+"""What is drawn from what people add, or only holds it together; it is listed on request."""
 _NEXT_TYPE = "SELECT min(x.type) FROM beliefs x WHERE x.tenant = :t"
 _TYPES = (
     f"WITH RECURSIVE every(type) AS (SELECT ({_NEXT_TYPE}) UNION ALL SELECT ({_NEXT_TYPE} AND x.type > every.type)"
     " FROM every WHERE every.type IS NOT NULL), k AS (SELECT type FROM every WHERE type IS NOT NULL"
-    " AND type NOT IN ('Scope', 'Session', 'Turn', 'Fact'))"
+    f" AND type NOT IN {DRAWN!r})"
 )
 """The types that there are, without looking at more than one belief of each."""
 _GIVEN = "WITH k AS (SELECT DISTINCT value AS type FROM json_each(:types))"

@@ -30,6 +30,7 @@ from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
 from worldline.write.reread import is_stale
 
 _PATIENCE = 2.0
+_BETWEEN_LINES = 30.0
 _EXTRAS = {
     "semantic": "onnxruntime",
     "english": "spacy",
@@ -290,19 +291,25 @@ def reread(bound: Bound, everything: bool) -> None:
 
 
 class WaitingCount:
-    """Says on a terminal how far long work has come, once it has taken two seconds."""
+    """Says on a terminal how far long work has come, once it has taken two seconds; in a log, each half minute."""
 
     def __init__(self) -> None:
         self._began, self._shown = time.monotonic(), False
+        self._told = self._began
         self._status: Any = None
 
     def __enter__(self) -> WaitingCount:
         return self
 
     def __call__(self, stage: str, done: int) -> None:
-        if not sys.stderr.isatty() or time.monotonic() - self._began < _PATIENCE:
+        now, text = time.monotonic(), f"{stage}: {done:,}"
+        if not sys.stderr.isatty():
+            if now - self._told >= _BETWEEN_LINES:
+                self._told = now
+                click.echo(text, err=True)
             return
-        text = f"{stage}: {done:,}"
+        if now - self._began < _PATIENCE:
+            return
         if not self._shown:
             self._shown, self._status = True, _spinner(text)
         if self._status is not None:

@@ -19,6 +19,7 @@ from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
 from worldline.surfaces.recalling import shown
+from worldline.text import visible
 
 _TOLD = 20
 
@@ -156,7 +157,7 @@ def ask(
     model = None if no_answer else open_language_model(load().model)
     with bound.memory() as memory:
         found = memory.recall(question, max_tokens=max_tokens, asked_at=parse_time(asked_at))
-        lines = shown(memory, found) if max_tokens is None else [render.printable(found.text)]
+        lines = shown(memory, found) if max_tokens is None else [visible(found.text)]
     answer = None
     if model is not None and found.hits:
         answer = model.complete(messages(question, found.text), answer_tokens)
@@ -164,4 +165,4 @@ def ask(
         "question": question, "evidence": found.text, "tokens": found.tokens, "abstained": found.abstained,
         "reason": found.reason, "answer": answer, "model": model.name if model else None,
     }  # fmt: skip
-    bound.answer(value, lines if answer is None else [*lines, "", render.printable(answer)])
+    bound.answer(value, lines if answer is None else [*lines, "", visible(answer)])

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from importlib.util import find_spec
@@ -27,7 +27,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -37,11 +37,12 @@ from worldline import errors
 from worldline.inputs import clean_name
 from worldline.memory import Memory
 from worldline.model import Scope
+from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import openapi, rest
 from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
 from worldline.surfaces.mcp_tools import Desk
-from worldline.surfaces.render import plain
+from worldline.surfaces.render import nodes_in, plain
 from worldline.surfaces.workers import Workers
 
 MAX_BODY = 20 * 1024 * 1024
@@ -153,6 +154,8 @@ def _endpoint(
             return await asked(request)
         except (errors.WorldlineError, HTTPException):
             raise
+        except ClientDisconnect:  # nobody is left to read an answer, and it is no fault of ours
+            return Response(status_code=499)
         except RecursionError:
             raise errors.InvalidInput("the request is nested too deeply") from None
         except Exception as error:
@@ -172,7 +175,11 @@ def _endpoint(
         whose = msgspec.convert(binding, rest.Binding)
         tenant = request.state.tenant
         memory = service.of(tenant)
-        return await workers.run(lambda: _json(route.run(whose.bind(memory), wanted)), tenant)
+        return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)
+
+    def looked(memory: Memory, wanted: Any) -> Response:
+        value = route.run(memory, wanted)
+        return _json(value, offsets_of(memory.handle, nodes_in(value)))
 
     return answer
 
@@ -193,8 +200,8 @@ async def _body(request: Request) -> dict[str, Any]:
     return value
 
 
-def _json(value: Any) -> Response:
-    return Response(orjson.dumps(plain(value)), media_type="application/json", headers=_SAFE)
+def _json(value: Any, offsets: Mapping[str, int] = {}) -> Response:
+    return Response(orjson.dumps(plain(value, offsets=offsets)), media_type="application/json", headers=_SAFE)
 
 
 async def _openapi(request: Request) -> Response:

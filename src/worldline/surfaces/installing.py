@@ -1,13 +1,14 @@
 """`worldline install AGENT`: puts the hooks or the MCP server into an agent's settings, after showing what changes.
 
 Each agent has a file and a shape of its own; this module knows both, and nothing else about the agent. Only
-what calls `worldline` is ever added, replaced or removed; everything else stays as it is, comments of a TOML
-file included. The file before the change is kept beside it.
+what calls `worldline` is ever added, replaced or removed; everything else stays as it is, comments included.
+The file before the change is kept beside it.
 """
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import click
 
 from worldline.errors import InvalidInput
+from worldline.surfaces import commented
 
 _OURS = re.compile(r"\bworldline\b.*\bhook (?:session-start|prompt|session-end)\b")
 _TIMEOUT = 5
@@ -111,7 +113,7 @@ def _write(path: Path, text: str) -> Path | None:
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = None
     if target.exists():
-        kept = target.with_name(f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup")
+        kept = _unused(target)
         shutil.copy2(target, kept)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_text(text, "utf-8")
@@ -119,6 +121,13 @@ def _write(path: Path, text: str) -> Path | None:
         shutil.copymode(kept, part)
     os.replace(part, target)
     return kept
+
+
+def _unused(target: Path) -> Path:
+    """A name for the copy that no other copy has, however fast one change follows another."""
+    stamp = f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    names = (f"{stamp}{f'-{n}' if n else ''}.backup" for n in itertools.count())
+    return next(path for name in names if not (path := target.with_name(name)).exists())
 
 
 def words(verb: list[str], db: str | None) -> list[str]:
@@ -139,7 +148,7 @@ def command(event: str, db: str | None) -> str:
 
 def _loaded(text: str) -> Settings:
     try:
-        found = json.loads(text or "{}")
+        found = commented.load(text)
     except ValueError as error:
         raise InvalidInput(
             f"the settings are not JSON ({error}); mend the file first, it was not touched"
@@ -149,27 +158,18 @@ def _loaded(text: str) -> Settings:
     return found
 
 
-def _shown(settings: Settings, before: str, same: bool) -> str:
-    """The file anew; untouched where nothing of it changes."""
-    return before if same else json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
-
-
 def _server(key: str) -> tuple[Callable[[str, str | None], str], Callable[[str], str]]:
     """Into and out of a file that lists MCP servers under a key."""
 
     def put(text: str, db: str | None) -> str:
-        before = _loaded(text)
         first, *rest = words(["mcp"], db)
         entry = {"command": first, "args": rest}
-        servers = _listed(before, key)
-        after = {**before, key: {**servers, NAME: entry}}
-        return _shown(after, text, after == before)
+        known = _listed(_loaded(text), key).get(NAME) == entry
+        return text if known else commented.put(text, (key,), NAME, entry)
 
     def take(text: str) -> str:
-        before = _loaded(text)
-        left = {name: entry for name, entry in _listed(before, key).items() if name != NAME}
-        after = {**{k: v for k, v in before.items() if k != key}, **({key: left} if left else {})}
-        return _shown(after, text, NAME not in _listed(before, key))
+        servers = _listed(_loaded(text), key)
+        return commented.take(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
 
     return put, take
 
@@ -186,14 +186,23 @@ def _listed(settings: Settings, key: str) -> Settings:
 
 def _put_hooks(text: str, db: str | None) -> str:
     before = _loaded(text)
-    after = with_hooks(before, db)
-    return _shown(after, text, after == before)
+    return _with(text, before, with_hooks(before, db))
 
 
 def _take_hooks(text: str) -> str:
     before = _loaded(text)
-    after = without_hooks(before)
-    return _shown(after, text, after == before)
+    return _with(text, before, without_hooks(before))
+
+
+def _with(text: str, before: Settings, after: Settings) -> str:
+    """The text with the hooks of the settings after; the same where they are."""
+    if after == before:
+        return text
+    return (
+        commented.put(text, (), "hooks", after["hooks"])
+        if "hooks" in after
+        else commented.take(text, (), "hooks")
+    )
 
 
 def with_hooks(settings: Settings, db: str | None) -> Settings:

@@ -28,12 +28,13 @@ from worldline.text import inert
 Payload = dict[str, Any]
 _DIGITS = 12
 _PREVIEW = 240
+_SHORTEST = 16
 _NAME = 80
 _ALL = 1_000_000_000
 _SHOWN_IDS = 20
 _KNOWN = 0.4
 """The part of a budget that the answer, its proof and the facts may take."""
-_EVERYTHING = (None, "Fact", "Turn")
+_EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
 
 
 class Desk(NamedTuple):
@@ -227,9 +228,9 @@ def list_(desk: Desk, asked: v.List) -> Payload:
         payload = _payload([*(map(_line, value.items) if value.items else ["nothing here"]), *more], value)
         if size(payload) <= asked.max_tokens:
             return payload
-        if limit == 1:
+        if limit == 1 and most < _SHORTEST:
             raise InvalidInput(f"max_tokens is too small for one item; it takes {size(payload)}")
-        limit = max(1, limit * 3 // 4)
+        limit, most = max(1, limit * 3 // 4), most // 2 if limit == 1 else most
 
 
 def read(desk: Desk, asked: v.Read) -> Payload:

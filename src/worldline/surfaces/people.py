@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from worldline.memory import CONTEXT
+from worldline.memory import CONTEXT, Memory
+from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, parse_time, reads
+from worldline.text import visible
 
 if TYPE_CHECKING:
     from worldline.read.chains import ChainLink
@@ -40,20 +43,27 @@ def profile(bound: Bound, name: str, everything: bool) -> None:
     """
     with bound.memory() as memory:
         found = memory.profile(name)
-        bound.answer(found, _told(found, None if everything else _SHOWN))
+        most = None if everything else _SHOWN
+        ids = [one.fact for one in found.attributes[:most]] + [one.evidence for one in found.landmarks[:most]]
+        places = _places(memory, [*ids, *(one.evidence for one in found.relations[:most])])
+        bound.answer(found, _told(found, most, places))
 
 
-def _told(found: Profile, most: int | None) -> Iterator[str]:
-    heard = (
-        f"  {render.plural(found.turns, 'turn')}, {_day(found.first_at)} to {_day(found.last_at)}"
-        if found.turns
-        else ""
-    )
-    yield click.style(render.printable(found.name), bold=True) + heard
-    yield from _some("believed", [_attribute(one) for one in found.attributes], most)
+def _places(memory: Memory, ids: Iterable[str | None]) -> dict[str, int]:
+    """The minutes from UTC to where each of these memories was said, so that days are those of the speakers."""
+    nodes = [memory.get(id_, exact=True) for id_ in dict.fromkeys(ids) if id_]
+    return {node.id: 0 for node in nodes} | offsets_of(memory.handle, nodes)
+
+
+def _told(found: Profile, most: int | None, places: Mapping[str, int]) -> Iterator[str]:
+    usual = Counter(places.values()).most_common(1)[0][0] if places else 0
+    days = f"{_day(found.first_at, usual)} to {_day(found.last_at, usual)}"
+    heard = f"  {render.plural(found.turns, 'turn')}, {days}" if found.turns else ""
+    yield click.style(visible(found.name), bold=True) + heard
+    yield from _some("believed", [_attribute(one, places) for one in found.attributes], most)
     yield from _style(found)
-    yield from _some("people", [_relation(one) for one in found.relations], most)
-    yield from _some("landmarks", [_milestone(one) for one in found.landmarks], most)
+    yield from _some("people", [_relation(one, places) for one in found.relations], most)
+    yield from _some("landmarks", [_milestone(one, places) for one in found.landmarks], most)
     yield from _some("what led to what", [_chain(one) for one in found.chains], most)
 
 
@@ -65,9 +75,9 @@ def _some(title: str, lines: list[str], most: int | None) -> Iterator[str]:
         yield f"  … and {len(lines) - most} more (--all)"
 
 
-def _attribute(one: Attribute) -> str:
+def _attribute(one: Attribute, places: Mapping[str, int]) -> str:
     stage = f"  ({one.stage})" if one.stage == "crystal" else ""
-    held = render.span(one.valid, one.precision or "said")
+    held = render.span(one.valid, one.precision or "said", places.get(one.fact, 0))
     return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{held}]{stage}"
 
 
@@ -76,8 +86,8 @@ def _chain(one: ChainLink) -> str:
     return f"{steps}  ({', '.join(render.short(id_) for id_ in one.evidence)})"
 
 
-def _day(at: int | None) -> str:
-    return "" if at is None else render.date(at)[:10]
+def _day(at: int | None, offset: int = 0) -> str:
+    return "" if at is None else render.date(at, None, offset)[:10]
 
 
 def _style(found: Profile) -> Iterator[str]:
@@ -87,12 +97,12 @@ def _style(found: Profile) -> Iterator[str]:
     marks = ", ".join(f"{often:g} {mark}" for mark, often in style.habits.items())
     yield f"writes {style.words:g} words a turn" + (f"; a turn has {marks}" if marks else "")
     if style.telling:
-        yield f"  often: {render.printable(', '.join(style.telling))}"
+        yield f"  often: {visible(', '.join(style.telling))}"
     if style.alike:
-        yield f"  most like {render.printable(style.alike)} ({style.likeness:g})"
+        yield f"  most like {visible(style.alike)} ({style.likeness:g})"
 
 
-def _relation(one: Relation) -> str:
+def _relation(one: Relation, places: Mapping[str, int]) -> str:
     counts = {
         "talks": one.talks,
         "speaks of": one.mentions,
@@ -101,12 +111,13 @@ def _relation(one: Relation) -> str:
     }
     told = ", ".join(f"{what} {times}" for what, times in counts.items() if times)
     proof = f"  ({render.short(one.evidence)})" if one.evidence else ""
-    return f"{render.printable(one.name)}: {told}; last {_day(one.last_at)}{proof}"
+    return f"{visible(one.name)}: {told}; last {_day(one.last_at, places.get(one.evidence or '', 0))}{proof}"
 
 
-def _milestone(one: Milestone) -> str:
-    whose = f" ({render.printable(one.of)})" if one.of else ""
-    return f"{_day(one.happened)}  {one.kind}{whose}: {render.one_line(one.text)}  ({render.short(one.evidence)})"
+def _milestone(one: Milestone, places: Mapping[str, int]) -> str:
+    whose = f" ({visible(one.of)})" if one.of else ""
+    day = _day(one.happened, places.get(one.evidence, 0))
+    return f"{day}  {one.kind}{whose}: {render.one_line(one.text)}  ({render.short(one.evidence)})"
 
 
 @click.command(cls=Verb)
@@ -127,7 +138,7 @@ def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
     """
     with bound.memory() as memory:
         found = memory.context(whom, max_tokens=max_tokens)
-        bound.answer(found, [render.printable(found.text) or "(nothing to know yet)"])
+        bound.answer(found, [visible(found.text) or "(nothing to know yet)"])
 
 
 @click.command(cls=Verb)
@@ -146,19 +157,25 @@ def episodes(bound: Bound, start: str | None, end: str | None, limit: int, read:
     """
     with bound.memory() as memory:
         found = memory.episodes(parse_time(start), parse_time(end), limit=limit, read=read)
-        bound.answer(found, [line for one in found for line in _stretch(one)] or ["nobody has talked then"])
+        ids = [i for one in found for i in (one.opens, one.closes, *(m.evidence for m in one.landmarks))]
+        places = _places(memory, [*ids, *(node.id for one in found for node in one.texts)])
+        lines = [line for one in found for line in _stretch(one, places)]
+        bound.answer(found, lines or ["nobody has talked then"])
 
 
-def _stretch(one: Episode) -> Iterator[str]:
-    who = ", ".join(f"{render.printable(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
-    where = f"  in {', '.join(map(render.printable, one.sessions[:4]))}" if one.sessions else ""
-    yield f"{render.date(one.began):<19}  {click.style(render.printable(one.title), bold=True)}"
-    yield f"{'':<19}  until {render.date(one.ended)}: {render.plural(one.turns, 'turn')} ({who}){where}"
+def _stretch(one: Episode, places: Mapping[str, int]) -> Iterator[str]:
+    who = ", ".join(f"{visible(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
+    where = f"  in {', '.join(map(visible, one.sessions[:4]))}" if one.sessions else ""
+    began, ended = (
+        render.date(at, None, places[id_]) for at, id_ in ((one.began, one.opens), (one.ended, one.closes))
+    )
+    yield f"{began:<19}  {click.style(visible(one.title), bold=True)}"
+    yield f"{'':<19}  until {ended}: {render.plural(one.turns, 'turn')} ({who}){where}"
     if one.sounds_like:
-        yield f"{'':<19}  the unsigned ones sound like {render.printable(one.sounds_like)}"
+        yield f"{'':<19}  the unsigned ones sound like {visible(one.sounds_like)}"
     for landmark in one.landmarks:
-        yield f"{'':<19}  {_milestone(landmark)}"
+        yield f"{'':<19}  {_milestone(landmark, places)}"
     for node in one.texts:
-        yield f"  {render.line(node)}"
+        yield f"  {render.line(node, places.get(node.id, 0))}"
     if not one.texts:
         yield f"{'':<19}  from {render.short(one.opens)} to {render.short(one.closes)}; --read shows them"

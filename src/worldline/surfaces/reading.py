@@ -13,6 +13,7 @@ from worldline.memory import Memory
 from worldline.model import Node
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.ontology import NODE_TYPES
+from worldline.store.listing import DRAWN
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, type_name
 
@@ -66,7 +67,7 @@ def listing(
     with bound.memory() as memory:
         counted = {} if type else memory.stats()["visible"]
         found = memory.list(
-            type or [kind for kind in {*NODE_TYPES, *counted} if kind not in DRAWN],
+            type,
             metadata=metadata,
             include_superseded=include_superseded,
             limit=limit,
@@ -76,10 +77,6 @@ def listing(
         lines += [f"more: --page {found.next}"] if found.next else []
         lines += _others(counted) if lines and not page else []
         bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
-
-
-DRAWN = ("Fact", "Entity", "Topic", "Summary", "Scope", "Session")
-"""What is drawn from what people add; it is listed on request."""
 
 
 def _nothing(type: str | None) -> str:

@@ -14,6 +14,7 @@ from worldline.surfaces import render
 from worldline.surfaces.answering import known, opening, worth_showing
 from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, piped, reads, writes
+from worldline.text import visible
 
 LONGEST = 400
 """Characters of one hit that a person is shown."""
@@ -60,14 +61,14 @@ def recall(
         if max_tokens is None:
             lines = [*shown(memory, found, limit), *(() if found.hits else bound.unknown_then(memory))]
         else:
-            lines = [render.printable(found.text) or "(nothing remembered)"]
+            lines = [visible(found.text) or "(nothing remembered)"]
         bound.answer(found, [*lines, *_explained(found)] if plan else lines)
 
 
 def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
     """An answer for people: what is known, then the words, best first."""
     told = known(memory, found, 12)
-    lines = [render.printable(line) for line in opening(told)]
+    lines = [visible(line) for line in opening(told)]
     hits = worth_showing(found, limit)
     lines += [line for hit in hits for line in _hit(hit)]
     more = len(found.hits) - len(hits)
@@ -80,16 +81,16 @@ def _hit(hit: Hit) -> Iterator[str]:
     node = hit.node
     at = node.valid.start if hit.said_at is None else hit.said_at
     day = render.date(at, node.precision, hit.utc_offset)[:16]
-    named = "" if node.type in ("Turn", "Fact") else f"{render.printable(node.name)}: "
-    who = f"{render.printable(hit.speaker)}: " if hit.speaker else named
+    named = "" if node.type in ("Turn", "Fact") else f"{visible(node.name)}: "
+    who = f"{visible(hit.speaker)}: " if hit.speaker else named
     said = render.one_line(node.content, LONGEST)
     yield f"{render.short(node.id)}  {day:<16}  {who}{said}".rstrip(": ")
-    yield from (f"{'':<14}{render.printable(note)}" for note in node.notes)
+    yield from (f"{'':<14}{visible(note)}" for note in node.notes)
 
 
 def _explained(found: Recall) -> list[str]:
     lines: list[str] = []
-    lines += [f"  {render.printable(line)}" for line in found.trace]
+    lines += [f"  {visible(line)}" for line in found.trace]
     for hit in found.hits:
         lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
         factors = sorted(hit.factors.items(), key=lambda item: (-abs(item[1]), item[0]))[:6]
@@ -200,7 +201,7 @@ def explain(
 
 
 def _told(found: Explanation) -> list[str]:
-    lines = [render.line(found.node), f"  {found.lost_by or 'not lost'}: {render.printable(found.reason)}"]
+    lines = [render.line(found.node), f"  {found.lost_by or 'not lost'}: {visible(found.reason)}"]
     if found.lanes:
         lines.append("  " + ", ".join(f"{lane} {place or '–'}" for lane, place in found.lanes.items()))
     factors = sorted(found.factors.items(), key=lambda item: (-abs(item[1]), item[0]))

@@ -7,7 +7,7 @@ text; ids are whole in JSON and their first twelve digits in text, which is enou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -30,9 +30,12 @@ from worldline.model import (
     Why,
 )
 from worldline.rules.wording import label, told
+from worldline.text import visible
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})
 TIMES = frozenset("known_at also dated said_at since first_at last_at happened began ended".split())
+SPOKEN = frozenset({"valid", "said_at"})
+"""Times of what was said; the others are the engine's."""
 IN_WORDS = {"refers_to": "mentions", "derived_from": "drawn from", "contains": "holds"}
 """What some types of edges are called."""
 SHOWN = 20
@@ -44,22 +47,38 @@ STAGES = frozenset({"trace", "unit", "crystal"})
 # For programs ------------------------------------------------------------------------------------
 
 
-def plain(value: Any, name: str = "") -> Any:
-    """Any result as JSON values, without row numbers."""
+def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: int = 0) -> Any:
+    """Any result as JSON values, without row numbers.
+
+    What was said has its times in the place where it was said, by the `offsets` of memories.
+    """
     if isinstance(value, Interval):
-        return {"from": _iso(value.start), "to": _iso(value.end)}
+        return {"from": _iso(value.start, offset), "to": _iso(value.end, offset)}
     if isinstance(value, Struct):
+        here = offsets.get(value.id, 0) if isinstance(value, Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
-        return {field: plain(getattr(value, field), field) for field in fields}
+        return {f: plain(getattr(value, f), f, offsets, here if f in SPOKEN else 0) for f in fields}
     if isinstance(value, tuple | list):
-        return [plain(item, name) for item in value]
+        return [plain(item, name, offsets, offset) for item in value]
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()} if name != "metadata" else value
-    return _iso(value) if name in TIMES and isinstance(value, int) else value
+        return {k: plain(v, "", offsets) for k, v in value.items()} if name != "metadata" else value
+    return _iso(value, offset) if name in TIMES and isinstance(value, int) else value
 
 
-def _iso(at: Instant) -> str | None:
-    return None if at >= LATEST or at <= EARLIEST else show(at)
+def nodes_in(value: Any) -> Iterable[Node]:
+    """Every memory in a result."""
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            yield from nodes_in(getattr(value, name))
+    elif isinstance(value, tuple | list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from nodes_in(item)
+
+
+def _iso(at: Instant, offset: int = 0) -> str | None:
+    return None if at >= LATEST or at <= EARLIEST else show(at, offset)
 
 
 _UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -75,11 +94,6 @@ def emit_json(value: Any) -> None:
 # For people --------------------------------------------------------------------------------------
 
 
-def printable(text: str) -> str:
-    """Stored text with control characters made visible, so that it cannot drive the terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
-
-
 def plural(count: int, noun: str) -> str:
     """A count with its noun: 1 turn, 3 memories."""
     one = noun if not noun.endswith("y") else noun[:-1] + "ie"
@@ -88,7 +102,7 @@ def plural(count: int, noun: str) -> str:
 
 def one_line(text: str, width: int = 72) -> str:
     """The beginning of a text on one line."""
-    flat = " ".join(printable(text).split())
+    flat = " ".join(visible(text).split())
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
@@ -138,11 +152,11 @@ def title(node: Node) -> str:
     """What a memory is called; what was said, for an event."""
     if node.type == "Turn":
         said = one_line(node.content)
-        return f"{printable(node.name)}: {said}" if node.name else said
+        return f"{visible(node.name)}: {said}" if node.name else said
     if node.type == "Fact":
         return one_line(node.content)
     content = f"  {one_line(node.content)}" if node.content else ""
-    return click.style(printable(node.name), bold=True) + content
+    return click.style(visible(node.name), bold=True) + content
 
 
 def when(node: Node, offset: int = 0) -> str:
@@ -156,7 +170,7 @@ def when(node: Node, offset: int = 0) -> str:
 def line(node: Node, offset: int = 0) -> str:
     """A memory on one line."""
     status = f"  ({node.status})" if node.status != "believed" else ""
-    notes = "".join("  ! " + click.style(printable(note), fg="red") for note in node.notes)
+    notes = "".join("  ! " + click.style(visible(note), fg="red") for note in node.notes)
     return f"{short(node.id)}  {node.type:<9} {title(node)}{when(node, offset)}{status}{notes}"
 
 
@@ -175,7 +189,7 @@ def whole(node: Node) -> Iterable[str]:
     if node.metadata:
         yield f"  {orjson.dumps(node.metadata).decode()}"
     if node.content:
-        yield printable(node.content)
+        yield visible(node.content)
 
 
 def relation(edge: Edge) -> str:
@@ -185,7 +199,7 @@ def relation(edge: Edge) -> str:
 
 def edge_line(edge: Edge, names: dict[str, str]) -> str:
     """An edge on one line, ends by name where they are known."""
-    ends = [printable(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
+    ends = [visible(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
     told = (
         edge.type in ("fact", "refers_to") and edge.valid.end >= LATEST
     )  # as long as its words or its fact say
@@ -197,7 +211,7 @@ def _inferred(edge: Edge, names: dict[str, str]) -> str:
     """Says of a derived edge that it is one, and what it goes through."""
     if edge.made != "inferred":
         return ""
-    through = [printable(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
+    through = [visible(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
     return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)
 
 
@@ -207,7 +221,7 @@ def receipt(done: Receipt) -> Iterable[str]:
     if done.dry_run:
         state = "dry run: it would be done" if done.changed else "dry run: nothing would change"
     yield f"{done.verb} {short(done.id)}  {state}" if done.id else f"{done.verb}  {state}"
-    lines = [printable(told(change)) for change in done.changes]
+    lines = [visible(told(change)) for change in _fullest(done.changes)]
     lines += [f"merge proposal {short(id_)}: accept or reject it with `merges`" for id_ in done.proposals]
     lines = [told_ for told_ in dict.fromkeys(lines) if told_ != "ended" or len(lines) == 1]
     yield from (f"  {line_}" for line_ in lines[:SHOWN])
@@ -220,6 +234,13 @@ def receipt(done: Receipt) -> Iterable[str]:
         yield click.style(f"  undo with: worldline undo {stamps}", dim=True)
 
 
+def _fullest(changes: Sequence[str]) -> list[str]:
+    """The changes without what another one says too: "Bo keeps bees in Oslo" says that Bo keeps bees."""
+    facts = [change.partition(": ")[0] for change in changes]
+    parts = {a for a in facts for b in facts if b.startswith(f"{a} ")}
+    return [change for change, fact in zip(changes, facts, strict=True) if fact not in parts]
+
+
 def history(versions: Iterable[Version]) -> Iterable[str]:
     """Every belief, oldest first."""
     for version in versions:
@@ -227,7 +248,7 @@ def history(versions: Iterable[Version]) -> Iterable[str]:
         by = f"  by {short(version.closed_by)}" if version.closed_by else ""
         yield f"{date(node.known.start):<19}  {version.change:<11} {short(node.id)}  {title(node)}"
         if version.change in STAGES:
-            yield f"{'':<19}  because {printable(node.reason or '')}; {span(node.known)}"
+            yield f"{'':<19}  because {visible(node.reason or '')}; {span(node.known)}"
         else:
             yield f"{'':<19}  held {span(node.valid, node.precision)}; believed {span(node.known)}{by}"
         yield from (f"{'':<19}  {origin(item)}" for item in version.origins)
@@ -267,7 +288,7 @@ def why(found: Why, offsets: Mapping[str, int]) -> Iterable[str]:
         yield f"{'  ' * reason.depth}{IN_WORDS.get(reason.via, reason.via)}: {told_by}{words}"
     if found.node.type == "Turn":
         yield "  these are the words themselves" + (
-            f", from {printable(found.node.name)}" if found.node.name else ""
+            f", from {visible(found.node.name)}" if found.node.name else ""
         )
     elif not found.events:
         yield "  nobody said it: it was written directly"
@@ -286,12 +307,12 @@ def conflicts(found: Iterable[Contradiction]) -> Iterable[str]:
     for item in found:
         about = f"{item.entity} · {label(item.predicate or '')}" if item.entity else "two notes"
         by = "noticed in sleep" if item.inferred else "stated"
-        yield f"{click.style(printable(about), bold=True)}  {by} {date(item.since)}"
+        yield f"{click.style(visible(about), bold=True)}  {by} {date(item.since)}"
         for side in item.sides:
             yield f"  {line(side.node)}"
             for said in side.sources:
-                where = f" in {printable(said.session)}" if said.session else ""
-                yield f"      {date(said.said_at)} {printable(said.speaker)}{where}: {one_line(said.text)}"
+                where = f" in {visible(said.session)}" if said.session else ""
+                yield f"      {date(said.said_at)} {visible(said.speaker)}{where}: {one_line(said.text)}"
 
 
 def change(item: Change, offsets: Mapping[str, int]) -> str:
@@ -307,8 +328,8 @@ def change(item: Change, offsets: Mapping[str, int]) -> str:
 
 def proposal(item: Proposal, names: dict[str, str]) -> str:
     """A staged merge on one line."""
-    a, b = (f"{short(end)} {printable(names.get(end, ''))}".rstrip() for end in (item.a, item.b))
-    reason = f"  ({printable(item.reason)})" if item.reason else ""
+    a, b = (f"{short(end)} {visible(names.get(end, ''))}".rstrip() for end in (item.a, item.b))
+    reason = f"  ({visible(item.reason)})" if item.reason else ""
     return f"{short(item.id)}  {item.status:<8}  {a}  =  {b}  {item.tier} {item.score:g}{reason}"
 
 

@@ -87,7 +87,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "get": _tool("get", "ref", "ref", at=True),
     "list": _tool(
         "list", "type limit page", at=True, limit={"maximum": _MOST},
-        type={"description": "Only this type; Turn lists what was said."},
+        type={"description": "Only this type [notes and what was said]."},
     ),
     "history": _tool("history", "ref", "ref"),
 }  # fmt: skip

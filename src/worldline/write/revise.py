@@ -61,7 +61,7 @@ def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | N
 
 def until(handle: Handle, done: Receipt, expires: When | None) -> Receipt:
     """The receipt of words that are known to expire, retired ahead of time with the facts that rest on them
-    alone; undoing it takes the end back."""
+    alone; undoing it takes both back, the words and their end."""
     if expires is None or not done.changed or done.dry_run:
         return done
     words = done.ids or ((done.id,) if done.id else ())
@@ -75,7 +75,8 @@ def until(handle: Handle, done: Receipt, expires: When | None) -> Receipt:
         ended = [change.retire(tx, line, instant(expires), "it was known to expire") for line in lines]
         return None, any(ended)
 
-    return replace(done, known_at=handle.write("retire", work).known_at, also=())
+    ended = handle.write("retire", work).known_at
+    return replace(done, known_at=ended, also=(done.known_at, *done.also))
 
 
 def _believed(tx: Tx, handle: Handle, edge: Edge) -> list[Edge]:

@@ -20,12 +20,17 @@ def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:
     if not isinstance(receipt, Receipt):
         raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
     steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
-    undone = [undo(tx, at, agent=agent) for at in steps]
+    undone = [undo(tx, at, frozenset(steps), agent=agent) for at in steps]
     return any(undone)
 
 
-def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
-    """Takes back the changeset of that known time; False when it is taken back already."""
+def undo(
+    tx: Tx, known_at: Instant, together: frozenset[Instant] = frozenset(), *, agent: bool = False
+) -> bool:
+    """Takes back the changeset of that known time; False when it is taken back already.
+
+    What one of the changesets taken back `together` put and another one closed is gone already.
+    """
     entries = undoing.entries(tx, known_at)
     if entries is None:
         raise NotFound(f"there is no changeset of {show(known_at)} to undo")
@@ -38,14 +43,18 @@ def undo(tx: Tx, known_at: Instant, *, agent: bool = False) -> bool:
     marks = [e for e in mine if e.table == "marks"]
     rows = [(e, undoing.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
     needed = undoing.needed(tx, [e for e, _ in rows if not e.closed])
-    put = [(e, known) for e, known in rows if not e.closed and e not in needed]
+    put = [(e, known) for e, known in rows if not e.closed and e not in needed and known.end not in together]
     standing = [(e, known) for e, known in put if known.end == FOREVER]
     if len(standing) < len([known for _, known in put if known.end != known_at]):
         return _already_or_conflict(tx, {known.end for _, known in put} - {known_at})
     for entry, known in standing:
         belief = Belief(entry.number, entry.number, Interval(0), Interval(known.start))
         tx.close(Close(belief, entry.table, reason="undone"), "undo")  # type: ignore[arg-type]
-    back = [_restore(tx, e.table, e.number) for e, known in rows if e.closed and known.start != known_at]
+    back = [
+        _restore(tx, e.table, e.number)
+        for e, known in rows
+        if e.closed and known.start != known_at and known.start not in together
+    ]
     back += [_mark(tx, e.number, known_at, stands=e.closed) for e in marks]
     if types[False]:
         if agent:

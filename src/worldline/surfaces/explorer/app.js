@@ -40,6 +40,8 @@ function held(interval, precision) {
   const to = whole && interval.to && apart <= 72e5 ? calendar(interval.to, "day") : day(interval.to);
   return to ? `${from || "always"} → ${to}` : from ? `since ${from}` : "always";
 }
+const KIND = { Turn: "said", Fact: "fact", Entity: "name", Topic: "topic", Summary: "summary" };
+const kind = (node) => KIND[node.type] || node.type;
 const isOver = (node, at = Date.now()) => Boolean(node.valid.to && Date.parse(node.valid.to) <= at) || isGivenUp(node);
 const isGivenUp = (node) => Boolean(node.known.to) && (state.known === null || Date.parse(node.known.to) <= state.known);
 
@@ -111,7 +113,7 @@ async function search() {
     return [empty("Nothing found", `${found.reason || "no memory fits"}.`, past ? "You are looking at the past: “Back to now” shows what is known today." : "Try a name or a word that was really used; the List shows what is there."), h("div", { className: "card" }, trace)];
   }
   const opening = found.abstained && h("div", { className: "card unsure" }, h("b", {}, "Not sure that this is known. "), found.reason);
-  const told = h("div", { className: "soft" }, found.returned < found.found ? `the ${found.returned} that stand out of ${found.found} found` : `${found.returned} found`, trace);
+  const told = h("div", { className: "soft" }, found.returned < found.found ? `the ${found.returned} that stand out, of ${found.found} found` : `${found.returned} found`, trace);
   return [answerCard(found), opening, told, ...found.hits.map(hitCard)].filter(Boolean);
 }
 
@@ -146,13 +148,14 @@ function because(hit) {
 async function welcome() {
   const stats = await api("stats"), count = Object.entries(stats.visible).filter(([type]) => type !== "Scope").reduce((sum, [, n]) => sum + n, 0);
   if (!count) return nothingYet();
-  const kinds = Object.entries(stats.visible).filter(([type]) => type !== "Scope").map(([type, n]) => h("span", { className: "chip" }, `${n.toLocaleString("en")} ${type}`));
+  const kinds = Object.entries(stats.visible).filter(([type]) => type !== "Scope").map(([type, n]) => h("span", { className: "chip" }, `${n.toLocaleString("en")} ${LISTED[type] || type}`));
   return h("div", { className: "card empty" }, h("h2", {}, "Ask a question"), h("p", {}, "Answers come word for word, with the reasons for their place. Move the two sliders to see what held, and what was known, at another moment."), h("div", { className: "chips" }, kinds));
 }
-function nothingYet() {
+function nothingYet(form = true) {
   const past = state.valid !== null || state.known !== null;
   if (past) return empty("Nothing yet at that moment", "The memory was empty then. Move the sliders to the right, or go back to now.");
-  return empty("Nothing is remembered yet", ["Tell it something: ", code('worldline add "We moved to the gold tier." --speaker Ana')], ["Or connect an agent: ", code("claude mcp add memory -- worldline mcp")]);
+  const told = empty("Nothing is remembered yet", ["Tell it something here, or in a shell: ", code('worldline add "We moved to Rome." --speaker Ana')], ["Or connect an agent: ", code("worldline install claude-code"), " (or cursor, vscode, codex …)"]);
+  return form ? [adding(true), told] : told;
 }
 
 function hitCard(hit, place) {
@@ -179,10 +182,10 @@ function card(node, { who = "", when = null, below = [], className = "" } = {}) 
   const chosen = state.ref && (state.ref === node.lineage || state.ref === node.id);
   return h("article", { className: `card ${className} ${chosen ? "chosen" : ""}`, "data-id": node.lineage },
     h("div", { className: "head" },
-      h("span", { className: "badge" }, spoken ? "said" : node.type), isOver(node, state.valid ?? Date.now()) && h("span", { className: "badge over" }, "over"),
+      h("span", { className: "badge" }, kind(node)), isOver(node, state.valid ?? Date.now()) && h("span", { className: "badge over" }, "over"),
       node.status !== "believed" && h("span", { className: `badge ${node.status === "quarantined" ? "bad" : ""}` }, node.status),
       h("button", { className: "name", type: "button", onclick: () => choose(node.lineage) }, name),
-      h("span", { className: "when" }, when ? day(when) : held(node.valid, node.precision))),
+      h("span", { className: "when" }, when ? day(when) : spoken ? day(node.valid.from) : node.valid.from ? held(node.valid, node.precision) : "")),
     node.type !== "Fact" && node.content ? h("blockquote", {}, node.content) : null,
     node.notes.map((note) => h("div", { className: "note" }, `⚠ ${note}`)), below);
 }
@@ -192,24 +195,28 @@ function card(node, { who = "", when = null, below = [], className = "" } = {}) 
 async function list() {
   const stats = await api("stats"), types = Object.keys(stats.visible).filter((type) => !["Scope", "Session"].includes(type));
   const page = await pageOf(null);
-  const chooser = h("select", { "aria-label": "Type", onchange: (e) => { state.list.type = e.target.value; render(); } }, h("option", { value: "" }, "notes, names and things"), types.map((type) => h("option", { value: type, selected: type === state.list.type }, type === "Turn" ? "Turn (what was said)" : type)));
+  const chooser = h("select", { "aria-label": "Type", onchange: (e) => { state.list.type = e.target.value; render(); } }, h("option", { value: "" }, "what was added"), types.map((type) => h("option", { value: type, selected: type === state.list.type }, LISTED[type] || type)));
   const toggle = h("label", { className: "soft" }, h("input", { type: "checkbox", id: "retired", checked: state.list.retired, onchange: (e) => { state.list.retired = e.target.checked; render(); } }), " also what is over");
   const head = h("div", { className: "stack" }, adding(), h("div", { className: "row" }, chooser, toggle));
-  if (!page.items.length) return [head, state.list.type ? empty("None of this type", "Choose another type, or all.") : nothingYet()];
-  return [head, ...page.items.map((node) => card(node)), more(page.next)];
+  if (!page.items.length) return [head, state.list.type ? empty("None of this type", "Choose another type, or all.") : nothingYet(false)];
+  return [head, ...bestNamed(page.items).map((node) => card(node, { who: node.name })), more(page.next)];
 }
+const LISTED = { Turn: "messages", Fact: "facts", Entity: "names and things", Topic: "topics", Summary: "summaries" };
+/** Of names and things, names come first: "Ana" before "late" and "47 minutes". */
+const bestNamed = (nodes) => state.list.type === "Entity" ? [...nodes].sort((a, b) => /^[a-z0-9]/.test(a.name) - /^[a-z0-9]/.test(b.name)) : nodes;
 /** A form that remembers something. */
-function adding() {
+function adding(open = false) {
   const text = h("textarea", { rows: 2, required: true, placeholder: "Tell it something…", "aria-label": "What to remember" }), who = h("input", { placeholder: "Who says so", "aria-label": "Speaker" });
   const send = async (e) => { e.preventDefault(); await written(`remember`, { text: text.value, speaker: who.value.trim() }, "Remembered"); };
-  return h("details", { className: "card", id: "adding" }, h("summary", {}, "Add something"), h("form", { className: "stack", onsubmit: send }, text, h("div", { className: "row" }, who, h("button", { className: "strong" }, "Remember"))));
+  return h("details", { className: "card", id: "adding", open }, h("summary", {}, "Add something"), h("form", { className: "stack", onsubmit: send }, text, h("div", { className: "row" }, who, h("button", { className: "strong" }, "Remember"))));
 }
 
 /** Sends a write, shows its receipt with an undo, and looks again. */
 async function written(path, body, verb) {
   try {
     const receipt = await api(path, { body, past: false });
-    const lines = receipt.changes.filter((line) => line.includes(": ")).map((line) => line.split(/: (?=believed|closes|ends|given|repeats|adds|over|contradicts)/)[0]);
+    const all = receipt.changes.filter((line) => line.includes(": ")).map((line) => line.split(/: (?=believed|closes|ends|given|repeats|adds|over|contradicts|the next|withdrawn)/)[0]);
+    const lines = all.filter((line) => !all.some((other) => other !== line && other.startsWith(`${line} `))); // "Bo keeps bees in Oslo" says that Bo keeps bees
     const undo = h("button", { type: "button", onclick: async () => {
       try { await api("undo", { body: { known_at: receipt.known_at, also: receipt.also }, past: false }); $("receipt").replaceChildren("Undone."); await again(); } catch (problem) { tell(problem); }
     } }, "Undo");
@@ -223,14 +230,14 @@ const pageOf = (page) => api("memories", { query: { type: state.list.type, inclu
 function more(next) {
   if (!next) return null;
   const button = h("button", { type: "button", onclick: async () => {
-    try { const page = await pageOf(next); button.replaceWith(...[...page.items.map((node) => card(node)), more(page.next)].filter(Boolean)); }
+    try { const page = await pageOf(next); button.replaceWith(...[...bestNamed(page.items).map((node) => card(node, { who: node.name })), more(page.next)].filter(Boolean)); }
     catch (problem) { tell(problem); }
   } }, "More");
   return button;
 }
 
 async function timeline() {
-  const asked = ["", "Fact", "Turn"].map((type) => api("memories", { query: { type, include_superseded: true, limit: 80 } }));
+  const asked = ["", "Fact"].map((type) => api("memories", { query: { type, include_superseded: true, limit: 80 } }));
   const nodes = (await Promise.all(asked)).flatMap((page) => page.items).filter((node) => node.valid.from && node.status !== "quarantined" && !isGivenUp(node));
   if (!nodes.length) return nothingYet();
   const rows = new Map();
@@ -252,9 +259,9 @@ async function timeline() {
     });
     return h("div", { className: "tl-row" }, h("button", { className: "name", type: "button", title: titled(newest), onclick: () => choose(newest.lineage) }, titled(newest)), h("div", { className: "tl-track" }, cursor, ...bars));
   });
-  const grid = ticks(from, to), marks = grid.map(({ at: t, name }) => { const mark = h("span", { className: "tl-tick" }, name); mark.style.left = `${where(t)}%`; return mark; });
+  const grid = ticks(from, to), marks = grid.map(({ at: t, name }) => { const mark = h("span", { className: `tl-tick ${where(t) > 96 ? "right" : ""}` }, name); mark.style.left = `${where(t)}%`; return mark; });
   for (const line of lines) line.lastChild.prepend(...grid.map(({ at: t }) => { const rule = h("i", { className: "tl-rule" }); rule.style.left = `${where(t)}%`; return rule; }));
-  const zoom = (by) => { const middle = state.window || (now > from && now < to) ? Math.min(Math.max(now, from), to) : (from + to) / 2, half = wide * by / 2; state.window = half * 2 >= all[1] - all[0] ? null : [middle - half, middle + half]; render(); };
+  const zoom = (by) => { const middle = (from + to) / 2, half = wide * by / 2; state.window = half * 2 >= all[1] - all[0] ? null : [middle - half, middle + half]; render(); };
   const shift = (by) => { state.window = [from + wide * by, to + wide * by]; render(); };
   const tool = (name, title, work) => h("button", { type: "button", title, "aria-label": title, onclick: work }, name);
   const tools = h("div", { className: "row tl-tools" }, h("span", { className: "soft grow" }, "when each memory held; the line is the moment you look at"), tool("◀", "Earlier", () => shift(-0.4)), tool("+", "Zoom in", () => zoom(0.5)), tool("−", "Zoom out", () => zoom(2)), tool("▶", "Later", () => shift(0.4)), tool("All", "Show all", () => { state.window = null; render(); }));
@@ -295,15 +302,18 @@ async function merges() {
     const actions = { pending: [decide("accept", "Accept", true), decide("reject", "Reject")], accepted: [decide("undo", "Undo")] }[proposal.status] || [];
     return h("article", { className: "card merge", "data-id": proposal.id },
       h("div", { className: "head" }, h("button", { type: "button", className: "name", onclick: () => choose(proposal.a) }, a_name), "=", h("button", { type: "button", className: "name", onclick: () => choose(proposal.b) }, b_name), h("span", { className: `badge ${proposal.status === "pending" ? "over" : ""}` }, proposal.status)),
-      h("div", { className: "row" }, h("span", { className: "soft grow" }, `${proposal.tier}, score ${proposal.score.toFixed(2)}${proposal.reason ? ": " + proposal.reason : ""}`), ...actions));
+      h("div", { className: "row" }, h("span", { className: "soft grow" }, likeness(proposal)), ...actions));
   });
 }
+
+const TIERS = { exact: "the same name", fuzzy: "spelt alike", phonetic: "sound alike", embedding: "near in meaning", stated: "somebody said that they are one" };
+const likeness = ({ tier, score, reason }) => [TIERS[tier] || tier, tier === "stated" ? "" : `${Math.round(100 * score)} % alike`, reason === "stated by a same_as edge" ? "" : reason].filter(Boolean).join(" · ");
 
 async function worlds() {
   const found = await api("worlds");
   const whole = h("article", { className: "card" }, h("div", { className: "head" }, h("b", {}, "Everything")), h("div", { className: "mono hash" }, found.hash), h("p", { className: "soft" }, "A hash covers all that was ever put inside, so two memories with the same hash hold the same."));
   if (!found.worlds.length) return [whole, empty("No worlds yet", ["A memory that contains others is a world: ", code("worldline note learning NAME --world ID")])];
-  return [whole, ...found.worlds.map(({ hash, node }) => h("article", { className: "card world" }, h("div", { className: "head" }, h("span", { className: "badge" }, node.type), h("button", { type: "button", className: "name", onclick: () => choose(node.lineage) }, titled(node) || node.type)), h("div", { className: "mono hash" }, hash)))];
+  return [whole, ...found.worlds.map(({ hash, node }) => h("article", { className: "card world" }, h("div", { className: "head" }, h("span", { className: "badge" }, kind(node)), h("button", { type: "button", className: "name", onclick: () => choose(node.lineage) }, titled(node) || node.type)), h("div", { className: "mono hash" }, hash)))];
 }
 
 // The chosen memory and its graph -------------------------------------------------------------------
@@ -311,21 +321,21 @@ async function worlds() {
 // A memory is chosen by its lineage: that leads to whatever version holds at the moment looked at.
 const graph = new Graph($("graph"), (node) => { if (node.cluster) { state.wide.add(node.cluster); focus(); } else choose(node.lineage); });
 
-function choose(ref, { back = false } = {}) {
+function choose(ref, { back = false, quiet = false } = {}) {
   if (!back && state.ref && state.ref !== ref) state.trail.push(state.ref);
   const shown = state.ref === ref && $("detail").childElementCount > 0; // drawing it anew would wipe a form that is open
   if (state.ref !== ref) state.wide = new Set();
-  state.ref = ref;
-  document.body.classList.add("chosen");
+  state.ref = ref; state.quiet = quiet;
+  document.body.classList.toggle("chosen", !quiet);
   if (!back) remembered();
   $("back").disabled = !state.trail.length;
   for (const item of document.querySelectorAll("#panel .card[data-id]")) item.classList.toggle("chosen", item.dataset.id === ref);
-  if (matchMedia("(max-width: 900px)").matches) scrollTo({ top: $("focus").offsetTop - 8, behavior: "smooth" });
+  if (!quiet && matchMedia("(max-width: 900px)").matches) scrollTo({ top: $("focus").offsetTop - 8, behavior: "smooth" });
   return shown ? undefined : focus();
 }
 
 async function focus() {
-  document.body.classList.toggle("chosen", Boolean(state.ref));
+  document.body.classList.toggle("chosen", Boolean(state.ref) && !state.quiet);
   if (!state.ref) { graph.clear(); $("detail").replaceChildren(); $("graph-empty").textContent = "Choose a memory to see what lies around it"; return; }
   await showing($("detail"), async () => {
     try {
@@ -347,18 +357,19 @@ function detail(node, history, why) {
     const last = history.at(-1)?.node;
     return [h("div", { className: "card" }, h("div", { className: "head" }, h("span", { className: "badge over" }, "not there"), h("b", {}, last ? titled(last) : "")), h("p", { className: "soft" }, "At the moment that you look at, this did not hold or was not known. Its history tells why.")), historyCard(history)];
   }
-  const rows = [["Held", held(node.valid, node.precision)], ["Known", held(node.known)], ["Id", node.id.slice(0, 16)]];
-  if (node.confidence !== null) rows.push(["Confidence", String(node.confidence)]);
+  const spoken = node.type === "Turn", when = spoken ? ["Said", day(node.valid.from)] : ["Held", held(node.valid, node.precision)];
+  const rows = [...(spoken && node.name ? [["By", node.name]] : []), ...(node.type === "Entity" ? [] : [when]), ["Known", held(node.known)], ["Id", node.id.slice(0, 16)]];
+  if (node.confidence !== null) rows.push(["Confidence", `${Math.round(100 * node.confidence)} %`]);
   if (node.reason) rows.push(["Because", node.reason]);
   if (node.world) rows.push(["In world", node.world.slice(0, 16)]);
   if (Object.keys(node.metadata).length) rows.push(["Metadata", JSON.stringify(node.metadata)]);
   const words = why.reasons.filter((reason) => reason.node.content).slice(0, 8).map((reason) => h("div", {}, h("div", { className: "soft" }, `${reason.node.type === "Turn" ? reason.node.name || "somebody" : titled(reason.node)}, ${held(reason.node.valid, reason.node.precision).replace("since ", "")}`), quoted(reason)));
-  return [h("div", { className: "card" }, h("div", { className: "head" }, h("span", { className: "badge" }, node.type), h("b", {}, titled(node))), node.content && node.content !== titled(node) ? h("blockquote", {}, node.content) : null, node.notes.map((note) => h("div", { className: "note" }, `⚠ ${note}`)), h("dl", { className: "facts" }, rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])), words.length ? [h("h3", {}, "The words that it rests on"), ...words] : null, state.valid === null && state.known === null ? actions(node) : null), historyCard(history)];
+  return [h("div", { className: "card" }, h("div", { className: "head" }, h("span", { className: "badge" }, kind(node)), h("b", {}, titled(node))), node.content && node.content !== titled(node) ? h("blockquote", {}, node.content) : null, node.notes.map((note) => h("div", { className: "note" }, `⚠ ${note}`)), h("dl", { className: "facts" }, rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])), words.length ? [h("h3", {}, "The words that it rests on"), ...words] : null, state.valid === null && state.known === null ? actions(node) : null), historyCard(history)];
 }
 
 /** What a person may do about a memory: it changed, it was wrong, it is over, keep it. */
 function actions(node) {
-  const box = h("div", { className: "stack" }), fixed = ["Turn", "Scope", "Session"].includes(node.type), path = (verb) => at(node.lineage, verb);
+  const box = h("div", { className: "stack" }), fixed = ["Turn", "Entity", "Scope", "Session"].includes(node.type), path = (verb) => at(node.lineage, verb);
   const form = (verb, name, told) => {
     const input = h("textarea", { rows: 2, required: true, "aria-label": told }), start = node.type === "Fact" ? "" : node.content;
     input.value = start; input.placeholder = told;
@@ -394,8 +405,9 @@ function quoted(reason) {
   const letters = [...text], [from, to] = reason.span;  // the server counts characters, not UTF-16 units
   return h("blockquote", {}, letters.slice(0, from).join(""), h("mark", {}, letters.slice(from, to).join("")), letters.slice(to).join(""));
 }
+const CHANGES = { put: "learned", amended: "it changed", superseded: "held until then", corrected: "it was wrong", retired: "it ended", quarantined: "doubted", confirmed: "confirmed", restored: "put back" };
 function historyCard(history) {
-  return h("div", { className: "card" }, h("h3", {}, "Every belief held in it"), h("ol", { className: "history" }, history.map(({ node, change }) => h("li", { className: node.known.to ? "" : "held" }, h("b", {}, change), ` · ${node.type === "Turn" || node.type === "Fact" ? node.content : node.content || node.name}`, h("div", { className: "soft" }, `held ${held(node.valid, node.precision)} · believed ${held(node.known)}`)))));
+  return h("div", { className: "card" }, h("h3", {}, "Every belief held in it"), h("ol", { className: "history" }, history.map(({ node, change }) => h("li", { className: node.known.to ? "" : "held" }, h("b", {}, CHANGES[change] || change), ` · ${node.type === "Turn" || node.type === "Fact" ? node.content : node.content || node.name}`, h("div", { className: "soft" }, `${node.type === "Turn" ? `said ${day(node.valid.from)} · ` : node.valid.from ? `held ${held(node.valid, node.precision)} · ` : ""}believed ${held(node.known)}`)))));
 }
 
 const NAMED = { refers_to: "mentions", derived_from: "drawn from", contains: "holds", same_as: "same as", relates_to: "relates to", instance_of: "is a", causes: "led to", supersedes: "replaces", belongs_to: "belongs to" };
@@ -422,7 +434,7 @@ function clustered(kept, edges, centre) {
 
 function draw(node, history, around, person = null) {
   const moment = state.valid ?? Date.now(), nodes = new Map(), edges = [];
-  const add = (item, ghost) => { if (!nodes.has(item.id)) nodes.set(item.id, { id: item.id, lineage: item.lineage, type: item.type, title: titled(item) || item.type, ghost }); };
+  const add = (item, ghost) => { if (!nodes.has(item.id)) nodes.set(item.id, { id: item.id, lineage: item.lineage, type: item.type, kind: kind(item), title: titled(item) || item.type, ghost }); };
   const centre = node || history.at(-1)?.node;
   if (!centre) { graph.clear(); return; }
   add(centre, !node);
@@ -435,12 +447,14 @@ function draw(node, history, around, person = null) {
   for (const item of nodes.values()) if (!lines.has(item.lineage) || !item.ghost) lines.set(item.lineage, lines.get(item.lineage) && item.ghost ? lines.get(item.lineage) : item.id);
   const end = (ref) => nodes.has(ref) && !lines.has(ref) ? ref : lines.get(ref) ?? (nodes.has(ref) ? ref : null);
   const drawn = new Set(edges.map((edge) => `${edge.src} ${edge.type} ${edge.dst}`));
-  for (const edge of around.edges) {
+  const drawing = [...around.edges].sort((a, b) => (a.type === "refers_to") - (b.type === "refers_to"));
+  for (const edge of drawing) {
     if (edge.type === "derived_from" && !told) continue;  // around people and things, facts are the edges themselves
     const version = edge.type === "supersedes", src = version && nodes.has(edge.src) ? edge.src : end(edge.src), dst = version && nodes.has(edge.dst) ? edge.dst : end(edge.dst);
     const ended = edge.type !== "supersedes" && ((edge.valid.to && Date.parse(edge.valid.to) <= moment) || (edge.valid.from && Date.parse(edge.valid.from) > moment));
     const label = labelOf(edge), key = `${src} ${label} ${dst}`;
-    if (src && dst && src !== dst && !ended && !drawn.has(key)) { drawn.add(key); edges.push({ src, dst, type: edge.type, label }); }
+    const aside = edge.type === "refers_to" && !told && ![src, dst].includes(centre.id) && edges.some((one) => one.type !== "refers_to" && [one.src, one.dst].includes(dst));
+    if (src && dst && src !== dst && !ended && !aside && !drawn.has(key)) { drawn.add(key); edges.push({ src, dst, type: edge.type, label }); }
   }
   for (const one of person?.attributes || []) if (!facts.has(one.fact)) {
     if (!one.text.startsWith(person.name)) continue;
@@ -450,8 +464,9 @@ function draw(node, history, around, person = null) {
   }
   const joined = new Set(edges.flatMap((edge) => [edge.src, edge.dst]));
   const near = new Set([centre.id, ...edges.filter((edge) => edge.src === centre.id || edge.dst === centre.id).flatMap((edge) => [edge.src, edge.dst])]);
-  const kept = [...nodes.values()].filter((item) => item.id === centre.id || joined.has(item.id));
-  const shown = clustered(kept, edges, centre.id);
+  const kept = [...nodes.values()].filter((item) => item.id === centre.id || (state.depth === 2 ? joined : near).has(item.id));
+  const lasting = new Set(kept.map((item) => item.id));
+  const shown = clustered(kept, edges.filter((edge) => lasting.has(edge.src) && lasting.has(edge.dst)), centre.id);
   for (const item of shown.nodes) item.far = !near.has(item.id) && item.type !== "more";
   graph.show({ ...shown, centre: centre.id });
   $("graph-empty").textContent = kept.length > 1 ? "" : "Nothing is linked to this memory (yet)";
@@ -565,7 +580,7 @@ $("search").addEventListener("submit", async (e) => {
   state.question = $("q").value.trim();
   await open("search");
   const best = document.querySelector("#panel .hit");
-  if (best) await (best.dataset.id === state.ref ? focus() : choose(best.dataset.id));
+  if (best) await (best.dataset.id === state.ref ? focus() : choose(best.dataset.id, { quiet: true }));
 });
 $("scope").addEventListener("change", async () => { state.ref = null; state.trail = []; await begin(false); remembered(); });
 $("back").addEventListener("click", () => { if (state.trail.length) choose(state.trail.pop(), { back: true }); });
