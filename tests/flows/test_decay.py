@@ -152,7 +152,7 @@ def test_what_is_unused_goes_cold(memory, clock):
 def test_a_first_night_over_imported_history_archives_nothing(memory, clock):
     """Age counts from when something was learned here, not from when it was said."""
     for number in range(6):
-        memory.remember(f"The parcel {number} came.", speaker="Ana", session="old", said_at="2019-02-03")
+        memory.remember(f"I think of parcel {number}.", speaker="Ana", session="old", said_at="2019-02-03")
         memory.remember("Hello there!", speaker="Ben", session="old", said_at="2019-02-03")
     memory.note("learning", "Lamp", "The lamp has a bulb of 40 watt.", valid_from="2018-01-01")
     clock.advance(DAY)

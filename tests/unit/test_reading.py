@@ -15,6 +15,20 @@ from worldline.rules.wording import label, sentence
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+Guess who passed the exam? Our Mila! | Mila passed exam
+They've made me head gardener. | Ana works as head gardener
+Ruth has been promoted to head of finance. | Ruth is promoted to head of finance
+The rent is 700 euros. | rent is 700 euros
+I could see myself working at Bosch one day. Hate mushrooms. | Ana hates mushrooms
+Mr Brandt is back on solid food. | Mr Brandt is on solid food
+I'm colour-blind, so please suggest other paint. | Ana is colour-blind
+Our cousin Piet was going to study law, then he opened a bakery. | Ana's cousin is Piet; Piet opened bakery
+I've been allergic to dust since I was a child. | Ana is allergic to dust
+Professor Adeyemi married Aunt Ruth. | Professor Adeyemi married Aunt Ruth
+Heidi plays chess every Friday. | Heidi plays chess
+He's the new vet, based in Linz. Ines swam home. | Ines swam home
+The ferry sank last night. | ferry sank
+My tutor is a lovely man called Wim. | Ana's tutor is Wim
 We bought a tandem, it arrives on 3 June. | Ana bought tandem; tandem arrives on 3 June
 We adopted a parrot! Her name's Olga. | Ana adopted parrot; Ana's parrot is Olga
 Judith? She moved to Graz. | Judith lives in Graz
@@ -125,7 +139,10 @@ Asset: Forklift 7 / Serial number: FK-2291 | Forklift 7's serial number is FK-22
 Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
 Tier: Silver | Tier is Silver
 Nutmeg (rabbit, 3 y) escaped on Monday. | Nutmeg is rabbit; Nutmeg is 3; Nutmeg escaped on Monday
-Sensor 4 failed. Replaced by Kim. | Sensor 4 replaced by Kim
+Sensor 4 failed. Replaced by Kim. | Sensor 4 failed; Sensor 4 replaced by Kim
+OPS-311: Lift 2 is blocked. Escalated to Ravi. | Lift 2 is blocked; OPS-311 escalated to Ravi
+cache-7: version 4.2, status degraded | cache-7's version is 4.2; cache-7's status is degraded
+Pupil Nora Blum: allergic to nuts | Nora Blum is allergic to nuts
 Interview, Ruben Castell. Speaks Greek. | Ruben Castell speaks Greek
 Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Ferris takes warfarin
 Premium 38 euros/month, policy number KX-22 | Premium is 38 euros/month; policy number is KX-22

@@ -102,6 +102,7 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
     """Every candidate that can be the answer at all, with its features."""
     inside = frozenset(words(ground.question.text))
     gone = _gone(items) if ground.question.mode != "former" else frozenset()
+    gone |= _former(items) if ground.question.mode == "now" else frozenset()
     kept = [item for item in items if _may_answer(ground, item, inside, gone)]
     field = _field(kept)
     for item in kept:
@@ -130,6 +131,16 @@ def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
         if i.state in ("over", "withdrawn", "denied") and i.role == "O"
     }
     return frozenset(over - standing)
+
+
+def _former(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
+    """What was so once, where it is known what is so now: "lived in Naples as a child"."""
+    known = {(fold(i.other), i.family, i.role) for i in items if i.fact and i.state == "holds" and i.family}
+    return frozenset(
+        (i.turn, key_of(i.value))
+        for i in items
+        if i.state == "passed" and i.slot.startswith("was ") and (fold(i.other), i.family, i.role) in known
+    )
 
 
 def _field(kept: Sequence[Item]) -> _Field:
@@ -163,7 +174,8 @@ def _may_answer(
         return False
     if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and _is_left(item)):
         return False
-    if not item.fact and any(turn == item.turn and _says(value, own) for turn, value in gone):
+    passed = item.state == "passed" and item.role == "O"
+    if (passed or not item.fact) and any(turn == item.turn and _says(value, own) for turn, value in gone):
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key, stem
-from worldline.reading.clauses import Clause, Part, clauses
+from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.cues import aspects
 from worldline.reading.inflection import plural
-from worldline.reading.matching import PLACED
+from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
-from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
+from worldline.reading.whom import FRESH, ME, MONEY, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
 DID = "did "
@@ -107,7 +107,11 @@ class _Reader(Terse):
     def _roles(self) -> None:
         """ "my sister Rosa", "uncle Sandro", "Priya, our new designer", "Birte, a trained pilot"."""
         for at, token in enumerate(self.tree.tokens):
-            if token.tag in ("NN", "NNP") and token.low in words("person_roles.txt"):
+            if (
+                token.tag in ("NN", "NNP")
+                and token.low in words("person_roles.txt")
+                and not self.tree.is_title(at)
+            ):
                 self._role_at(at)
         for at, token in enumerate(self.tree.tokens):
             if token.pos in ("NOUN", "PROPN") and at not in self.days:
@@ -161,8 +165,9 @@ class _Reader(Terse):
                 return
         elif before is not None and before.tag == "POS" and start > 1:
             owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
-        elif self.tree.tokens[at].low in words("kin.txt"):
-            owner = self.talk.speaker
+        else:
+            mine = self.talk.speaker if self.tree.tokens[at].low in words("kin.txt") else ""
+            owner = self.talk.topic or mine
         said = [i for i in range(start, at + 1) if self.tree.tokens[i].low not in IDLE_MODIFIERS]
         for name in names:
             noun = self.tree.noun(at, self.days)
@@ -243,7 +248,9 @@ class _Reader(Terse):
         if usable and (clause.orders or not clause.subjects):
             for claim in self._reached_at(clause):
                 self._keep(claim, None, clause)
-        if not usable or clause.orders or self._is_fiction(clause):
+        if not usable or clause.orders or self._is_fiction(clause) or self._is_background(clause):
+            named = [(noun, self.whom(noun)) for noun in clause.subjects if noun.proper or noun.name]
+            self._note_all(replace(clause, parts=()), named)
             return
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
@@ -277,7 +284,7 @@ class _Reader(Terse):
                                       for i in range(clause.at))  # fmt: skip
         if (
             clause.dep in ("ROOT", "conj", "parataxis", "advcl", "ccomp")
-            and token.tag in ("VBD", "VBN", "VBG", "VBZ")
+            and (token.tag in ("VBD", "VBN", "VBG", "VBZ") or token.low in FEELING)
             and opens
         ):
             if about:
@@ -290,6 +297,11 @@ class _Reader(Terse):
         """A subject that is not said."""
         begin = self.tree.tokens[clause.at].begin
         return Noun(name, name, clause.at, (begin, begin), "PROPN")
+
+    def _is_background(self, clause: Clause) -> bool:
+        """ "since I was a child", "while I'm away": when something else is so."""
+        marks = {self.tree.tokens[i].low for i in self.tree.kids(clause.at, "mark", "advmod")}
+        return clause.dep == "advcl" and clause.lemma == "be" and not marks.isdisjoint(_WHENEVER)
 
     def _is_fiction(self, clause: Clause) -> bool:
         """ "a story in which Klara is a detective"."""
@@ -331,15 +343,15 @@ class _Reader(Terse):
             if told:
                 return told
         found = self._in_families(clause, noun, name)
-        if found and not any(c.effect == "ends" for c in found):
-            direct = next(
-                (p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None
-            )
-            ends = [end for c in found for end in (c.subject, c.object)]
-            if direct is not None and any(end.endswith(direct.nouns[0].text) for end in ends):
-                found += [
-                    c for c in self._further(clause, name, direct) if all(c.object != f.object for f in found)
-                ]
+        direct = next((p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None)
+        if (
+            clause.tense == "present"
+            and direct is not None
+            and len(found) == 1
+            and found[0].effect == "holds"
+        ):
+            further = self._further(clause, name, direct) if self._says_where(clause) else []
+            found += [c for c in further if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
         if apart and not any(a in c.object for c in found for a in apart):
             found = self._in_families(whole, noun, name)
@@ -464,12 +476,18 @@ class _Reader(Terse):
             and not what.article
         ):
             return [self._name_claim(name, what.text, clause)]
-        found = self._in_families(clause, noun, name)
+        found = [] if self._names_amount(name, what) else self._in_families(clause, noun, name)
         if any(c.object == what.text for c in found):
             return found
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
+
+    def _names_amount(self, name: str, what: Noun) -> bool:
+        """ "The rent is 950 euros": the noun itself says which amount it is."""
+        return bool(MONEY.search(what.text)) and any(
+            n.family.object == "amount" for n in self.families.by_noun(name)
+        )
 
     def _joined_by(self, noun: Noun) -> str:
         """The preposition between a noun and what it is one of: "head of sales", "buyer for Tesco"."""
@@ -517,6 +535,8 @@ class _Reader(Terse):
             )
         if owner and role and self._is_person(noun):
             return [self._noun_claim(owner, role, called, "entity", clause)]
+        if not owner and noun.lemma in words("idle_nouns.txt"):
+            return []
         thing = f"{owner}'s {noun.text}" if owner else noun.text
         return [
             replace(
@@ -584,7 +604,7 @@ class _Reader(Terse):
             return []
         part = self._main(clause, name)
         if part is None:
-            return []
+            return self._happened(clause, name)
         found = []
         for noun in part.nouns:
             value, kind = self._value(noun, part, name)
@@ -599,11 +619,35 @@ class _Reader(Terse):
                             key=f"{DID}{key}" if once else key)  # fmt: skip
             claim = replace(claim, replaces=self._given_up(clause, name))
             found.append(replace(claim, effect="ends", cue="ends") if clause.over else claim)
-        return (
-            [*found, *self._further(clause, name, part)]
-            if found and not part.prep and not clause.over
-            else found
+        further = self._further(clause, name, part) if found and not part.prep and not clause.over else []
+        return further or found
+
+    def _says_where(self, clause: Clause) -> bool:
+        """ "teaches maths at St Anne's": a family knows the verb with what stands behind it."""
+        return any(
+            pattern.effect == "holds" and (pattern.subject, pattern.behind) == ("S", "O")
+            for part in clause.parts
+            for pattern in self.families.by_verb(f"{clause.verb} {part.prep}")
         )
+
+    def _is_ago(self, part: Part) -> bool:
+        """ "last night", "yesterday": when it happened, and no value by itself."""
+        said = [self.days[noun.at].text if noun.at in self.days else noun.text for noun in part.nouns]
+        return not part.prep and not any(NUMBER.search(each) for each in said)
+
+    def _happened(self, clause: Clause, name: str) -> list[Claim]:
+        """ "Tram line 28 reopened", "the mill burnt down on Friday": what happened to something, without an object."""
+        dated = bool(self._its_days(clause))
+        happened = clause.tense in ("past", "perfect") or dated
+        mine = name == self.talk.speaker or clause.dep not in ("ROOT", "conj", "parataxis", "ccomp")
+        noted = self.tree.tokens[clause.at].tag == "VBN" and clause.tense == "past" and not dated
+        if not happened or mine or noted or clause.plan or clause.over or clause.word:
+            return []
+        if clause.lemma in ("have", "do", "be", "get") or any(not p.dated for p in clause.parts):
+            return []
+        key = predicate_key(clause.verb.split(), "")
+        claim = self._claim(name, "{S} {O}", f"{DID}{key}", clause.reads, "text", clause)
+        return [replace(claim, event=True, holds="many", matter=clause.lemma)]
 
     def _further(self, clause: Clause, name: str, main: Part) -> list[Claim]:
         """ "tracks bugs in Trello": where a name stands behind the object, that is a fact of its own."""
@@ -614,6 +658,7 @@ class _Reader(Terse):
                 or part.dated
                 or part.prep not in _FURTHER
                 or not any(n.proper for n in part.nouns)
+                or HABIT.match(part.nouns[0].text)
             ):
                 continue
             for noun in part.nouns[:1]:
@@ -637,7 +682,7 @@ class _Reader(Terse):
             ],
             [p for p in clause.parts if not p.prep and not p.dated and p.kind in ("measure", "place")],
             [p for p in clause.parts if p.prep and not p.dated and p.prep not in _LOOSE],
-            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of")],
+            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of") and not self._is_ago(p)],
         )
         worth = [p for parts in order for p in parts if p.nouns and self._value(p.nouns[0], p, name)[0]]
         return worth[0] if worth else None
@@ -725,13 +770,15 @@ class _Reader(Terse):
         said_at = self.said.said_at
         if said_at is None or span.role:
             return span.start
+        now = int(said_at.timestamp() * 1_000_000)
+        later = next((s for s in self.said.dates("future") if s.chars == span.chars), span).start
+        if clause.tense == "past" and any(p.dated and p.prep == "from" for p in clause.parts):
+            return min(span.start, later, key=lambda at: abs(at - now))  # "raised the rent from May"
         if span.precision == "week" and span.text.endswith("ago"):
             return span.start + said_at.weekday() * DAY
         present = clause.tense == "present" and self.tree.tokens[clause.at].tag != "VBD"
-        if present and span.precision == "day" and span.end <= said_at.timestamp() * 1_000_000:
-            later = (s for s in self.said.dates("future") if s.chars == span.chars)
-            return next(later, span).start
-        return span.start
+        ahead = span.precision == "day" or (span.precision == "month" and clause.lemma in _COMING)
+        return later if present and ahead and span.end <= now else span.start
 
     def _lasted(self, claim: Claim, clause: Clause) -> Claim:
         """ "We have lived here for twelve years": since then."""
@@ -744,7 +791,12 @@ class _Reader(Terse):
 
 
 DAY = 86_400_000_000
+_COMING = frozenset(
+    "open start begin close end move leave arrive come go return fly retire finish join launch".split()
+)
+"""What is told in the present of a month is still to come."""
 _STRETCHES = frozenset("day week night shift month morning term semester".split())
+_WHENEVER = frozenset("since when while as until till before after".split())
 _STATIONS = {
     ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
     ("night", "at"): "lives_in",

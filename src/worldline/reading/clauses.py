@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.inflection import past, third_person
+from worldline.reading.inflection import base_of, past, third_person
 from worldline.reading.tree import NOUNS, Noun, Tree
 
 HEADS = frozenset(
@@ -37,10 +37,11 @@ _ASPECT = {
 _PLANS = frozenset(
     "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
 )
-_NOW = frozenset("now currently nowadays finally just already recently instead".split())
+_NOW = frozenset("now currently nowadays finally just already recently instead back".split())
 _OPINIONS = frozenset("think claim believe reckon guess suspect assume insist bet fear argue".split())
 """What somebody else only thinks is not so by that."""
 _OUGHT = frozenset({"have", "need", "must"})
+FEELING = frozenset("love hate dislike loathe adore detest prefer".split())
 
 
 class Part(Struct, frozen=True):
@@ -108,6 +109,8 @@ def _is_head(tree: Tree, at: int) -> bool:
     token = tree.tokens[at]
     if token.pos not in ("VERB", "AUX") or token.dep not in HEADS:
         return False
+    if token.dep == "ccomp" and token.low == "go" and tree.tokens[token.head].lemma == "let":
+        return False
     if token.dep == "xcomp":
         above = tree.tokens[token.head]
         has_own = tree.kid(at, "nsubj", "nsubjpass") is not None
@@ -141,14 +144,24 @@ def _chained(tree: Tree, at: int) -> int | None:
 def _with_particle(tree: Tree, at: int) -> str:
     token = tree.tokens[at]
     particle = _particle(tree, at)
-    lemma = _LEMMAS.get(token.low, token.lemma.lower())
+    lemma = _LEMMAS.get(token.low) or base_of(token.low) or token.lemma.lower()
     return f"{lemma} {tree.tokens[particle].low}" if particle is not None else lemma
 
 
 def _particle(tree: Tree, at: int) -> int | None:
     """ "took over", "went up to 900 euros"."""
-    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and tree.tokens[i].tag == "RP"]
+    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and _is_particle(tree, i)]
     return next(iter([*tree.kids(at, "prt"), *behind]), None)
+
+
+def _is_particle(tree: Tree, at: int) -> bool:
+    """ "moved in with": an adverb right in front of a preposition belongs to the verb."""
+    after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
+    joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in _PARTICLES
+    return tree.tokens[at].tag == "RP" or joined
+
+
+_PARTICLES = frozenset("in out over up down off away".split())
 
 
 _LEMMAS = {
@@ -207,13 +220,17 @@ def _framed(
     aux = [tree.tokens[i] for place in seen for i in tree.kids(place, "aux", "auxpass")]
     low = {t.low for t in aux}
     passive = bool(tree.kids(end, "auxpass", "nsubjpass")) or (
-        head.dep == "acl" and end == at and verb_token.tag == "VBN"
+        end == at and verb_token.tag == "VBN" and (head.dep == "acl" or _is_noted(tree, at))
     )
     subjects = _but_one(tree, own, days) or _subjects(tree, at, days, before)
     verb, word = _with_particle(tree, end), ""
+    let = _let_go(tree, end)
     if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
         verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
     parts = _parts(tree, end, days)
+    if let is not None:
+        verb = f"{tree.tokens[end].lemma} {tree.tokens[let[0]].low}"
+        parts = [Part("", _nouns(tree, let[1], days)), *_parts(tree, let[0], days)]
     if passive:
         by = next((t.lemma for t in aux if t.dep == "auxpass"), "be")
         word = _participle(tree, end)
@@ -264,6 +281,28 @@ def _framed(
     return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
 
 
+def _let_go(tree: Tree, at: int) -> tuple[int, int] | None:
+    """The second word of "let her go" and "made him redundant", and who it is."""
+    for i in tree.kids(at, "ccomp"):
+        whom = tree.kid(i, "nsubj")
+        if (tree.tokens[at].lemma, tree.tokens[i].low) in _PARTED and whom is not None:
+            return i, whom
+    return None
+
+
+_PARTED = frozenset({("let", "go"), ("make", "redundant")})
+"""Verbs whose second word stands behind the object."""
+
+
+def _is_noted(tree: Tree, at: int) -> bool:
+    """ "Hester Oduya elected treasurer": the passive of notes and headlines, without "was"."""
+    made = tree.tokens[at].lemma in _MADE or bool(tree.kids(at, "agent"))
+    return made and bool(tree.kids(at, "nsubj")) and not tree.kids(at, "aux")
+
+
+_MADE = frozenset("elect appoint name vote promote nominate".split())
+
+
 def _predicate(tree: Tree, at: int) -> str:
     """ "are together", "the dinner is off": an adverb that says what something is."""
     said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at]
@@ -305,12 +344,12 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
     found = next(reversed(tree.kids(at, "nsubj", "nsubjpass", "csubj")), None)  # of two the nearer one
     if found is not None:
         if tree.tokens[found].low in ("that", "which", "who", "whom") and token.dep == "relcl":
-            return (tree.noun(token.head, days),)
+            return _described(tree, token.head, days, before)
         if tree.tokens[found].pos in NOUNS or tree.tokens[found].pos in ("DET", "ADJ", "PROPN"):
             return tuple(tree.noun(i, days) for i in tree.members(found))
         return ()
     if token.dep == "acl":
-        return (tree.noun(token.head, days),)
+        return _described(tree, token.head, days, before)
     if token.dep == "xcomp" and _told(tree, token.head):
         return tuple(tree.noun(i, days) for i in tree.kids(token.head, "dobj")[:1])
     if token.dep in ("conj", "advcl", "xcomp", "ccomp", "dep") and token.head != at:
@@ -319,6 +358,13 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
                 kept = before[above]
                 return kept.subjects if token.dep != "ccomp" else ()
     return ()
+
+
+def _described(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
+    """Whom a clause behind a noun speaks of: in "he's a buyer, based in Perth" that is he."""
+    token = tree.tokens[at]
+    above = before.get(token.head) if token.dep == "attr" and token.tag == "NN" else None
+    return above.subjects if above is not None and above.verb == "be" else (tree.noun(at, days),)
 
 
 def _but_one(tree: Tree, own: frozenset[int], days: frozenset[int]) -> tuple[Noun, ...]:
@@ -343,12 +389,22 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             "ADV",
             "DET",
         }:
-            if token.dep == "npadvmod" and token.low in _MANNER:
+            if token.dep == "npadvmod" and (token.low in _MANNER or _is_each(tree, i)):
                 continue
             kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
                 token.dep, "measure" if token.lemma in _SHIFTS else "object"
             )
-            found.append(Part("", _nouns(tree, i, days), i in days, kind))
+            whom = tree.kid(i, "nsubj")
+            if whom is not None and token.dep == "dobj":
+                found += _two_objects(tree, whom, i, days)  # "made me editor"
+            else:
+                found.append(Part("", _nouns(tree, i, days), i in days, kind))
+        elif (
+            (whom := tree.kid(i, "nsubj")) is not None
+            and token.pos in ("NOUN", "PROPN")
+            and token.dep == "ccomp"
+        ):
+            found += _two_objects(tree, whom, i, days)  # "found itself a home"
         elif token.dep in ("prep", "agent", "dative") and token.pos in (
             "ADP",
             "SCONJ",
@@ -359,6 +415,8 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             found += _prepositional(tree, i, days)
         elif token.dep == "xcomp" and token.tag == "VBG":
             found.append(Part("", (_gerund(tree, i, days),), False, "activity"))
+        elif token.low == "back" and tree.kids(i, "prep") and tree.tokens[at].lemma == "be":
+            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days)]
         elif token.dep == "advmod" and token.low in words("place_adverbs.txt"):
             found.append(Part("", (tree.noun(i, days),), False, "place"))
     if tree.tokens[at].dep == "relcl":
@@ -369,6 +427,18 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
 _SHIFTS = frozenset("night day weekend morning evening hour".split())
 """What somebody works besides a job: "works nights at the bakery"."""
 _MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
+_EACH = frozenset("every each all last next this that whole".split())
+
+
+def _two_objects(tree: Tree, whom: int, what: int, days: frozenset[int]) -> list[Part]:
+    """Whom something is given or what somebody is made, where the parser took the two for a sentence."""
+    second = tree.noun(what, {*days, whom})
+    return [Part("", _nouns(tree, whom, days), False, "dative"), Part("", (second,), False, "attribute")]
+
+
+def _is_each(tree: Tree, at: int) -> bool:
+    """ "every Saturday", "all his life": how often or how long, and nothing that is done."""
+    return any(tree.tokens[i].low in _EACH for i in tree.kids(at, "det", "predet", "amod"))
 
 
 def _nouns(tree: Tree, at: int, days: frozenset[int]) -> tuple[Noun, ...]:
@@ -481,11 +551,18 @@ def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
         return "past"
     if any(t.low in ("have", "has", "'ve", "’ve", "'s") and t.lemma == "have" for t in helped):
         return "perfect"
-    if first.tag == "VBD" or (first.tag == "VBN" and not helped and first.dep != "acl"):
+    told = first.tag == "VBN" or base_of(first.low) != "" or first.low == "quit"
+    if first.tag == "VBD" or (told and not helped and first.dep != "acl"):
         return "past"
     if first.dep == "acl" and first.tag == "VBN":
-        return "present" if first.lemma in ("call", "name") else "past"
+        return "present" if first.low in _LASTING else "past"
     return "present"
+
+
+_LASTING = frozenset(
+    "called named based located situated owned run led married engaged employed known".split()
+)
+"""Participles behind a noun that say what is so, not what was done."""
 
 
 def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
@@ -520,10 +597,13 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep == "conj" and tree.tokens[token.head].lemma in ("suppose", "imagine", "pretend"):
             return True
-        if token.head == place or token.dep in ("ROOT", "parataxis"):
+        if token.head == place or token.dep in ("ROOT", "parataxis") or _stands_alone(tree, place):
             break
         above = tree.tokens[token.head]
-        if token.dep in ("ccomp", "xcomp") and above.lemma in words("imagining_verbs.txt"):
+        helped = {tree.tokens[i].low for i in tree.kids(token.head, "aux")}
+        if token.dep in ("ccomp", "xcomp") and (
+            above.lemma in words("imagining_verbs.txt") or helped & _IMAGINED
+        ):
             return True
         if token.dep in ("acl", "ccomp", "relcl") and above.lemma in _HEARSAY:
             return True
@@ -549,6 +629,13 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _stands_alone(tree: Tree, at: int) -> bool:
+    """ "I'm left-handed, so suggest other scissors": two sentences, of which the parser hung one on the other."""
+    token = tree.tokens[at]
+    between = tree.tokens[at : token.head]
+    return token.dep == "ccomp" and at < token.head and any(t.text in (",", ";", ":") for t in between)
 
 
 _HEARSAY = frozenset(
@@ -607,6 +694,8 @@ def _orders(tree: Tree, at: int, subjects: Sequence[Noun]) -> bool:
     told = tree.kids(at, "nsubj", "nsubjpass") or (subjects and token.tag != "VB")
     if told or token.dep in ("relcl", "acl", "ccomp", "advcl", "xcomp"):
         return False
+    if token.lemma in FEELING:
+        return False  # nobody is ordered to love basil
     helped = any(tree.tokens[i].low not in ("do", "please") for i in tree.kids(at, "aux"))
     return token.tag in ("VB", "VBP") and not helped and not tree.kids(at, "nsubj", "nsubjpass")
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
 from worldline.reading.families import Family, families
+from worldline.reading.voices import is_given_name
 from worldline.text import stop
 
 _LABEL = r"[A-Z*•-]?[^\W\d_][\w /.()&’'#-]{0,48}?"
@@ -24,7 +25,8 @@ _NEXT = re.compile(r"(?:[.;,|]|\s[–—-])\s+(?=[^\W\d_][\w /’'-]{0,30}:\s)|\
 _OF = re.compile(r"^(?P<noun>.+?)\s+(?:of|for|at|in|on)\s+(?:the\s+)?(?P<thing>.+)$", re.I)
 _LIST = re.compile(r"\s*(?:(?<!\d),|,(?!\d{3}(?!\d)))\s*(?:and\s+)?|\s+and\s+|\s*/\s+")
 """Between the items of a list; the comma of "40,000" is none."""
-_ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)\s+(?P<name>(?:[A-Z]|\d).+)$")
+_ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)(?:\s[–—-])?\s+(?P<name>(?:[A-Z]|\d).+)$")
+_PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)?) (?P<name>[\w.-]+(?: [\w.-]+)?)$")
 _COUNTED = re.compile(r"^[\d,.]+\s+[a-z]")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
@@ -120,6 +122,14 @@ def _in_brackets(name: str, said: str, match: re.Match[str]) -> Claim | None:
     here = Field("", said, match.start(), match.end())
     if age := _YEARS.fullmatch(said):
         return replace(_claim(name, "is", "age", age["n"], "text", here, "one"), family="age")
+    if (role := _ROLE_NAME.match(said)) and role["role"] in words("person_roles.txt"):
+        found = _attribute(name, role["role"], role["name"], here)
+        return found[0] if found else None
+    if is_given_name(name.split()[0]) and " " in name and all(w[:1].isupper() for w in said.split()):
+        works = families().all["works_at"]
+        return replace(
+            _claim(name, works.reads, works.name, said, "entity", here, works.holds), family=works.name
+        )
     word = said.lower().split()[-1] if said else ""
     kinds = words("animals.txt"), words("professions.txt"), _SEXES
     if len(said.split()) > 3 or not (any(word in kind for kind in kinds) or families().by_word(said.lower())):
@@ -181,17 +191,22 @@ def _itself(label: str, value: str, field: Field) -> list[Claim]:
 def _has_name(label: str) -> bool:
     """ "Class 4b", "Standard plan": a thing of its own rather than an attribute."""
     words_ = label.split()
-    return len(words_) > 1 and (
-        any(w[0].isdigit() or w[0].isupper() for w in words_[1:]) or words_[0][0].isupper()
-    )
+    if len(words_) == 1:
+        return any(c.isdigit() or c == "-" for c in label)
+    return any(w[0].isdigit() or w[0].isupper() for w in words_[1:]) or words_[0][0].isupper()
 
 
 def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
     """ "Class 4b: 23 pupils, teacher Ms. Iversen, room 108" """
     claims: list[Claim] = []
+    kind, _, name = thing.partition(" ")
+    if kind.lower() in words("record_kinds.txt") and name[:1].isalpha() and name[:1].isupper():
+        thing = name  # "Pupil Emil Sand"
     for part in _LIST.split(value):
         role = _ROLE_NAME.match(part)
-        if _COUNTED.match(part):
+        if (state := _state(thing, part, field)) is not None:
+            claims.append(state)
+        elif _COUNTED.match(part):
             claims.append(_claim(thing, "has", "owns", part, "text", field, "many"))
         elif (
             role
@@ -205,7 +220,36 @@ def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
             claims += _attribute(thing, role["role"], role["name"], field)
         elif _MONEY.match(part):
             claims += _attribute(thing, "price", part, field)
+        elif (pair := _PAIR.match(part)) and pair["role"] in _things():
+            claims += _attribute(thing, pair["role"], pair["name"], field)
     return claims
+
+
+def _state(thing: str, said: str, field: Field) -> Claim | None:
+    """ "allergic to eggs", "head office in Bristol" under a name: what it is, without "is"."""
+    match = _STATE.match(said)
+    if match is None:
+        return None
+    for pattern in families().by_verb(f"be {match['what']} {match['prep']}"):
+        if pattern.effect == "holds" and (pattern.subject, pattern.behind) == ("S", "O"):
+            family = pattern.family
+            phrase = f"is {match['what']} {match['prep']}"
+            made = _claim(thing, phrase, family.name, match["value"], "text", field, family.holds)
+            return replace(made, family=family.name, fixed=not family.changes)
+    named = families().by_noun(match["what"])
+    if match["prep"] in ("in", "at") and any(n.family.object == "place" for n in named):
+        return _attribute(thing, match["what"], match["value"], field)[0]
+    return None
+
+
+_STATE = re.compile(
+    r"^(?P<what>[a-z]+(?: [a-z]+)?) (?P<prep>to|in|at|on|by|with|from|for|of) (?:the )?(?P<value>.+)$"
+)
+
+
+def _things() -> frozenset[str]:
+    """Nouns for what a thing has: "status degraded" under the name of a server."""
+    return frozenset(n for n, all_ in families().nouns.items() if any(f.subject != "person" for f in all_))
 
 
 def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim]:

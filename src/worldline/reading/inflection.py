@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from worldline.lexicon import lines
 
 _THIRD = {"have": "has", "be": "is", "do": "does", "go": "goes"}
@@ -49,5 +51,18 @@ def past(said: str, lemma: str) -> str:
     return f"{lemma}ed"
 
 
+@cache
+def base_of(said: str) -> str:
+    """The base form of an irregular past that is nothing else; empty for any other word."""
+    return next((base for base, told in _irregular().items() if told == said and base not in _TWOFOLD), "")
+
+
+_TWOFOLD = frozenset(
+    "find lie be have do quit cost cut hit hurt let put read set shut split spread upset fell feed see".split()
+)
+"""Their past is another verb's base form, their own, or a helping verb."""
+
+
+@cache
 def _irregular() -> dict[str, str]:
     return dict(line.split()[:2] for line in lines("irregular_verbs.txt"))

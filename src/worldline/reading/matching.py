@@ -26,7 +26,7 @@ STATES = {
 """Beginnings that are told as the state that they bring about."""
 _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
-_HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
+HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
 _COUNTED = re.compile(r"[$€£¥~]?\d")
@@ -75,7 +75,8 @@ class Matching(Whom):
                 ):
                     continue
                 for claim in self._matched(pattern, clause, (noun, name), used, last):
-                    pair = frozenset((claim.subject, claim.object or claim.key))
+                    ends = (claim.subject, claim.object or claim.key)
+                    pair = frozenset(end.removeprefix(f"{name}'s ") for end in ends)
                     if pair not in taken:
                         taken.add(pair)
                         found.append(claim)
@@ -368,14 +369,16 @@ class Matching(Whom):
         ):
             return False
         if wants in ("date", "time"):
-            return dated or bool(CLOCK.search(said)) or bool(re.search(r"day\b|\d", said))
+            timed = re.search(r"day\b", said) or (re.search(r"\d", said) and not noun.proper)
+            return dated or bool(CLOCK.search(said)) or bool(timed)
         if dated:
             return False
-        if _HABIT.match(said):
+        if HABIT.match(said):
             return False
         number = bool(NUMBER.search(said))
         if wants in AMOUNTS:
-            return (number and not _CODED.search(said)) or noun.pos == "NUM"
+            named = noun.proper and re.search(r"[A-Z][a-z]", said) and not MONEY.search(said)
+            return (number and not named and not _CODED.search(said)) or noun.pos == "NUM"
         if wants == "state" and number and not noun.proper:
             return False
         if number and wants in (

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
+from worldline.reading.inflection import base_of
 from worldline.reading.parser import Token
 
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w@#./:+-]+$|\S+@\S+\.\w+$")
@@ -30,6 +31,11 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found = [replace(t, head=token.head) if t.head == place else t for t in found]
             found[place - 1] = replace(tokens[place - 1], pos="ADP", tag="IN", dep="prep", head=token.head)
             found[place] = replace(token, pos="NOUN", tag="NN", dep="pobj", head=place - 1)
+        elif _is_onto(tokens, place):
+            found[place - 1] = replace(tokens[place - 1], pos="ADP", tag="IN", dep="prep", head=token.head)
+            found[place] = replace(token, pos="NOUN", tag="NN", dep="pobj", head=place - 1)
+            if tokens[place + 1].tag == "CD":
+                found[place + 1] = replace(tokens[place + 1], dep="nummod", head=place)
         elif _is_named_second(tokens, place):
             verb, other = token.head, next(i for i, t in enumerate(tokens) if t.head == i)
             found = [
@@ -53,6 +59,21 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
 
 
 _OF_VERBS = frozenset({"nsubj", "prep", "advmod", "npadvmod", "punct", "cc", "conj", "neg", "aux"})
+
+
+def _is_onto(tokens: Sequence[Token], place: int) -> bool:
+    """ "promoted to head of sales", "upgraded to build 91": what it becomes, taken for what it is to do."""
+    token, after = tokens[place], tokens[place + 1] if place + 1 < len(tokens) else None
+    aim = (
+        token.tag == "VB"
+        and place > 0
+        and tokens[place - 1].low == "to"
+        and tokens[token.head].lemma in _ONTO
+    )
+    return aim and after is not None and (after.low == "of" or after.tag == "CD")
+
+
+_ONTO = frozenset("promote demote upgrade downgrade update move switch change migrate appoint bump".split())
 
 
 def _is_named_second(tokens: Sequence[Token], place: int) -> bool:
@@ -101,6 +122,8 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
     "My flight leaves at 7:40" has a verb that was taken for a noun, "her name's Comet" one that was
     taken for a possessive.
     """
+    if tokens and (said := _opening_verb(tokens, verbs)):
+        return 0, f"I {said}"
     if any(t.pos in ("VERB", "AUX") for t in tokens):
         return None
     for place, token in enumerate(tokens):
@@ -114,6 +137,21 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
             if base in verbs:
                 return place, f"will {base}"
     return None
+
+
+def _opening_verb(tokens: Sequence[Token], verbs: Collection[str]) -> str:
+    """ "Cancelled Spotify, …", "Love basil": the first word was taken for a part of the name behind it."""
+    first, low = tokens[0], tokens[0].low
+    if (
+        first.pos not in ("PROPN", "NOUN", "ADJ")
+        or first.dep not in ("compound", "amod", "nmod")
+        or not first.head
+    ):
+        return ""
+    regular = [low[:-1], low[:-2], f"{low[:-3]}y", low[:-3]] if low.endswith("ed") else []
+    bases = [base_of(low), *regular]
+    told = any(base in verbs for base in bases if base)
+    return low if told or low in ("love", "hate") else ""
 
 
 def with_verb(verb: Token, instead: str, again: Sequence[Token]) -> list[Token] | None:
@@ -130,7 +168,8 @@ def with_verb(verb: Token, instead: str, again: Sequence[Token]) -> list[Token] 
         head = token.head if token.head not in out else at
         token = replace(token, head=head - sum(k < head for k in out))
         if i == at:
-            token = replace(token, text=verb.text, tag="VBZ", begin=verb.begin, end=verb.end)
+            tag = token.tag if instead.startswith("I ") else "VBZ"
+            token = replace(token, text=verb.text, tag=tag, begin=verb.begin, end=verb.end)
         elif token.begin >= end:
             moved = len(instead) - (verb.end - verb.begin)
             token = replace(token, begin=token.begin - moved, end=token.end - moved)

@@ -18,6 +18,7 @@ from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
 from worldline.reading.contacts import Contacts
 from worldline.reading.tree import Noun
+from worldline.reading.whom import NUMBER
 from worldline.text import stop
 
 _AMOUNT = (
@@ -81,9 +82,16 @@ class Terse(Contacts):
             if token is not None and (token.pos != "PUNCT" or token.text in "-/–"):
                 found.append(i)
                 continue
-            if found and not any(self.tree.tokens[k].pos in ("VERB", "AUX") for k in found):
+            if found and not any(self._is_verb(k, found) for k in found):
                 yield found
             found = []
+
+    def _is_verb(self, at: int, among: list[int]) -> bool:
+        """Whether a word is a verb; "Rent €1,140 monthly" begins with none."""
+        token = self.tree.tokens[at]
+        valued = at == among[0] and len(among) > 1 and bool(NUMBER.search(self.tree.tokens[at + 1].text))
+        noun = valued and token.tag not in ("VBD", "VBN") and token.low in self.families.nouns
+        return token.pos in ("VERB", "AUX") and not noun
 
     def _of_topic(self, said: str, at: int) -> Claim | None:
         """ "Gareth Lumb, 58, ex-smoker": what stands behind the name in the same breath."""
@@ -143,7 +151,8 @@ class Terse(Contacts):
         if plain and len(value) < 4 and (noun[0].isupper() or not self.families.by_noun(noun.lower())):
             return None  # "Forklift 7", "draft 2": the seventh, the second
         if (
-            (plain and names[-1] in _NUMBERED)
+            (value[-1:].isupper() and names[-1] in _NUMBERED)
+            or (plain and names[-1] in _NUMBERED)
             or names[-1] in words("units.txt")
             or (names[0] in _NUMBERED and plain)
         ):

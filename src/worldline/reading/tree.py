@@ -265,12 +265,22 @@ class Tree:
                 return self.said(self._phrase(inner, (), but=("prep",)))
         return ""
 
+    def is_title(self, at: int) -> bool:
+        """ "Professor Aldana", "Uncle Sol": part of the name, unless somebody's uncle is named."""
+        token = self.tokens[at]
+        if not token.text[:1].isupper() or token.low not in words("titles.txt"):
+            return False
+        named = at + 1 < len(self.tokens) and self.tokens[at + 1].text[:1].isupper()
+        return named and (at == 0 or self.tokens[at - 1].tag not in ("PRP$", "POS"))
+
     def role_in_front(self, at: int) -> tuple[str, str]:
         """ "neighbour Ewan", "my colleague Birte": the role in front of a name, and the name alone."""
         kinds = [
             i
             for i in self.kids(at, "compound", "nmod", "amod")
-            if self.tokens[i].low in words("person_roles.txt") and self.tokens[i].tag.startswith("NN")
+            if self.tokens[i].low in words("person_roles.txt")
+            and self.tokens[i].tag.startswith("NN")
+            and not self.is_title(i)
         ]
         if not kinds or (self.tokens[at].pos != "PROPN" and not self.tokens[at].text[:1].isupper()):
             return "", ""

@@ -207,7 +207,7 @@ class Whom:
             return "person" if noun.text.lower() not in IT else "thing"
         first = name.split()[0].lower().rstrip(".") if name else ""
         if noun.proper and not self.tree.tokens[noun.at].text.islower():
-            return "person" if is_given_name(first) or first in _TITLES else ""
+            return "person" if is_given_name(first) or first in words("titles.txt") else ""
         return "thing"
 
     def _holder(self, noun: Noun) -> tuple[str, str]:
@@ -284,6 +284,3 @@ class Whom:
         if clause is None or clause.tense != "past" or claim.fixed or claim.effect == "ends":
             return claim
         return replace(claim, key=f"{WAS}{claim.key}")
-
-
-_TITLES = frozenset("mr mrs ms dr prof miss sir".split())

@@ -21,13 +21,12 @@ from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
-from worldline.rules.slots import HeldValue
+from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
 
 PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
-_TITLES = frozenset("mr mrs ms miss dr prof sir".split())
 _NUMBER = re.compile(r"\d")
 _MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
 _LIGHT = frozenset(
@@ -67,10 +66,9 @@ def _kinds() -> frozenset[str]:
 
 def _key_words(value: str) -> frozenset[str]:
     words = [
-        w
-        for w in re.findall(r"[^\W_][\w.-]*", value)
-        if w.lower() not in stop() and w.lower() not in _LIGHT and w.lower().rstrip(".") not in _TITLES
+        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in _LIGHT
     ]
+    words = [w for w in words if w.lower().rstrip(".") not in listed("titles.txt")] or words
     numbers = [w for w in words if any(c.isdigit() for c in w)]
     rest = [w for w in words if w not in numbers and w.lower() not in listed("units.txt")]
     if numbers and not rest:
@@ -101,11 +99,17 @@ def overtaken(cues: Cues, claims: Sequence[Claim], facts: Collection[Around]) ->
     said, settled = frozenset(cues.stems), {c.key for c in claims}
     found = []
     for fact in facts:
-        kept = fact.held.slot.startswith(PASSED) or any(_restates(c, fact) for c in claims)
+        kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
         reason = "" if kept else _reason(cues, said, claims, fact, fact.held.slot in settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
+
+
+def _has_passed(held: HeldValue) -> bool:
+    """Whether a fact tells what was or happened: sold tickets stay sold."""
+    denied = held.slot.startswith(NOT) and {"not", "no", "cannot"}.isdisjoint(held.phrase.split())
+    return denied or held.slot.startswith(PASSED)
 
 
 def _restates(claim: Claim, fact: Around) -> bool:
@@ -180,6 +184,9 @@ def _taken_from(claim: Claim, fact: Around) -> bool:
     """ "Carla owns the payments project", then "Payments was reassigned to Dmitri"."""
     if not (claim.effect == "begins" or claim.switches) or claim.negated or fact.held.kind == "date":
         return False
+    held = families().all.get(fact.held.slot)
+    if held is not None and held.object in ("person", "animal"):
+        return False  # nobody takes an uncle over
     mine = _stems(claim.subject)
     thing = bool(mine) and bool(fact.object) and (mine <= fact.object or fact.object <= mine)
     family = families().all.get(claim.key)

@@ -258,7 +258,12 @@ def _is_part_of(said: str, held: HeldValue) -> bool:
 
 def _denial(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[HeldValue]) -> Decision:
     """ "I don't live in Paris": ends what says so, touches nothing else, and is kept as a denial."""
-    over = tuple(h.id for h in mates if fold(claim.object) == fold(h.object) and not claim.event)
+    wrong = [h for h in held if not h.slot.startswith(NOT)] if claim.cue == "correction" else []
+    over = tuple(
+        h.id for h in wrong or mates if fold(claim.object) == fold(h.object) and (wrong or not claim.event)
+    )
+    if over and wrong:
+        return Decision("closes", NOT + slot, False, over, "it was wrong: the text corrects it")
     if any(h.slot == NOT + slot and fold(h.object) == fold(claim.object) for h in held):
         return Decision("repeats", NOT + slot, False, (), "the same was already believed")
     return Decision("closes" if over else "opens", NOT + slot, False, over, "the text denies it")
@@ -476,7 +481,18 @@ def also_called(subject: str, speaker: str, family: str = "") -> list[str]:
     owner, _, thing = subject.rpartition("'s ")
     low = thing.lower()
     same = [f"{owner}'s {name}" if owner else name for name in _same_kinds(thing)]
-    return [*_as_kin(owner, low, subject, speaker, family), *same]
+    return [*_titled(subject), *_as_kin(owner, low, subject, speaker, family), *same]
+
+
+def _titled(subject: str) -> list[str]:
+    """ "Uncle Sol" may be known as "Sol", and "Sol" as "Uncle Sol"."""
+    title, _, name = subject.partition(" ")
+    if name:
+        return [name] if title.lower() in words("titles.txt") else []
+    return [f"{kin} {subject}" for kin in _KIN_TITLES] if subject[:1].isupper() else []
+
+
+_KIN_TITLES = "aunt auntie aunty uncle grandma granny gran nan grandpa grandad granddad".split()
 
 
 def _same_kinds(thing: str) -> list[str]:

@@ -208,7 +208,12 @@ def _line_of(tx: Tx, name: str, place: Place) -> int:
 def _settle_one(tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle, event: Stored) -> bool:
     claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     elsewhere = _what_was_wrong(tx, claim, place)
-    subject = elsewhere or whom(tx, claim, told, place, who_speaks(event.speaker, handle.scope.user))
+    speaker = who_speaks(event.speaker, handle.scope.user)
+    subject = elsewhere or whom(tx, claim, told, place, speaker)
+    if claim.predicate == "is" and claim.subject.islower() and subject == _line_of(tx, speaker, place):
+        claim = replace(
+            claim, subject=speaker, predicate=f"'s {claim.subject} is"
+        )  # "the rent" is the speaker's
     held = _held(tx, subject, place, looks_into(claim, slots.slots_of(tx, subject) if joins(claim) else ()))
     decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
     if not decision.slot:
