@@ -57,7 +57,7 @@ ASKED = (
 )
 SINGLE = 60
 """Messages that are remembered one by one at each size, and questions that are asked."""
-QUICK = {"remember": (40, 4.5, 1.5), "recall": (17, 7.5, 2.0), "list 50": (5, 0.5, 2.2)}
+QUICK = {"remember": (40, 5.5, 1.5), "recall": (18, 9.0, 2.0), "list 50": (5, 0.5, 2.2)}
 """Statements of the middle call, how many `ref` it may cost, and how many times as much at four times the size."""
 SMALL = 100
 Said = dict[str, Any]
