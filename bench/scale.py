@@ -57,7 +57,7 @@ ASKED = (
 )
 SINGLE = 60
 """Messages that are remembered one by one at each size, and questions that are asked."""
-QUICK = {"remember": (46, 5.5, 1.5), "recall": (17, 9.0, 2.0), "list 50": (5, 0.5, 1.7)}
+QUICK = {"remember": (40, 5.5, 1.5), "recall": (18, 9.0, 2.0), "list 50": (5, 0.5, 2.2)}
 """Statements of the middle call, how many `ref` it may cost, and how many times as much at four times the size."""
 SMALL = 100
 Said = dict[str, Any]
@@ -276,7 +276,7 @@ class Scale:
         user = memory if self.talk.profile == "scopes" else self.user(memory)
         fact = user.list("Fact", limit=1).items[0].id
         calls: tuple[tuple[str, int, Callable[..., object], tuple[Any, ...]], ...] = (
-            ("list 50", 5, user.list, ()),
+            ("list 50", 40, user.list, ()),
             ("stats", 5, user.stats, ()),
             ("profile", 5, user.context, ()),
             ("history of a fact", 5, user.history, (fact,)),
