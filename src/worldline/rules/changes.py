@@ -108,8 +108,8 @@ def overtaken(cues: Cues, claims: Sequence[Claim], facts: Collection[Around]) ->
 
 def _has_passed(held: HeldValue) -> bool:
     """Whether a fact tells what was or happened: sold tickets stay sold."""
-    denied = held.slot.startswith(NOT) and {"not", "no", "cannot"}.isdisjoint(held.phrase.split())
-    return denied or held.slot.startswith(PASSED)
+    happened = {"not", "no", "cannot", "from"}.isdisjoint(held.phrase.split())
+    return (held.slot.startswith(NOT) and happened) or held.slot.startswith(PASSED)
 
 
 def _restates(claim: Claim, fact: Around) -> bool:
