@@ -31,7 +31,7 @@ from typing import Any
 import apsw
 
 from worldline import Config, Memory
-from worldline.testing import HashEmbedder
+from worldline.testing import HashEmbedder, reference
 
 PEOPLE = ("Ana", "Ben", "Chloe", "Dmitri", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas")
 PLACES = ("Lisbon", "Oslo", "Kyoto", "Lima", "Quito", "Accra", "Cairo", "Turin", "Graz", "Lyon", "Ghent")
@@ -109,20 +109,6 @@ class Talk:
     def questions(self, count: int) -> list[str]:
         """As people ask."""
         return [self._filled(self.dice.choice(ASKED)) for _ in range(count)]
-
-
-def reference() -> float:
-    """CPU seconds of a fixed piece of Python work: the least of five, so that neighbours count less."""
-    samples = []
-    for _ in range(5):
-        start = time.process_time()
-        counted: dict[str, int] = {}
-        for number in range(20_000):
-            key = f"w{number * 7919 % 997}"
-            counted[key] = counted.get(key, 0) + len(key)
-        sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-        samples.append(time.process_time() - start)
-    return min(samples)
 
 
 def written() -> int:

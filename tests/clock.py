@@ -6,22 +6,10 @@ import resource
 import time
 from collections.abc import Callable
 
+from worldline.testing import reference
+
 _USUAL = 0.0085
 """CPU seconds of `reference` on the machine for which the tests' limits were written."""
-
-
-def reference() -> float:
-    """CPU seconds of a fixed piece of Python work: the least of three."""
-    samples = []
-    for _ in range(3):
-        began = time.process_time()
-        counted: dict[str, int] = {}
-        for number in range(20_000):
-            key = f"w{number * 7919 % 997}"
-            counted[key] = counted.get(key, 0) + len(key)
-        sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-        samples.append(time.process_time() - began)
-    return min(samples)
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -40,8 +28,8 @@ def _children() -> float:
 
 
 def _scaled(work: Callable[[], object], clock: Callable[[], float]) -> float:
-    before = reference()
+    before = reference(3)
     began = clock()
     work()
     took = clock() - began
-    return took / max(1.0, max(before, reference()) / _USUAL)
+    return took / max(1.0, max(before, reference(3)) / _USUAL)

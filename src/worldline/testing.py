@@ -10,6 +10,7 @@ closes rows, with no index, no SQL and no cache. Property tests compare a real s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -345,3 +346,17 @@ def _leads(edges: list[tuple[str, str, str]], start: str, goal: str) -> bool:
         frontier = {there for here, _, there in edges if here in frontier} - seen
         seen |= frontier
     return goal in seen
+
+
+def reference(samples: int = 5) -> float:
+    """CPU seconds of a fixed piece of Python work, the least of some samples: what costs are measured beside."""
+    took = []
+    for _ in range(samples):
+        began = time.process_time()
+        counted: dict[str, int] = {}
+        for number in range(20_000):
+            key = f"w{number * 7919 % 997}"
+            counted[key] = counted.get(key, 0) + len(key)
+        sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        took.append(time.process_time() - began)
+    return min(took)
