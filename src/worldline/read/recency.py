@@ -45,7 +45,9 @@ LONG_AGO = 400 * DAY
 
 _NOW = re.compile(
     r"\b(?:now|current\w*|still|latest|most recent\w*|these days|nowadays|at present|at the moment|so far|"
-    r"lately|today|any ?more|any longer|in the end|real(?:ly)?|new)\b",
+    r"lately|today|any ?more|any longer|in the end|real(?:ly)?|new|newest)\b"
+    r"|\blast\b(?! (?:week|weekend|month|quarter|year|night|evening|spring|summer|autumn|fall|winter|name|few|couple"
+    r"|\d+|two|three|four|five|\w+day|january|february|march|april|may|june|july|august|\w+ber)\b)",
     re.I,
 )
 _IS = re.compile(
