@@ -64,7 +64,7 @@ def check_facts(memory: Memory) -> None:
         for who, n in spoken
         for verb, thing in (("lives_in", "town"), ("saw", "sight"))
     }
-    assert set(facts) == wanted
+    assert set(facts) == wanted, (set(facts) - wanted, wanted - set(facts))
     assert set(facts.values()) <= {1}
     last: dict[str, int] = {}
     for who, number in spoken:

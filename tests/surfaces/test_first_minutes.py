@@ -169,10 +169,10 @@ def test_every_effect_has_plain_words(change: str, plain: str) -> None:
 
 def test_signs_are_shown_as_they_are_and_what_is_told_is_told_once(db: Path) -> None:
     """A family of signs stays one, what drives a terminal does not pass, a part of a fact is not told beside it."""
-    told = run(db, "add", "Bo keeps bees in Oslo.", "--speaker", "Ana").stdout
+    told = run(db, "add", "Bo grows roses in Oslo.", "--speaker", "Ana").stdout
     run(db, "add", "\U0001f469\u200d\U0001f467 and \x1b[31m red", "--speaker", "Zo\u00eb")
 
-    assert [line for line in told.splitlines() if "bees" in line] == ["  Bo keeps bees in Oslo (new)"]
+    assert [line for line in told.splitlines() if "roses" in line] == ["  Bo grows roses in Oslo (new)"]
     assert "Zo\u00eb: \U0001f469\u200d\U0001f467 and \\x1b[31m red" in run(db, "list").stdout
 
 

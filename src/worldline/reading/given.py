@@ -6,6 +6,8 @@ the same thing falls when it is read, so that the two meet. What no family knows
 
 >>> [family_of(relation).name for relation in ("lives in", "works_at", "employer", "wife", "moved to")]
 ['lives_in', 'works_at', 'works_at', 'married_to', 'lives_in']
+>>> family_of("is seeing").name, family_of("saw")
+('partner', None)
 """
 
 from __future__ import annotations
@@ -64,8 +66,7 @@ def _matched(said: str) -> Family | None:
         named = named or _noun(spelled.removesuffix(" of"))
         if named is not None:
             return named
-    stems = _stems(said)
-    return _wordings().get(stems) if stems else None
+    return next((_wordings()[key] for key in (_going_on(said), _stems(said)) if key in _wordings()), None)
 
 
 def _spoken(relation: str) -> str:
@@ -97,12 +98,18 @@ def _stems(said: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in said.split() if word not in _AUXILIARY)
 
 
+def _going_on(said: str) -> tuple[str, ...]:
+    """The same of what goes on, which may mean another thing: who is seeing somebody does more than see them."""
+    words = said.split()
+    return tuple(word if word.endswith("ing") else stem(word) for word in words if word not in _AUXILIARY)
+
+
 @cache
 def _wordings() -> dict[tuple[str, ...], Family]:
     """Families by what says that they hold or begin; how it reads first, then the first in the file."""
     found: dict[tuple[str, ...], Family] = {}
     for said, family in _said():
-        if stems := _stems(said):
+        if stems := _going_on(said) if said.startswith("be ") else _stems(said):
             found.setdefault(stems, family)
     return found
 
