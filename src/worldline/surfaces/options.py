@@ -88,11 +88,12 @@ class Bound(NamedTuple):
         ]
 
     def _bind(self, memory: Memory) -> Memory:
-        if any(self.scope.values()):
+        """Binds whatever was given; an empty name is refused, never taken for everybody."""
+        if any(name is not None for name in self.scope.values()):
             memory = memory.scoped(**self.scope)
-        if self.world:
+        if self.world is not None:
             memory = memory.enter(self.world)
-        if any(self.moment.values()):
+        if any(at is not None for at in self.moment.values()):
             moment = {name.removesuffix("_at"): parse_time(at) for name, at in self.moment.items()}
             memory = memory.at(**moment)
         return memory
