@@ -89,14 +89,10 @@ class Bound(NamedTuple):
 
     def _bind(self, memory: Memory) -> Memory:
         """Binds whatever was given; an empty name is refused, never taken for everybody."""
-        if any(name is not None for name in self.scope.values()):
-            memory = memory.scoped(**self.scope)
+        memory = memory.scoped(**self.scope)
         if self.world is not None:
             memory = memory.enter(self.world)
-        if any(at is not None for at in self.moment.values()):
-            moment = {name.removesuffix("_at"): parse_time(at) for name, at in self.moment.items()}
-            memory = memory.at(**moment)
-        return memory
+        return memory.at(**{name.removesuffix("_at"): parse_time(at) for name, at in self.moment.items()})
 
 
 class Verb(click.Command):
