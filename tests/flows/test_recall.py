@@ -9,6 +9,8 @@ import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
 from worldline.store import facts as stored_facts
+from worldline.store import people
+from worldline.store.asking import facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")
@@ -464,6 +466,9 @@ def test_facts_of_others_do_not_crowd_out_mine(tmp_path: Path, monkeypatch: pyte
         memory.scoped(user="me").remember("Rosa lives in Lisbon.")
         for number in range(9):
             memory.scoped(user=f"other {number}").remember(f"Rosa owns boat number {number + 3}.")
-        found = memory.scoped(user="me").recall("Where does Rosa live?")
-    assert [fact.text for fact in found.facts] == ["Rosa lives in Lisbon"]
-    assert found.answer == "Lisbon"
+        mine = memory.scoped(user="me")
+        rosa = mine.handle.read(lambda view: [one.first for one in people.called(view, {"rosa"})])
+        about = mine.handle.read(lambda view: stored_facts.about(view, rosa, 200))
+        near = mine.handle.read(lambda view: facts_near(view, rosa, ()))
+    assert [one.fact.text for one in about] == ["Rosa lives in Lisbon"]
+    assert [fact.value for fact in near] == ["Lisbon"]
