@@ -223,6 +223,8 @@ class Bindings(Protocol):
     """Whether what is over or withdrawn is seen too."""
     quarantined: bool
     cold: bool
+    hindsight: bool
+    """Whether words that were said after this moment may tell of it."""
     labels: Metadata
     """The metadata that is asked for."""
     is_snapshot: bool
@@ -245,6 +247,9 @@ class Bindings(Protocol):
 
     def inside(self, line: str) -> str:
         """The condition that a lineage lies in the entered world."""
+
+    def contained(self, row: str) -> str:
+        """The condition that a containing edge holds."""
 
     def ever_inside(self, line: str) -> str:
         """The condition that a lineage has lain in the entered world at some time."""

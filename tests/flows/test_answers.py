@@ -99,6 +99,20 @@ def test_as_of_another_moment_what_held_then_answers(told):
     assert then.recall("Where does Timo live?", asked_at="2026-02-01" + NOON).answer == "Bergen"
 
 
+def test_what_was_said_later_proves_what_held_then(told):
+    """From a past moment, words that tell of it are found whenever they were said, and no others."""
+    memory = told(
+        ("2026-01-10", "Ines", "The nightly backups are all fine."),
+        ("2026-03-20", "Ines", "The nightly backups have been failing since 3 February!"),
+        ("2026-05-02", "Ines", "The nightly backups run every hour now."),
+    )
+    asked = "What state were the nightly backups in on 1 March?"
+    then = {"asked_at": "2026-06-01" + NOON}
+    hits = memory.at(valid="2026-03-01" + NOON).recall(asked, **then).hits
+    assert [hit.node.content[20:31] for hit in hits] == ["have been f", "are all fin"]
+    assert not memory.at(as_of="2026-03-01" + NOON).recall(asked, **then).hits  # nothing was known yet
+
+
 def test_roles_lead_to_people(told):
     """ "Greta's sister" is found by what is known of Greta."""
     memory = told(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from worldline import Config, Memory
@@ -11,6 +12,7 @@ from worldline.clock import to_datetime
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.rules.wording import label, sentence
+from worldline.write.reconcile import DECODER, ENCODER
 
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
@@ -474,3 +476,16 @@ def test_facts_read_as_sentences() -> None:
     assert sentence("Ana", "'s sister is", "Rosa") == "Ana's sister is Rosa"
     assert sentence("bakery", "{O} runs {S}", "Dora") == "Dora runs bakery"
     assert [label(p) for p in ("lives in", "'s sister is", "{O} runs {S}")] == ["lives in", "sister", "runs"]
+
+
+def test_a_reading_is_kept_without_what_it_does_not_say():
+    """What a message leaves open takes no room, and what was written in full before is read the same."""
+    said = read("I moved to Porto last week.", "Ana", said_at=datetime(2026, 3, 5, tzinfo=UTC))
+    packed = ENCODER.encode(said)
+    assert DECODER.decode(packed) == said
+    in_full = msgspec.structs.asdict(said) | {
+        "claims": [msgspec.structs.asdict(claim) for claim in said.claims],
+        "cues": msgspec.structs.asdict(said.cues),
+    }
+    assert DECODER.decode(msgspec.msgpack.encode(in_full)) == said
+    assert len(packed) < 0.75 * len(msgspec.msgpack.encode(in_full))

@@ -14,7 +14,7 @@ from worldline.ports import View
 from worldline.read import lanes
 from worldline.read.lanes import Semantic
 from worldline.read.pack import pack
-from worldline.read.recall import Ranked, Wish, find, hits_of
+from worldline.read.recall import Ranked, Wish, find, hits_of, in_hindsight
 from worldline.read.score import how_many
 from worldline.store import search
 from worldline.store.strengths import verbatim
@@ -24,6 +24,7 @@ _BESIDE = ("Fact", "Entity")
 
 def explain(view: View, question: str, wish: Wish, semantic: Semantic | None, expected: Node) -> Explanation:
     """Where `expected` was lost, or the place that it has."""
+    view = in_hindsight(view)
     if hidden := _hidden(view, expected):
         return Explanation(question, expected, "filter", hidden)
     ranked = find(view, question, wish, semantic)

@@ -27,7 +27,7 @@ from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import degrees, needs
 from worldline.read.orders import Alternatives, Telling, in_order, listed
 from worldline.read.pack import pack, rerank
-from worldline.read.recency import in_time, outdated
+from worldline.read.recency import in_time, outdated, reaches_back
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
 from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import Described
@@ -112,11 +112,17 @@ def recall(
     view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None = None
 ) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
+    view = in_hindsight(view)
     found = _recalled(view, question, wish, semantic, likeness)
     if not found.recall.abstained or view.whole or not cold.is_used(view):
         return found
     both = _recalled(view.bind(cold=True), question, wish, semantic, likeness)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
+
+
+def in_hindsight(view: View) -> View:
+    """The same; from a chosen moment also the words that tell of it, whenever they were said."""
+    return view.bind(hindsight=True) if view.cold and not view.closed else view
 
 
 def _telling_cold(view: View, found: Found) -> Found:
@@ -245,7 +251,7 @@ def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ra
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
     board = beside.lift(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
-    return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced))
+    return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced, chosen=view.hindsight))
 
 
 def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Semantic | None:
@@ -296,7 +302,11 @@ def gather(
     read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
     first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
     around, within = _around(view, first, wish, found)
-    replaced = {} if "facts" in wish.without else outdated(asked, search.drawn(view, first[:NEAR]))
+    replaced = (
+        {}
+        if "facts" in wish.without
+        else outdated(asked, search.drawn(view, first[:NEAR]), chosen=view.hindsight)
+    )
     later = [node for nodes in replaced.values() for node in nodes]
     nodes = list(dict.fromkeys([*first, *within, *around, *later]))
     course = Course()
@@ -306,7 +316,7 @@ def gather(
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
     cosines = semantic.index.cosines(view, semantic.query, nodes) if semantic else None
-    turns = _turns(view, nodes, cosines, read)
+    turns = _of_moment(view, _turns(view, nodes, cosines, read))
     next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
@@ -362,6 +372,13 @@ def _turns(
     by_key = {**read, **{row[0]: _turn(row) for row in (search.described(view, rest) if rest else ())}}
     found = [by_key[node] for node in nodes if node in by_key]
     return found if cosines is None else [replace(turn, cosine=cosines.get(turn.key, 0.0)) for turn in found]
+
+
+def _of_moment(view: View, turns: list[Turn]) -> list[Turn]:
+    """What was said later only where it tells of the moment looked at: a fact that held then, or by its dates."""
+    late = {turn.key for turn in turns if (turn.said_at or 0) > view.valid} if view.hindsight else set()
+    proving = search.proving(view, late) if late else set()
+    return [t for t in turns if t.key not in late or t.key in proving or reaches_back(t, view.valid)]
 
 
 _DECODER = msgspec.msgpack.Decoder(Described)

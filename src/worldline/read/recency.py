@@ -70,27 +70,40 @@ _THEN = re.compile(
 )
 
 
-def tense(asked: Asked) -> Tense:
-    """Whether a question asks how things are, how they were before, or for neither."""
+def tense(asked: Asked, *, chosen: bool = False) -> Tense:
+    """Whether a question asks how things are, how they were before, or for neither.
+
+    Where a moment is chosen, "was" and a date mean how things are at it.
+    """
     if asked.broad or asked.advice or asked.to_assistant:
         return ""
     if _THEN.search(asked.text) and not _NOW.search(asked.text):
         return "then"
-    if asked.windows or asked.why or _NO_STATE.search(asked.text):
+    if (asked.windows and not chosen) or asked.why or _NO_STATE.search(asked.text):
         return ""
     if _NOW.search(asked.text):
         return "now"
     if asked.several and not asked.wants & NUMBER:
         return ""
-    return "now" if _IS.search(asked.text) and not _WAS.search(asked.text) else ""
+    is_now = bool(_IS.search(asked.text)) and not _WAS.search(asked.text)
+    return "now" if chosen or is_now else ""
 
 
-def outdated(asked: Asked, drawn: Sequence[Drawn]) -> dict[int, tuple[int, ...]]:
+_ALL_ALONG = (" sinc ", " all along ", " whole time ", " from the start ", " never ", " alway ")
+
+
+def reaches_back(turn: Turn, moment: int) -> bool:
+    """Whether a text that was said after a moment tells of it: it names an earlier date, or how it was all along."""
+    said = turn.described.words
+    return any(start <= moment for start, _ in turn.described.dates) or any(cue in said for cue in _ALL_ALONG)
+
+
+def outdated(asked: Asked, drawn: Sequence[Drawn], *, chosen: bool = False) -> dict[int, tuple[int, ...]]:
     """Turn → the turns that took its place, where the fact of it that meets the question best is over.
 
     What was withdrawn never held, whenever the question asks about; what has ended was right before.
     """
-    wish = tense(asked)
+    wish = tense(asked, chosen=chosen)
     facts: dict[int, list[Drawn]] = {}
     for fact in drawn:
         facts.setdefault(fact.turn, []).append(fact)
@@ -128,10 +141,15 @@ def _share(asked: Asked, wanted: Sequence[Need], fact: str) -> float:
 
 
 def in_time(
-    asked: Asked, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]] = {}
+    asked: Asked,
+    board: Board,
+    order: Sequence[int],
+    replaced: Mapping[int, Sequence[int]] = {},
+    *,
+    chosen: bool = False,
 ) -> list[int]:
     """The order with what holds now before what it took the place of, or after it, as the question asks."""
-    wish = tense(asked)
+    wish = tense(asked, chosen=chosen)
     ordered = _by_facts(board, list(order), _at_hand(asked, board, order, replaced), wish)
     if wish == "now" and (_NOW.search(asked.text) or not _MANNER.search(asked.text)):
         return _by_date(asked, board, ordered)

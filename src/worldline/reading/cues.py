@@ -26,7 +26,7 @@ _ADDS = re.compile(
 )
 
 
-class Cues(Struct, frozen=True):
+class Cues(Struct, frozen=True, omit_defaults=True):
     """The signs of change in a message, and the stems of what it states."""
 
     change: bool = False

@@ -46,7 +46,7 @@ _RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
 """Signs without end, which say nothing."""
 
 
-class Reading(Struct, frozen=True):
+class Reading(Struct, frozen=True, omit_defaults=True):
     """What a message says, and who worked it out."""
 
     reader: str

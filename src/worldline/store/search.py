@@ -298,6 +298,17 @@ def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
     ]
 
 
+def proving(view: View, turns: Collection[int]) -> set[int]:
+    """Which of these turns tell a fact that holds at this moment."""
+    rows = view.query(
+        "SELECT DISTINCT d.dst FROM edges d CROSS JOIN nodes n ON n.tenant = :t AND n.id = d.src"
+        f" AND n.type = 'Fact'{_HELD} WHERE d.tenant = :t AND d.dst IN {LISTED} AND d.type = 'derived_from'"
+        f" AND d.kf <= :k AND d.kt > :k AND {view.scoped('d')} AND {view.seen()}",
+        among=listed(turns),
+    )
+    return {row[0] for row in rows}
+
+
 def _only(turn: int, found: str | None) -> list[int]:
     later = _later(turn, found)
     return later if len(later) == 1 else []
@@ -320,8 +331,8 @@ def nodes_inside(view: View) -> list[int]:
     """Every version of everything in the entered world, at this moment."""
     rows = view.query(
         "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down CROSS JOIN edges e"
-        " ON e.tenant = :t AND e.src = down.line AND e.type = 'contains' AND e.vf <= :v AND e.vt > :v"
-        " AND e.kf <= :k AND e.kt > :k) SELECT DISTINCT b.node FROM down CROSS JOIN beliefs b"
+        f" ON e.tenant = :t AND e.src = down.line AND e.type = 'contains' AND {view.contained('e')})"
+        " SELECT DISTINCT b.node FROM down CROSS JOIN beliefs b"
         " ON b.tenant = :t AND b.line = down.line"
     )
     return [row[0] for row in rows]

@@ -39,7 +39,19 @@ MADE_APART = "(n.type IN ('Topic', 'Summary') AND n.made IS NOT NULL)"
 LISTED = "(SELECT value FROM json_each(:among))"
 """A list of row numbers as one bound value, so that a statement is prepared once, whatever its length."""
 
-_BINDINGS = ("valid", "known", "scope", "world", "closed", "quarantined", "pierce", "labels", "only", "cold")
+_BINDINGS = (
+    "valid",
+    "known",
+    "scope",
+    "world",
+    "closed",
+    "quarantined",
+    "pierce",
+    "labels",
+    "only",
+    "cold",
+    "hindsight",
+)
 
 _OPEN_FACT = (
     "f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
@@ -71,9 +83,11 @@ class SqlView(View):
         labels: Metadata = {},  # noqa: B006
         only: tuple[int, ...] | None = None,
         cold: bool = False,
+        hindsight: bool = False,
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
+        self.hindsight = hindsight
         self._merged: bool | None = None
         self._owned = scope.bound()
         self.looked: tuple[frozenset[str], Mapping[str | None, list[tuple[Any, ...]]]] | None = None
@@ -113,9 +127,15 @@ class SqlView(View):
     # Fragments ---------------------------------------------------------------------------------
 
     def time(self, row: str) -> str:
-        """Seen from this moment; with `closed`, everything believed by then, ended or withdrawn."""
+        """Seen from this moment; with `closed`, everything believed by then, ended or withdrawn.
+
+        With `hindsight`, words that were said later are seen too: they may tell of this moment.
+        """
         if not self.closed:
-            return f"{row}.vf <= :v AND {row}.vt > :v AND {row}.kf <= :k AND {row}.kt > :k"
+            begun = f"{row}.vf <= :v"
+            if self.hindsight and row == "b":
+                begun = "(b.vf <= :v OR b.type = 'Turn')"
+            return f"{begun} AND {row}.vt > :v AND {row}.kf <= :k AND {row}.kt > :k"
         if row == "b":
             same = "x.tenant = b.tenant AND x.line = b.line AND x.node = b.node AND x.scope = b.scope"
             return (
@@ -135,7 +155,12 @@ class SqlView(View):
 
     def inside(self, line: str) -> str:
         """Lies in the entered world, at any depth, at this moment."""
-        return self._under(line, " AND c.vf <= :v AND c.vt > :v AND c.kf <= :k AND c.kt > :k")
+        return self._under(line, f" AND {self.contained('c')}")
+
+    def contained(self, row: str) -> str:
+        """A containing edge that holds at this moment; with `hindsight`, also one that began later."""
+        begun = "" if self.hindsight else f"{row}.vf <= :v AND "
+        return f"{begun}{row}.vt > :v AND {row}.kf <= :k AND {row}.kt > :k"
 
     def _under(self, line: str, when: str) -> str:
         """Is the entered world, or is contained in it by edges that held so."""
