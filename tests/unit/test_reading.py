@@ -130,6 +130,23 @@ Bo lives in Porto now. | Bo lives in Porto
 Thanks! I live in Faro now, by the way. | Ana lives in Faro
 Jonas says that Petra works at Bosch. | Petra works at Bosch
 Did you know that Petra lives in Ulm? | Petra lives in Ulm
+Did you know Ruben only drinks oat milk? | Ruben drinks oat milk
+Bo repairs clocks in Oslo. | Bo repairs clocks in Oslo
+Euan's allergic to wasps, so bring the net. | Euan is allergic to wasps
+Kit's a plumber. | Kit is plumber
+On 3 May tram 4 hit a lorry. | tram 4 hit lorry
+I bought a crate to keep the hall tidy. | Ana bought crate
+Lars used to live in Pori and work at Nokia. | Lars used to live in Pori
+It's Edda's birthday on Saturday. | Edda's birthday is Saturday
+Neither of my brothers speaks Danish. | Ana's brothers does not speak Danish
+Otto had his hip replaced in April. | Otto had hip replaced
+Mira is out for the season. | Mira is out for season
+We're off to Malta on the 9th. | Ana is off to Malta
+I'm seeing a guy called Florin. | Ana sees Florin
+Store it at 4°C. The serum kept at 4°C. | serum kept at 4°C
+Acme relocated its head office to Bergen. | Acme relocated head office to Bergen
+The depot project goes by Heron now. | depot project is called Heron
+Rui and Milo married in 2019. | Rui married Milo
 """
 
 RECORDS = """
@@ -149,6 +166,9 @@ Interview, Ruben Castell. Speaks Greek. | Ruben Castell speaks Greek
 Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Ferris takes warfarin
 Premium 38 euros/month, policy number KX-22 | Premium is 38 euros/month; policy number is KX-22
 Booster due April 2025 | Booster is due April 2025
+Next MOT due April 2025 | Next MOT is due April 2025
+Pump 3 tripped at 02:10. | Pump 3 tripped at 02:10
+Call with Tarn / Contact: Ivo Roth, head of sales | Tarn's contact is Ivo Roth; Ivo Roth is head of sales
 """
 
 NOTHING = """
@@ -189,6 +209,14 @@ Sounds good to me.
 I'm not sure what you mean.
 That is a good idea.
 He lives in Rome.
+I'm always here for you, Mel!
+Seattle is a great city.
+We had a great experience.
+We can make a difference.
+Books can carry us away.
+It helps us find peace.
+I'll check out those options.
+The green one is mine.
 Ok.
 """
 
@@ -226,6 +254,23 @@ def test_record(text: str, wanted: list[str]) -> None:
 def test_nothing_to_keep(text: str) -> None:
     """Questions, wishes, orders, quotes, small talk and pronouns without a name give no fact."""
     assert facts(read(text, "Ana", said_at=SAID)) == []
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "wanted"),
+    [
+        (
+            "Ops log",
+            "Pump 3 tripped at 02:10. Restarted by Kim.",
+            ["Pump 3 tripped at 02:10", "Pump 3 restarted by Kim"],
+        ),
+        ("Sales notes", "Left voicemail, will try again next week.", []),
+        ("Ana", "Sold the tandem.", ["Ana sold tandem"]),
+    ],
+)
+def test_a_desk_is_nobody(speaker: str, text: str, wanted: list[str]) -> None:
+    """A note that nobody signs speaks of what it named, and never of the log that it stands in."""
+    assert facts(read(text, speaker, said_at=SAID)) == wanted
 
 
 # Who is meant ---------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def parse(texts: Sequence[str]) -> list[list[list[Token]]]:
         return [[_sentence(span) for span in doc.sents] for doc in pipeline.pipe(texts)]
 
 
-_WHOLE = re.compile(r"(?=\S*[\d@/])[\w#+][\w.@#:/+-]*\w$")
+_WHOLE = re.compile(r"(?=\S*[\d@/])[\w#+][\w.@#:/+°-]*\w$")
 """Written in one piece: numbers with signs in them, addresses, versions, paths."""
 _LOCK = Lock()
 """The pipeline shares scratch memory, so that threads take turns."""
