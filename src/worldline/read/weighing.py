@@ -50,6 +50,7 @@ FITS: Mapping[str, Mapping[str, float]] = {
     },
 }
 """How well a kind of value suits what is wanted; what is not listed never answers."""
+_DATES = frozenset({"date", "weekday", "clock"})
 _NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
 SPANS: Mapping[str, frozenset[str]] = {
     wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
@@ -105,13 +106,18 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
     gone |= _former(items) if ground.question.mode == "now" else frozenset()
     kept = [item for item in items if _may_answer(ground, item, inside, gone)]
     field = _field(kept)
+    room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
     for item in kept:
         if _asked(ground.question, item) is None and _covered(ground, item) < LEAST:
             continue  # most are, and their other features need not be known
         features = _features(ground, item, field)
-        room = len(ground.question.words) // 3
         if features["missing"] <= room:
             yield item, features
+
+
+def is_settled(asked: Question) -> bool:
+    """Whether it asks for a date or a number of what happened or was once: no later turn can have changed that."""
+    return asked.mode != "now" and asked.wants in _NUMBERS | _DATES
 
 
 LEAST = 0.3
