@@ -64,12 +64,12 @@ def floor(path: Path, store: Path) -> float:
     target.execute("BEGIN")
     target.execute(
         "CREATE TABLE nodes (id INTEGER PRIMARY KEY, tenant, hash, line, type, name, content, dated, world,"
-        " metadata, scope, vf, vt, kf, kt, status, confidence, precision, reason);"
+        " metadata, scope, made, vf, vt, kf, kt, status, confidence, precision, reason);"
         "CREATE TABLE edges (id INTEGER PRIMARY KEY, tenant, hash, src, type, dst, world, scope, vf, vt, kf,"
-        " kt, metadata)"
+        " kt, metadata, made)"
     )
-    target.executemany(f"INSERT INTO nodes VALUES ({','.join('?' * 19)})", nodes)
-    target.executemany(f"INSERT INTO edges VALUES ({','.join('?' * 13)})", edges)
+    target.executemany(f"INSERT INTO nodes VALUES ({','.join('?' * 20)})", nodes)
+    target.executemany(f"INSERT INTO edges VALUES ({','.join('?' * 14)})", edges)
     target.execute("CREATE UNIQUE INDEX nodes_hash ON nodes (hash)")
     target.execute("CREATE INDEX edges_out ON edges (src, type, dst, vf, vt, kf, kt)")
     target.execute("CREATE INDEX edges_in ON edges (dst, type, src, vf, vt, kf, kt)")

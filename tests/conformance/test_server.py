@@ -202,6 +202,24 @@ def test_tables_of_another_format_are_refused(server: Server) -> None:
             Memory.open(server.url(), PLAIN, "a")
 
 
+def test_tables_of_format_4_are_brought_up(server: Server) -> None:
+    """Names are found under the keys that older tables have, of every tenant, and the format is told."""
+    url = server.url()
+    with Memory.open(url, Config(embedder="none"), "a") as memory:
+        memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+        with memory.handle.reading():
+            keys = set(memory.handle.store.query("SELECT key FROM blocks"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE worldline.blocks SET key = right(key, 1) || ':' || left(key, -2)")
+        connection.execute("DROP INDEX worldline.events_sender; DROP INDEX worldline.facts_key")
+        connection.execute("UPDATE worldline.meta SET value = '4' WHERE key = 'format'")
+
+    with Memory.open(url, Config(embedder="none"), "a") as memory:
+        with memory.handle.reading():
+            assert set(memory.handle.store.query("SELECT key FROM blocks")) == keys
+        assert memory.handle.store.missing_indexes() == []
+
+
 def test_a_password_is_never_shown(url: str) -> None:
     """Messages and representations name the server without its password."""
     with Memory.open(url.replace("worldline_tester@", "worldline_tester:hushed@"), PLAIN) as memory:

@@ -406,3 +406,12 @@ def test_a_second_look_after_an_ingest_decides_by_common_neighbours(talk):
     assert {"John Smith", "J. Smith"} in names.values()
     assert talk.memory.undo(receipt).changed
     assert talk.memory.verify().ok
+
+
+def test_a_correction_of_who_it_was_withdraws_what_was_said_of_another() -> None:
+    """ "It wasn't Femi, Gustav broke it": Femi is not believed to have broken it any longer."""
+    memory = Memory.open(":memory:", Config(embedder="none"))
+    memory.remember("Femi broke the kettle.", speaker="Ana")
+    memory.remember("Sorry, it wasn't him. Gustav broke the kettle.", speaker="Ana")
+    believed = [f.content for f in memory.list("Fact").items if f.status == "believed"]
+    assert believed == ["Gustav broke kettle"]

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 from workers import QUICK, end, start
 
+from worldline.config import Config
 from worldline.errors import NewerFormat, NotAStore, StoreError, StoreFull
 from worldline.handle import Handle
 from worldline.memory import Memory
@@ -297,6 +298,27 @@ def test_a_failed_migration_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
     with Memory.open(path) as memory:
         assert memory.handle.store.query("SELECT count(*) FROM sqlite_master WHERE name = 'later'") == [(0,)]
         assert memory.note("learning", "still here", "").changed
+        assert memory.verify().ok
+
+
+def test_a_file_of_format_4_opens(tmp_path: Path) -> None:
+    """Names that resemble a known one are found under the keys that older files have, and the log stays whole."""
+    path = tmp_path / "old.db"
+    with Memory.open(path, Config(embedder="none")) as memory:
+        memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+        keys = set(memory.handle.store.query("SELECT key, line FROM blocks"))
+    for statement in (
+        "UPDATE blocks SET key = substr(key, -1) || ':' || substr(key, 1, length(key) - 2)",
+        "DROP INDEX events_sender; DROP INDEX facts_key; CREATE INDEX facts_key ON facts (tenant, key)",
+        "CREATE INDEX events_session ON events (tenant, session, said_at); PRAGMA user_version = 4",
+    ):
+        _sql(path, statement)
+
+    with Memory.open(path, Config(embedder="none")) as memory:
+        assert set(memory.handle.store.query("SELECT key, line FROM blocks")) == keys
+        assert memory.handle.store.missing_indexes() == []
+        memory.remember("Katarzyna Nowack lives in Braga.", speaker="Ana")
+        assert len(memory.merges()) == 1
         assert memory.verify().ok
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from worldline import Config, Memory
@@ -11,6 +12,7 @@ from worldline.clock import to_datetime
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.rules.wording import label, sentence
+from worldline.write.reconcile import DECODER, ENCODER
 
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
@@ -128,6 +130,23 @@ Bo lives in Porto now. | Bo lives in Porto
 Thanks! I live in Faro now, by the way. | Ana lives in Faro
 Jonas says that Petra works at Bosch. | Petra works at Bosch
 Did you know that Petra lives in Ulm? | Petra lives in Ulm
+Did you know Ruben only drinks oat milk? | Ruben drinks oat milk
+Bo repairs clocks in Oslo. | Bo repairs clocks in Oslo
+Euan's allergic to wasps, so bring the net. | Euan is allergic to wasps
+Kit's a plumber. | Kit is plumber
+On 3 May tram 4 hit a lorry. | tram 4 hit lorry
+I bought a crate to keep the hall tidy. | Ana bought crate
+Lars used to live in Pori and work at Nokia. | Lars used to live in Pori
+It's Edda's birthday on Saturday. | Edda's birthday is Saturday
+Neither of my brothers speaks Danish. | Ana's brothers does not speak Danish
+Otto had his hip replaced in April. | Otto had hip replaced
+Mira is out for the season. | Mira is out for season
+We're off to Malta on the 9th. | Ana is off to Malta
+I'm seeing a guy called Florin. | Ana sees Florin
+Store it at 4°C. The serum kept at 4°C. | serum kept at 4°C
+Acme relocated its head office to Bergen. | Acme relocated head office to Bergen
+The depot project goes by Heron now. | depot project is called Heron
+Rui and Milo married in 2019. | Rui married Milo
 """
 
 RECORDS = """
@@ -147,6 +166,9 @@ Interview, Ruben Castell. Speaks Greek. | Ruben Castell speaks Greek
 Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Ferris takes warfarin
 Premium 38 euros/month, policy number KX-22 | Premium is 38 euros/month; policy number is KX-22
 Booster due April 2025 | Booster is due April 2025
+Next MOT due April 2025 | Next MOT is due April 2025
+Pump 3 tripped at 02:10. | Pump 3 tripped at 02:10
+Call with Tarn / Contact: Ivo Roth, head of sales | Tarn's contact is Ivo Roth; Ivo Roth is head of sales
 """
 
 NOTHING = """
@@ -187,6 +209,14 @@ Sounds good to me.
 I'm not sure what you mean.
 That is a good idea.
 He lives in Rome.
+I'm always here for you, Mel!
+Seattle is a great city.
+We had a great experience.
+We can make a difference.
+Books can carry us away.
+It helps us find peace.
+I'll check out those options.
+The green one is mine.
 Ok.
 """
 
@@ -224,6 +254,23 @@ def test_record(text: str, wanted: list[str]) -> None:
 def test_nothing_to_keep(text: str) -> None:
     """Questions, wishes, orders, quotes, small talk and pronouns without a name give no fact."""
     assert facts(read(text, "Ana", said_at=SAID)) == []
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "wanted"),
+    [
+        (
+            "Ops log",
+            "Pump 3 tripped at 02:10. Restarted by Kim.",
+            ["Pump 3 tripped at 02:10", "Pump 3 restarted by Kim"],
+        ),
+        ("Sales notes", "Left voicemail, will try again next week.", []),
+        ("Ana", "Sold the tandem.", ["Ana sold tandem"]),
+    ],
+)
+def test_a_desk_is_nobody(speaker: str, text: str, wanted: list[str]) -> None:
+    """A note that nobody signs speaks of what it named, and never of the log that it stands in."""
+    assert facts(read(text, speaker, said_at=SAID)) == wanted
 
 
 # Who is meant ---------------------------------------------------------------------------------------
@@ -429,3 +476,16 @@ def test_facts_read_as_sentences() -> None:
     assert sentence("Ana", "'s sister is", "Rosa") == "Ana's sister is Rosa"
     assert sentence("bakery", "{O} runs {S}", "Dora") == "Dora runs bakery"
     assert [label(p) for p in ("lives in", "'s sister is", "{O} runs {S}")] == ["lives in", "sister", "runs"]
+
+
+def test_a_reading_is_kept_without_what_it_does_not_say():
+    """What a message leaves open takes no room, and what was written in full before is read the same."""
+    said = read("I moved to Porto last week.", "Ana", said_at=datetime(2026, 3, 5, tzinfo=UTC))
+    packed = ENCODER.encode(said)
+    assert DECODER.decode(packed) == said
+    in_full = msgspec.structs.asdict(said) | {
+        "claims": [msgspec.structs.asdict(claim) for claim in said.claims],
+        "cues": msgspec.structs.asdict(said.cues),
+    }
+    assert DECODER.decode(msgspec.msgpack.encode(in_full)) == said
+    assert len(packed) < 0.75 * len(msgspec.msgpack.encode(in_full))

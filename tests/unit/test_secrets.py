@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 
 import pytest
 
 from clock import cpu
-from worldline.write.redact import redact, rules
+from worldline.write.load import Note
+from worldline.write.redact import redact, rules, screened
 
 _MIX = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
 _HEX = "0123456789abcdef"
@@ -184,3 +186,20 @@ def test_a_password_told_in_another_language_is_taken_out(said):
     kept = redact(said.format("Sommer2024!x"))[0]
     assert "Sommer" not in kept
     assert redact("Das Passwort ist noch dasselbe wie immer")[0].endswith("wie immer")
+
+
+def test_no_shape_asks_for_a_longer_word_than_it_needs():
+    """A shape is passed over only in texts whose words are all shorter than its shortest match."""
+    for rule in rules():
+        if rule.word:
+            assert re._parser.parse(rule.pattern.pattern, re.ASCII).getwidth()[0] >= rule.word, rule.kind
+            assert not rule.pattern.search(" ".join("a" * (rule.word - 1) for _ in range(3))), rule.kind
+
+
+def test_a_struct_is_screened_in_the_fields_that_are_kept():
+    """Types and moments of a note are checked as such; its words, name and metadata lose their secrets."""
+    key = "sk-abcdefghijklmnopqrstuvwxyz123456"
+    note, found = screened(Note("learning", f"n {key}", f"use {key}", metadata={"k": key}))
+    assert found == ("api key",) * 3
+    assert (note.name, note.content) == ("n [redacted: api key]", "use [redacted: api key]")
+    assert key not in str(note.metadata)

@@ -31,7 +31,7 @@ from worldline.rules.derived import edge_made, node_made
 from worldline.store import copying, registry
 from worldline.store.copying import SIDE, HeldRow, Mark
 from worldline.store.events import has_key
-from worldline.store.schema import COLUMNS
+from worldline.store.schema import COLUMNS, block_key
 from worldline.write.redact import screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
@@ -137,6 +137,8 @@ def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
         if head.get("format", 0) > FORMAT:
             raise InvalidInput(f"this export has format {head['format']}; upgrade Worldline to read it")
         copy.root = bytes.fromhex(head.get("root") or "")
+    for _, line in lines["blocks"]:
+        line["values"] = {**line["values"], "key": block_key(line["values"].get("key", ""))}
     if not all(head.get("marked") for _, head in lines["worldline"]):
         _mark_old(lines)
     copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}

@@ -38,7 +38,7 @@ PREPOSITION_CLASS = {
 }
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     """Subject, predicate, object, and everything the wording gave away about how they hold."""
 
     subject: str

@@ -21,6 +21,7 @@ from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
+from worldline.reading.voices import is_somebody
 from worldline.reading.whom import FRESH, ME, MONEY, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
@@ -166,7 +167,8 @@ class _Reader(Terse):
         elif before is not None and before.tag == "POS" and start > 1:
             owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
         else:
-            mine = self.talk.speaker if self.tree.tokens[at].low in words("kin.txt") else ""
+            kin = self.tree.tokens[at].low in words("kin.txt") and is_somebody(self.talk.speaker)
+            mine = self.talk.speaker if kin else ""
             owner = self.talk.topic or mine
         said = [i for i in range(start, at + 1) if self.tree.tokens[i].low not in IDLE_MODIFIERS]
         for name in names:
@@ -244,7 +246,7 @@ class _Reader(Terse):
         self._keep(self._noun_claim(owner, role, name, "entity"), noun)
 
     def _clause(self, clause: Clause) -> None:
-        usable = not (clause.asks or clause.unreal or clause.quoted)
+        usable = not (clause.asks or clause.unreal or clause.quoted or clause.aim)
         if usable and (clause.orders or not clause.subjects):
             for claim in self._reached_at(clause):
                 self._keep(claim, None, clause)
@@ -254,10 +256,12 @@ class _Reader(Terse):
             return
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
-        if len(subjects) == 2 and (prep := _BETWEEN.get(clause.verb)) is not None:
+        direct = any(not p.prep and p.kind == "object" and not p.dated for p in clause.parts)
+        if len(subjects) == 2 and not direct and (prep := _BETWEEN.get(clause.verb)) is not None:
             if subjects[1][1] == self.talk.speaker:
                 subjects.reverse()
-            clause = replace(clause, parts=(*clause.parts, Part(prep, (subjects[1][0],), False, "prep")))
+            other = Part(prep, (subjects[1][0],), False, "prep" if prep else "object")
+            clause = replace(clause, parts=(*clause.parts, other))
             subjects = subjects[:1]
         for noun, name in subjects:
             if noun.lemma in _OWNING and noun.of is not None and clause.lemma in _PASSING:
@@ -265,13 +269,31 @@ class _Reader(Terse):
                 name = self.whom(noun)
             if self._may_be_subject(noun, name, clause):
                 self.subject, self.doing = noun, name
-                made += self._about(clause, noun, name)
+                made += [c for c in self._about(clause, noun, name) if self._is_told(c, clause, noun)]
                 self.doing = ""
             elif not name and noun.text.lower() in _ANYBODY:
-                made += self._in_families(clause, noun, "")
+                made += self._in_families(clause, noun, "") or self._its_day(clause, noun)
         for claim in made:
             self._keep(claim, None, clause)
         self._note_all(clause, subjects)
+
+    def _is_told(self, claim: Claim, clause: Clause, noun: Noun) -> bool:
+        """Whether a claim says something of somebody: not what is possible, nor what holds of all such things."""
+        valued = claim.kind == "date" or any(c.isupper() or c.isdigit() for c in claim.object)
+        if clause.reads.startswith("can "):
+            return claim.key in _ABLE or claim.key.startswith("do|") or bool(NUMBER.search(claim.object))
+        if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
+            return valued or clause.negated
+        common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
+        named = noun.at == 0 and self.tree.tokens[0].tag == "NN"  # "Sorrel is a confident reader"
+        kind = common and not named and noun.article in _ANY
+        return (
+            valued
+            or not kind
+            or claim.effect == "ends"
+            or self.talk.topic != ""
+            or bool(self._its_days(clause))
+        )
 
     def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
         """ "Sold the car." speaks of the one who speaks, "Takes insulin." of whom the note is about."""
@@ -289,7 +311,13 @@ class _Reader(Terse):
         ):
             if about:
                 return [(self._made_up(about, clause), about)]
-            if token.tag != "VBZ":
+            if (
+                token.tag in ("VBD", "VBN")
+                and not is_somebody(self.talk.speaker)
+                and (about := self.talk.thing)
+            ):
+                return [(self._made_up(about, clause), about)]
+            if token.tag != "VBZ" and is_somebody(self.talk.speaker):
                 return [(Noun("I", "i", clause.at, (token.begin, token.begin), "PRON"), self.talk.speaker)]
         return []
 
@@ -323,7 +351,13 @@ class _Reader(Terse):
 
     def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """What a clause says of one of its subjects."""
-        if self.tree.tokens[noun.at].tag == "NNS" and not noun.name and not noun.proper:
+        spoken = {self.tree.tokens[i].tag for i in clause.own if self.tree.tokens[i].pos in ("VERB", "AUX")}
+        if (
+            self.tree.tokens[noun.at].tag == "NNS"
+            and not noun.name
+            and not noun.proper
+            and "VBZ" not in spoken
+        ):
             clause = replace(clause, reads=plural(clause.reads))
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
@@ -343,6 +377,10 @@ class _Reader(Terse):
             if told:
                 return told
         found = self._in_families(clause, noun, name)
+        if clause.verb == "have" and any(
+            self._is_opinion(n) for p in clause.parts if not p.prep for n in p.nouns
+        ):
+            return [c for c in found if c.family not in ("", "owns")]
         direct = next((p for p in clause.parts if not p.prep and p.kind == "object" and not p.dated), None)
         if (
             clause.tense == "present"
@@ -441,9 +479,20 @@ class _Reader(Terse):
             found += self._is(clause, noun, name, what, part)
         return found
 
+    def _its_day(self, clause: Clause, noun: Noun) -> list[Claim]:
+        """ "It's Bola's birthday on Sunday": the day is the birthday's."""
+        days = self._its_days(clause)
+        what = next((p.nouns[0] for p in clause.parts if p.kind == "attribute" and not p.dated), None)
+        owner, role = self._holder(what) if what is not None else ("", "")
+        if clause.verb != "be" or noun.text.lower() != "it" or not days or not (owner and role):
+            return []
+        prep, _, said = self.days[days[0]].text.rpartition("on ")
+        return [self._noun_claim(owner, f"{role}{' on' if prep else ''}", said, "date", clause)]
+
     def _is(self, clause: Clause, noun: Noun, name: str, what: Noun, part: Part) -> list[Claim]:
         """One "A is B"."""
-        if not part.dated and (what.lemma in words("idle_nouns.txt") or what.pronoun):
+        mine = what.text.lower() in ("mine", "yours", "ours", "hers", "theirs")
+        if not part.dated and (mine or what.lemma in words("idle_nouns.txt") or what.pronoun):
             return []
         today = [i for i in clause.own if self.tree.tokens[i].low in ("today", "tonight")]
         if not part.dated and any(self.tree.tokens[i].dep != "poss" for i in today):
@@ -517,6 +566,8 @@ class _Reader(Terse):
     def _called(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "Rosa's husband is called Miguel", "a bakery called Crumb"."""
         part = next((p for p in clause.parts if not p.prep and p.kind in ("attribute", "object")), None)
+        if clause.verb == "go":
+            part = part or next((p for p in clause.parts if p.prep == "by" and p.nouns[0].proper), None)
         if part is None or not part.nouns:
             return []
         called = part.nouns[0].text
@@ -806,7 +857,7 @@ _SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
     "be together": "with", "part ways": "with", "break up": "with", "divorce": "", "separate": "from",
-    "get divorced": "from", "be divorced": "from",
+    "get divorced": "from", "be divorced": "from", "meet": "", "marry": "",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())
@@ -818,6 +869,9 @@ _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
+_ANY = frozenset({"", "a", "an", "some", "any", "many", "few", "these", "those"})
+_ABLE = frozenset({"speaks", "plays_instrument", "plays_sport", "drives", "has_skill"})
+"""Families of what somebody can do."""
 _FICTION = frozenset(
     "story poem novel scene joke song film dream game book play movie letter email post".split()
 )

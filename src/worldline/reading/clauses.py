@@ -78,6 +78,8 @@ class Clause(Struct, frozen=True):
     begins: bool = False
     plan: bool = False
     unreal: bool = False
+    aim: bool = False
+    """ "to keep it tidy": what is done for it is told, not that it is so."""
     asks: bool = False
     orders: bool = False
     quoted: bool = False
@@ -110,6 +112,8 @@ def _is_head(tree: Tree, at: int) -> bool:
     if token.pos not in ("VERB", "AUX") or token.dep not in HEADS:
         return False
     if token.dep == "ccomp" and token.low == "go" and tree.tokens[token.head].lemma == "let":
+        return False
+    if _had_done(tree, token.head) == at:
         return False
     if token.dep == "xcomp":
         above = tree.tokens[token.head]
@@ -228,6 +232,12 @@ def _framed(
     if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
         verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
     parts = _parts(tree, end, days)
+    if (done := _had_done(tree, end)) is not None and (
+        thing := tree.kid(done, "nsubj", "nsubjpass")
+    ) is not None:
+        noun = tree.noun(thing, days)
+        noun = replace(noun, text=f"{noun.text} {tree.tokens[done].low}")
+        parts = [Part("", (noun,)), *_parts(tree, done, days)]
     if let is not None:
         verb = f"{tree.tokens[end].lemma} {tree.tokens[let[0]].low}"
         parts = [Part("", _nouns(tree, let[1], days)), *_parts(tree, let[0], days)]
@@ -270,6 +280,7 @@ def _framed(
         begins=marks.begins,
         plan=marks.plan,
         unreal=_is_unreal(tree, at, low) or (marks.future and bool(low & {"was", "were"})),
+        aim=_is_aim(tree, at),
         asks=_asks(tree, at),
         orders=_orders(tree, at, subjects),
         doubtful=_is_doubtful(tree, at, adverbs),
@@ -290,6 +301,15 @@ def _let_go(tree: Tree, at: int) -> tuple[int, int] | None:
     return None
 
 
+def _had_done(tree: Tree, at: int) -> int | None:
+    """What somebody "had done": the second verb of "had his knee replaced"."""
+    inner = tree.kid(at, "ccomp")
+    if tree.tokens[at].lemma not in ("have", "get") or inner is None or inner < at:
+        return None
+    told = tree.tokens[inner].tag in ("VBN", "VBD") and not tree.kids(inner, "aux", "auxpass", "mark")
+    return inner if told and tree.kids(inner, "nsubj", "nsubjpass") else None
+
+
 _PARTED = frozenset({("let", "go"), ("make", "redundant")})
 """Verbs whose second word stands behind the object."""
 
@@ -305,7 +325,7 @@ _MADE = frozenset("elect appoint name vote promote nominate".split())
 
 def _predicate(tree: Tree, at: int) -> str:
     """ "are together", "the dinner is off": an adverb that says what something is."""
-    said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at]
+    said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at and not tree.kids(i, "prep")]
     return next((word for word in said if word in _PREDICATES), "")
 
 
@@ -345,6 +365,8 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
     if found is not None:
         if tree.tokens[found].low in ("that", "which", "who", "whom") and token.dep == "relcl":
             return _described(tree, token.head, days, before)
+        if (whole := _counted_out(tree, found)) is not None:
+            return tuple(tree.noun(i, days) for i in tree.members(whole))
         if tree.tokens[found].pos in NOUNS or tree.tokens[found].pos in ("DET", "ADJ", "PROPN"):
             return tuple(tree.noun(i, days) for i in tree.members(found))
         return ()
@@ -358,6 +380,14 @@ def _subjects(tree: Tree, at: int, days: frozenset[int], before: dict[int, Claus
                 kept = before[above]
                 return kept.subjects if token.dep != "ccomp" else ()
     return ()
+
+
+def _counted_out(tree: Tree, at: int) -> int | None:
+    """ "Both of Tilda's boys", "neither of them": of whom all or none is said."""
+    if tree.tokens[at].low not in ("both", "all", "neither", "none", "each"):
+        return None
+    of = next((i for i in tree.kids(at, "prep") if tree.tokens[i].low == "of"), None)
+    return tree.kid(of, "pobj") if of is not None else None
 
 
 def _described(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
@@ -412,12 +442,13 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             "VERB",
             "PART",
         ):
-            found += _prepositional(tree, i, days)
+            found += _prepositional(tree, i, days, _led_by(tree, i))
         elif token.dep == "xcomp" and token.tag == "VBG":
             found.append(Part("", (_gerund(tree, i, days),), False, "activity"))
-        elif token.low == "back" and tree.kids(i, "prep") and tree.tokens[at].lemma == "be":
-            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days)]
-        elif token.dep == "advmod" and token.low in words("place_adverbs.txt"):
+        elif token.dep == "advmod" and tree.tokens[at].lemma == "be" and tree.kids(i, "prep"):
+            said = "" if token.low == "back" else token.low  # "is off to Crete", "is halfway through a book"
+            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, said)]
+        elif token.dep == "advmod" and token.low in words("place_adverbs.txt") and not _leads(tree, i):
             found.append(Part("", (tree.noun(i, days),), False, "place"))
     if tree.tokens[at].dep == "relcl":
         found = _filled(tree, at, found, days)
@@ -455,6 +486,20 @@ def _gerund(tree: Tree, at: int, days: frozenset[int]) -> Noun:
     return Noun(
         tree.said(places[:6]), tree.tokens[at].low, at, (tree.tokens[at].begin, tree.tokens[places[-1]].end), "NOUN"
     )  # fmt: skip
+
+
+def _leads(tree: Tree, at: int) -> bool:
+    """Whether an adverb and the preposition right behind it say where somebody is: "is out for the season"."""
+    after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
+    be = tree.tokens[tree.tokens[at].head].lemma == "be"
+    return be and after is not None and after.dep == "prep" and after.head in (at, tree.tokens[at].head)
+
+
+def _led_by(tree: Tree, at: int) -> str:
+    before = tree.tokens[at - 1] if at else None
+    led = before is not None and before.dep == "advmod" and before.low in words("place_adverbs.txt")
+    led = led and tree.tokens[at].low not in ("until", "till", "since", "on", "from")
+    return before.low if led and before is not None and _leads(tree, at - 1) else ""
 
 
 def _is_for_good(tree: Tree, at: int) -> bool:
@@ -534,6 +579,8 @@ def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects
     if any(tree.kids(place, "neg") for place in seen):
         return True
     if any(tree.tokens[i].low in ("neither", "nor") for n in subjects for i in tree.kids(n.at)):
+        return True
+    if any(tree.tokens[i].low in ("neither", "none") for place in seen for i in tree.kids(place, "nsubj")):
         return True
     if any(tree.tokens[i].low == "never" for place in seen for i in tree.kids(place, "advmod")):
         return True
@@ -631,6 +678,27 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
     return False
 
 
+def _is_aim(tree: Tree, at: int) -> bool:
+    """ "to keep it tidy", "helps us find peace", "while hiking": named, but nobody says that it is so."""
+    token = tree.tokens[at]
+    if token.tag == "VBG":
+        marks = {tree.tokens[i].low for i in tree.kids(at, "mark", "advmod", "prep")}
+        return token.dep == "advcl" and not marks.isdisjoint(_MEANWHILE)
+    if token.tag != "VB" or token.dep in ("ROOT", "xcomp", "parataxis") or _stands_alone(tree, at):
+        return False
+    while tree.tokens[at].dep == "conj" and not tree.kids(at, "nsubj", "aux"):
+        at = tree.tokens[at].head
+    token, helped = tree.tokens[at], {tree.tokens[i].low for i in tree.kids(at, "aux", "auxpass")}
+    if token.tag != "VB" or token.dep in ("ROOT", "xcomp"):
+        return token.dep == "xcomp" and helped == {"to"}
+    let = not helped and token.dep == "ccomp" and tree.tokens[token.head].lemma in _LETTING
+    return let or (helped == {"to"} and not tree.kids(at, "nsubj"))
+
+
+_MEANWHILE = frozenset("while when whilst before after without by".split())
+_LETTING = frozenset("help make let see watch hear have".split())
+
+
 def _stands_alone(tree: Tree, at: int) -> bool:
     """ "I'm left-handed, so suggest other scissors": two sentences, of which the parser hung one on the other."""
     token = tree.tokens[at]
@@ -663,6 +731,8 @@ def _asks(tree: Tree, at: int) -> bool:
     """Part of a question, unless it is something told in passing ("remind me that …", "who lives in …")."""
     if not tree.text.rstrip(" \"”')").endswith("?"):
         return False
+    if tree.tokens[at].lemma not in ("know", "hear") and _DID_YOU_KNOW.search(tree.text):
+        return False
     for place in (at, *tree.above(at)):
         token = tree.tokens[place]
         if token.dep in ("relcl", "acl", "advcl") and tree.tokens[token.head].dep != "ROOT":
@@ -687,6 +757,13 @@ def _asks(tree: Tree, at: int) -> bool:
         }:
             return False
     return True
+
+
+_DID_YOU_KNOW = re.compile(
+    r"\b(?:did you (?:know|hear)|you know) (?!(?:if|whether|what|where|when|who|how|why|which|about|of|any)\b)",
+    re.I,
+)
+"""What follows is told and not asked."""
 
 
 def _orders(tree: Tree, at: int, subjects: Sequence[Noun]) -> bool:
@@ -751,7 +828,12 @@ def _reads(tree: Tree, clause: Clause, end: int, low: set[str], passive: bool, o
     if clause.negated:
         return f"{'did' if tense == 'past' else 'does'} not {said}"
     tail = f"{tail} {clause.word}".rstrip() if clause.word and lemma != "be" else tail
-    return f"{past(tree.tokens[end].low, lemma)}{tail}" if tense == "past" else f"{third_person(lemma)}{tail}"
+    verb = tree.tokens[end]  # as it was said, so that no word is made up
+    if tense == "past":
+        told = verb.low if verb.tag == "VBD" and verb.low.isalpha() else past(verb.low, lemma)
+        return f"{told}{tail}"
+    told = verb.low if verb.tag == "VBZ" and verb.low.isalpha() else third_person(lemma)
+    return f"{told}{tail}"
 
 
 def _negated(said: str, be: str, negated: bool) -> str:

@@ -26,7 +26,7 @@ _ADDS = re.compile(
 )
 
 
-class Cues(Struct, frozen=True):
+class Cues(Struct, frozen=True, omit_defaults=True):
     """The signs of change in a message, and the stems of what it states."""
 
     change: bool = False
@@ -48,7 +48,9 @@ def _found_by(name: str) -> re.Pattern[str]:
     return re.compile(r"\b(?:" + "|".join(re.escape(w) for w in wordings) + r")\b")
 
 
-_LASTING = re.compile(r"\b(?:extend|postpone|push|reschedule|delay|slip|move|put back|bring forward|renew)\b")
+_LASTING = re.compile(
+    r"\b(?:extend|postpone|push|reschedule|delay|slip|move|put back|bring forward|renew|relocate|sell|leave|quit)\b"
+)
 
 
 @cache
@@ -67,7 +69,7 @@ def cues(
 ) -> Cues:
     """The cues in the words that are stated, in order; `kinds` are those of the values beside them."""
     tokens = [t for t in stated if t.pos not in ("PUNCT", "SPACE")]
-    said = " ".join(_base(t) for t in tokens)
+    said = " ".join(_base(t) for t in tokens)  # "Lower Farm" lowers nothing
     stems = dict.fromkeys(stem(t.low) for t in tokens if t.low not in stop() and len(t.text) > 1)
     return Cues(
         bool(_found_by("change_cues.txt").search(said)),
@@ -82,4 +84,6 @@ def cues(
 
 
 def _base(token: Token) -> str:
+    if token.pos == "PROPN" and token.begin and token.text[:1].isupper():
+        return "-"
     return token.lemma.lower() if token.pos in ("VERB", "AUX", "ADV", "NOUN", "ADJ") else token.low

@@ -146,6 +146,7 @@ def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
         if field.label.lower() in NAMING:
             return field.value, found[:at] + found[at + 1 :]
     heading = re.sub(r",\s+[a-z].*", "", heading)  # "Mr Rinne, discharged on Monday"
+    heading = _TALKED_WITH.sub("", heading)
     if _is_name(heading):
         return heading, found
     first = found[0]
@@ -153,6 +154,12 @@ def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
         value, _ = _unbracketed(first.value)
         return value, found[1:]
     return "", found
+
+
+_TALKED_WITH = re.compile(
+    r"^(?:call|meeting|chat|visit|lunch|catch-up|demo|interview|conversation|email|kick-off|review|session) "
+    r"(?:with|from|to|at|for)\s+", re.I,
+)  # fmt: skip
 
 
 def _is_name(said: str) -> bool:
@@ -272,15 +279,22 @@ def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim
 
 def _people(subject: str, noun: str, values: list[str], family: Family, field: Field) -> list[Claim]:
     """Names, each perhaps with what they are in brackets: "Enzo Rinaldi (brother)"."""
-    found = []
+    found: list[Claim] = []
     for value in values:
         name, what = _unbracketed(value)
         if not name[:1].isupper():
+            if found and _ROLE.search(name):  # "Simon Pugh, head of logistics"
+                found.append(_claim(found[-1].object, "is", "|be", name, "text", field, "many"))
             continue
         found.append(_one(subject, noun, name, family, field, len(values) > 1))
         if what.lower() in words("person_roles.txt"):
             found += _attribute(subject, what, name, field)
     return found
+
+
+_ROLE = re.compile(
+    r"^(?:\w+ )?(?:head|director|manager|lead|chief|owner|officer|chair|founder|buyer|partner)\b"
+)
 
 
 def _one(subject: str, noun: str, value: str, family: Family | None, field: Field, several: bool) -> Claim:

@@ -95,10 +95,15 @@ class Matching(Whom):
         With them: the object that is one of the words ("take charge"), and the part behind the preposition.
         """
         verbs: list[tuple[str, Part | None]] = [
-            (f"{clause.verb} {part.nouns[0].lemma}", part)
+            (f"{clause.verb} {said}", part)
             for part in clause.parts
             if not part.prep and part.nouns and part.kind in ("object", "attribute")
+            for said in dict.fromkeys(
+                (part.nouns[0].text.lower(), part.nouns[0].lemma)
+            )  # "head office", "office"
         ]
+        if self.tree.tokens[clause.at].tag == "VBG" and clause.tense == "present":
+            verbs.append((f"be {self.tree.tokens[clause.at].low}", None))  # "is seeing", "is expecting"
         verbs.append((clause.verb, None))
         if clause.verb.startswith("get "):
             verbs.append((f"be {clause.verb[4:]}", None))
@@ -375,6 +380,8 @@ class Matching(Whom):
             return False
         if HABIT.match(said):
             return False
+        if wants == "animal":
+            return noun.lemma in family.nouns or noun.lemma in words("animals.txt")
         number = bool(NUMBER.search(said))
         if wants in AMOUNTS:
             named = noun.proper and re.search(r"[A-Z][a-z]", said) and not MONEY.search(said)
@@ -392,10 +399,9 @@ class Matching(Whom):
             "role",
         ):
             return noun.proper or (noun.pos != "NUM" and not MONEY.search(said))
-        if wants == "animal":
-            return noun.lemma in family.nouns or noun.lemma in words("animals.txt")
         if wants == "person":
-            return noun.proper or self._is_person(noun) or bool(noun.name) or noun.pronoun or bool(noun.owner)
+            called = noun.proper or bool(noun.name) or (said != noun.text and said[:1].isupper())
+            return called or self._is_person(noun) or noun.pronoun or bool(noun.owner)
         return True
 
     def _no_longer(self, clause: Clause, name: str) -> list[Claim]:

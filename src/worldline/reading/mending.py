@@ -16,6 +16,9 @@ from worldline.reading.inflection import base_of
 from worldline.reading.parser import Token
 
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w@#./:+-]+$|\S+@\S+\.\w+$")
+_CALENDAR = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.I
+)
 _ROLES = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 _LINKING = frozenset("be become get stay remain turn go seem look feel sound grow come".split())
 _WAYS = frozenset("go cycle walk drive commute come bike run ride get travel".split())
@@ -124,7 +127,11 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
     """
     if tokens and (said := _opening_verb(tokens, verbs)):
         return 0, f"I {said}"
-    if any(t.pos in ("VERB", "AUX") for t in tokens):
+    if (place := _contracted(tokens)) is not None:
+        return place, " is"
+    if (place := _behind_name(tokens)) is not None:
+        return place, f"will {tokens[place].lemma}"
+    if _has_verb(tokens):
         return None
     for place, token in enumerate(tokens):
         if not place:
@@ -137,6 +144,36 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
             if base in verbs:
                 return place, f"will {base}"
     return None
+
+
+def _contracted(tokens: Sequence[Token]) -> int | None:
+    """ "Euan's allergic to cats": taken for a possessive, though nothing is owned."""
+    for place, token in enumerate(tokens[1:-1], 1):
+        owner, after = tokens[token.head], tokens[place + 1]
+        if token.dep != "case" or token.low not in ("'s", "’s"):
+            continue
+        free = owner.dep not in ("poss", "pobj", "dobj", "conj")
+        if after.tag in ("DT", "PRP$") or (free and after.tag in ("JJ", "VBN", "VBG", "IN", "RB")):
+            return place
+    return None
+
+
+def _behind_name(tokens: Sequence[Token]) -> int | None:
+    """The verb of "Bo tunes pianos in Oslo", taken for the plural of a thing: no such verb follows a plural."""
+    for place, token in enumerate(tokens[1:], 1):
+        name, head = tokens[place - 1], tokens[token.head]
+        plural = token.tag in ("NNS", "NNPS") and token.text.islower() and token.lemma != token.low
+        named = (
+            name.pos == "PROPN" and name.text[:1].isupper() and name.dep == "compound" and name.head == place
+        )
+        against = head.tag == "VBZ" and token.dep == "nsubj"
+        if plural and named and (against or (token.dep == "ROOT" and not _has_verb(tokens))):
+            return place
+    return None
+
+
+def _has_verb(tokens: Sequence[Token]) -> bool:
+    return any(t.pos in ("VERB", "AUX") for t in tokens)
 
 
 def _opening_verb(tokens: Sequence[Token], verbs: Collection[str]) -> str:
@@ -179,6 +216,8 @@ def with_verb(verb: Token, instead: str, again: Sequence[Token]) -> list[Token] 
 
 def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
     head = tokens[token.head]
+    if _is_called_out(tokens, place):
+        return replace(token, dep="intj")
     if token.low in ("'s", "’s") and token.dep in ("aux", "auxpass") and head.low in _NEVER_PASSIVE:
         return replace(token, lemma="have", dep="aux")
     if token.dep == "nsubjpass" and head.low in _NEVER_PASSIVE:
@@ -202,11 +241,26 @@ def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
         and any(t.head == place and t.dep == "compound" and t.pos == "PROPN" for t in tokens)
     ):
         return replace(token, pos="PROPN", tag="NNP", lemma=token.text)
+    if token.pos in ("VERB", "X", "INTJ") and token.dep in _ROLES and _is_counted(tokens, place):
+        return replace(token, pos="NOUN", tag="NN", lemma=token.low)
     if _is_unknown_object(tokens, place, token) or _is_bare(tokens, place, token):
         return replace(token, pos="NOUN", tag="NN", dep="dobj", lemma=token.low)
     if _is_unknown_name(tokens, place, token):
         return replace(token, pos="PROPN", tag="NNP", dep="nsubj", lemma=token.text)
     return token
+
+
+def _is_called_out(tokens: Sequence[Token], place: int) -> bool:
+    """ "I'm here for you, Mel!": a name between a comma and the end is whom it is said to."""
+    token = tokens[place]
+    last = place + 1 == len(tokens) or tokens[place + 1].pos == "PUNCT"
+    apart = place > 2 and tokens[place - 1].text == "," and last and token.dep in ("attr", "npadvmod")
+    return apart and token.pos == "PROPN" and not _CALENDAR.match(token.text)
+
+
+def _is_counted(tokens: Sequence[Token], place: int) -> bool:
+    """ "Pump 3 tripped", "the spring": an article or a number makes a noun of any word."""
+    return any(t.head == place and t.dep in ("nummod", "det", "poss") for t in tokens)
 
 
 def _is_unknown_name(tokens: Sequence[Token], place: int, token: Token) -> bool:

@@ -77,7 +77,7 @@ class Nouns(Matching):
     ) -> Claim | None:
         """ "Ana is a nurse", "the meeting room is B12"."""
         value, kind = self._value(what, part, name)
-        if not value or len(value.split()) > 9:
+        if not value or len(value.split()) > 9 or self._is_opinion(what):
             return None
         if (
             MONEY.search(value)
@@ -121,6 +121,15 @@ class Nouns(Matching):
             holds="one" if definite and not what.article else "many",
             matter=what.lemma,
         )
+
+    def _is_opinion(self, what: Noun) -> bool:
+        """ "a great city", "the worst day of my life"."""
+        said = (
+            {self.tree.tokens[i].low for i in self.tree.kids(what.at, "amod")}
+            if what.chars != (0, 0)
+            else set()
+        )
+        return not what.proper and not said.isdisjoint(words("opinion_adjectives.txt"))
 
     def _profession(self, claim: Claim, clause: Clause | None, what: Noun) -> Claim:
         family = self.families.all["works_as"]

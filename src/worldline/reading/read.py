@@ -35,7 +35,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 5"
+RULES = "rules 6"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -46,7 +46,7 @@ _RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
 """Signs without end, which say nothing."""
 
 
-class Reading(Struct, frozen=True):
+class Reading(Struct, frozen=True, omit_defaults=True):
     """What a message says, and who worked it out."""
 
     reader: str
@@ -64,6 +64,12 @@ def reader() -> str:
     return f"{parser.active() or 'records only'}, {RULES}"
 
 
+_DAY_FIRST = re.compile(
+    r"(?P<day>(?:^|(?<=[.!?;\n] ))(?:On|In|Since|By|From) (?:\d{1,2}(?:st|nd|rd|th)? (?:of )?)?"
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)[a-z]*"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? \d{4})?) (?=[a-z])"
+)
+"""A day in front of a sentence, whose comma was left out: "On 8 March forklift 2 struck the gate"."""
 _GUESS = re.compile(
     r"\bguess who(?P<told>['’]s| (?:[^?.!\n]|\.\d){3,90})\?+(?: (?:our |my )?(?P<who>[A-Z][\w-]{0,8})[!.])?",
     re.I,
@@ -152,6 +158,7 @@ class _HalfRead(Struct, frozen=True):
 
 def _half_read(told: ToRead) -> _HalfRead:
     body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
+    body = _DAY_FIRST.sub(r"\g<day>,", body)
     corrects = bool(_CORRECTS.search(body[:400]))
     known, body = bracketed(_GUESS.sub(_guessed, body))
     found, rest, topic = _record(body, told.said_at)
@@ -163,7 +170,7 @@ def _half_read(told: ToRead) -> _HalfRead:
 def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Reading:
     body, corrects, said_at, speaker = half.body, half.corrects, half.told.said_at, half.told.speaker
     stated = Stated([], [])
-    talk = Talk(speaker, half.told.addressee, topic=half.topic, names=[], named={})
+    talk = Talk(speaker, half.told.addressee, topic=half.topic, thing=half.topic, names=[], named={})
     found = half.records + _talk(zip(half.pieces, trees, strict=True), talk, said_at, stated)
     bare = _bare_record(body, said_at)
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or stated.unsure

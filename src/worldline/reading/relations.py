@@ -258,6 +258,8 @@ def _clause(tokens: list[str]) -> Split | None:
 
 def _may_be_main(tokens: list[str], i: int) -> bool:
     before = tokens[i - 1]
+    if i > 1 and _verbal(before) and not _lower(tokens[i - 2]):
+        return False  # "Bo keeps bees in Oslo": the verb stands right behind the name
     return before not in PREPOSITIONS and before not in DETERMINERS and before not in AUXILIARY
 
 

@@ -145,7 +145,7 @@ class Terse(Contacts):
         names = noun.lower().split()
         if noun.lower() in ("due", "since"):
             return None
-        if any(w in stop() for w in names) or len(names) > 3 or any(w[0].isupper() for w in noun.split()[1:]):
+        if any(w in stop() for w in names) or len(names) > 3 or any(w.istitle() for w in noun.split()[1:]):
             return None
         plain = value.replace(",", "").isdigit()
         if plain and len(value) < 4 and (noun[0].isupper() or not self.families.by_noun(noun.lower())):

@@ -15,6 +15,16 @@ def role_of(speaker: str) -> str:
     return "user" if name in _USER else "assistant" if name in _MACHINE else "people"
 
 
+def is_somebody(speaker: str) -> bool:
+    """Whether a speaker is a person rather than a desk or a book: nobody is the "I" of "Ops log"."""
+    said = speaker.split()
+    return (
+        bool(said)
+        and said[-1].lower() not in words("desks.txt")
+        and not (len(said) > 1 and said[-1].islower())
+    )
+
+
 def is_given_name(word: str) -> bool:
     """Whether a word is known as somebody's first name."""
     return fold(word) in words("given_names.txt") or fold(word) in words("given_names_more.txt")

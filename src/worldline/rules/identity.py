@@ -315,14 +315,17 @@ def _single(word: str) -> str:
 
 
 def block_keys(name: str) -> set[str]:
-    """Keys under which an alias is indexed; two names that may match share at least one."""
+    """Keys under which an alias is indexed; two names that may match share at least one.
+
+    What a key is of stands at its end: so most keys of a name lie side by side, and are written together.
+    """
     key, seen = fold(name), read(name)
-    keys = {"f:" + key} if key else set()
+    keys = {key + "|f"} if key else set()
     if not seen.parts:
         return keys
-    keys |= {"a:" + some for some in (*seen.initials, seen.acronym) if some}
+    keys |= {some + "|a" for some in (*seen.initials, seen.acronym) if some}
     for words in {seen.parts, seen.spelt}:
-        keys |= {"j:" + "".join(words)[:24]} | _keys_of([w for w in words if w not in GENERIC] or list(words))
+        keys |= {"".join(words)[:24] + "|j"} | _keys_of([w for w in words if w not in GENERIC] or list(words))
     return keys
 
 
@@ -331,24 +334,24 @@ def asked_keys(name: str) -> set[str]:
     keys = block_keys(name)
     if len(read(name).parts) == 1:
         return keys
-    return {"1:" + key[2:] if key.startswith("w:") else key for key in keys}
+    return {key[:-1] + "1" if key.endswith("|w") else key for key in keys}
 
 
 def _keys_of(words: list[str]) -> set[str]:
     first, last = words[0], words[-1]
     if not "".join(words).isascii():
         whole = "".join(words)
-        return {"c:" + whole[:2], "c:" + whole[-2:]}
+        return {whole[:2] + "|c", whole[-2:] + "|c"}
     if len(words) == 1:
-        keys = {"s:" + phonetic(first), "p:" + first[:4], "e:" + first[-4:], "k:" + skeleton(first)}
-        return keys | {kind + form for form in given_forms(first) for kind in ("1:", "w:")}
-    keys = {"o:" + "".join(sorted(words))[:24], "w:" + last} | {"w:" + form for form in given_forms(first)}
+        keys = {phonetic(first) + "|s", first[:4] + "|p", first[-4:] + "|e", skeleton(first) + "|k"}
+        return keys | {form + kind for form in given_forms(first) for kind in ("|1", "|w")}
+    keys = {"".join(sorted(words))[:24] + "|o", last + "|w"} | {form + "|w" for form in given_forms(first)}
     return keys | _pair_keys(first, last) | _pair_keys(last, first)
 
 
 def _pair_keys(given: str, last: str) -> set[str]:
     keys = set()
     for form in given_forms(given):
-        keys |= {f"i:{form[0]}{phonetic(last)}", f"i:{form[0]}{skeleton(last)}"}
-        keys |= {f"g:{phonetic(form)}{last[:2]}", f"h:{skeleton(form)}{last[-2:]}"}
+        keys |= {f"{form[0]}{phonetic(last)}|i", f"{form[0]}{skeleton(last)}|i"}
+        keys |= {f"{phonetic(form)}{last[:2]}|g", f"{skeleton(form)}{last[-2:]}|h"}
     return keys

@@ -23,7 +23,7 @@ _LEADS_TO: dict[str, tuple[int, ...]] = {
     "edges_out": (5, 4, 1, 1, 1, 1, 1, 1),
     "edges_in": (5, 4, 1, 1, 1, 1, 1, 1),
     "edges_contradicts": (5,),
-    "events_session": (20, 1),
+    "events_sender": (1_000, 1),
     "texts_session": (20, 1),
     "cold_texts_session": (20, 1),
     "texts_speaker": (10_000,),

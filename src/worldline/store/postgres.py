@@ -25,6 +25,7 @@ from worldline.hashing import ALGORITHM, tenant_number
 from worldline.ports import Row, Tenant, Vectors
 from worldline.store import dialect, scanning
 from worldline.store.held import TENANT, USED, Held, its_own
+from worldline.store.migrate import NARROWER
 from worldline.store.outbox import Outbox, joined
 from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNSWEPT, on_conflict, quoted
 
@@ -164,6 +165,7 @@ class PostgresStore(Held):
             self._spread = bool(_home_of(connection, "citus"))
             if self._format(connection) is None:
                 make(connection)
+            upgrade(connection)
             self._scans_in = _scanning(connection)
             if (found := self._format(connection)) != FORMAT:
                 what = f"{self.path} has format {found}, this Worldline reads {FORMAT}"
@@ -491,6 +493,21 @@ def make(connection: _Connection) -> None:
             connection.execute(cast(Any, statement))
         for key, value in (("hash", ALGORITHM), ("format", str(FORMAT))):
             connection.execute("INSERT INTO meta (key, value) VALUES (%s, %s)", (key, value))
+
+
+def upgrade(connection: _Connection) -> None:
+    """Brings the tables of format 4 to this one, by whoever comes first."""
+    older = "SELECT 1 FROM meta WHERE key = 'format' AND value = '4'"
+    if not connection.execute(older).fetchall():
+        return
+    with connection.transaction():
+        connection.execute(_ONE_AT_A_TIME)
+        if connection.execute(older).fetchall():
+            connection.execute("ALTER TABLE blocks NO FORCE ROW LEVEL SECURITY")
+            for statement in NARROWER:
+                connection.execute(cast(Any, statement))
+            connection.execute("ALTER TABLE blocks FORCE ROW LEVEL SECURITY")
+            connection.execute("UPDATE meta SET value = '5' WHERE key = 'format'")
 
 
 def stored_format(url: str) -> int | None:

@@ -21,7 +21,7 @@ from worldline.ports import Row, Store, Tx, View
 from worldline.reading.voices import role_of
 from worldline.store import cold, erasing, nights, words
 from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
-from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE
+from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE, block_key
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
@@ -444,6 +444,8 @@ def read_row(table: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
         row[column] = bytes.fromhex(row[column])
     for column in _PACKED.get(table, ()):
         row[column] = None if row[column] is None else b64decode(row[column], validate=True)
+    if table == "blocks":
+        row["key"] = block_key(row["key"])
     return tuple(row.values())
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-FORMAT = 4
+FORMAT = 5
 UNSWEPT = "unswept"
 """With a tenant's number behind it, what `meta` has where that tenant's deleted rows may still lie in pages."""
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
@@ -222,6 +222,11 @@ def key_of(table: str) -> tuple[str, ...]:
     return tuple(found[1].split(", ")) if found else ()
 
 
+def block_key(key: str) -> str:
+    """A key of `blocks` as it is written now; before format 5 what it is of stood first ("w:ana")."""
+    return f"{key[2:]}|{key[0]}" if key[1:2] == ":" and key[-2:-1] != "|" else key
+
+
 def on_conflict(table: str, columns: tuple[str, ...]) -> str:
     """What becomes of a new row whose key is there already: it is refused, left out, or takes its place."""
     if table in _STAYS:
@@ -235,7 +240,7 @@ def on_conflict(table: str, columns: tuple[str, ...]) -> str:
 
 CLUSTERED = frozenset(
     [
-        *("meta", "tenants", "wordings", "blocks", "labels", "log", "words", "fresh_words", "words_total"),
+        *("meta", "tenants", "wordings", "blocks", "labels", "words", "fresh_words", "words_total"),
         *("sleep", "scores", "scorers", "profiles"),
     ]
 )
@@ -250,13 +255,13 @@ INDEXES: dict[str, str] = {
     "edges_out": "INDEX edges_out ON edges (tenant, src, type, dst, vf, vt, kf, kt, scope)",
     "edges_in": "INDEX edges_in ON edges (tenant, dst, type, src, vf, vt, kf, kt, scope)",
     "events_key": "UNIQUE INDEX events_key ON events (tenant, key)",
-    "events_session": "INDEX events_session ON events (tenant, session, said_at)",
+    "events_sender": "INDEX events_sender ON events (tenant, sender, said_at)",
     "events_pending": "INDEX events_pending ON events (tenant, node) WHERE state = 'pending'",
     "embeddings_passage": "UNIQUE INDEX embeddings_passage ON embeddings (tenant, passage)",
     "texts_session": "INDEX texts_session ON texts (tenant, session, position)",
     "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate, node)",
-    "facts_key": "INDEX facts_key ON facts (tenant, key)",
+    "facts_key": "INDEX facts_key ON facts (tenant, key) WHERE key <> predicate",
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate, node)",
     "wordings_key": "INDEX wordings_key ON wordings (tenant, key, kind) WHERE placed <> 0",
     "facts_object": "INDEX facts_object ON facts (tenant, object, predicate)",

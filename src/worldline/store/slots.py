@@ -189,7 +189,12 @@ def was_worded(tx: Tx, key: str) -> bool:
     """Whether any fact was ever worded with this predicate key."""
     if any(row[7] == key for row in tx.rows["facts"]):
         return True
-    return bool(tx.peek().query("SELECT 1 FROM facts WHERE tenant = :t AND key = :key LIMIT 1", key=key))
+    found = tx.peek().query(
+        "SELECT 1 FROM facts f WHERE f.tenant = :t AND f.predicate = :key AND f.key = f.predicate UNION ALL"
+        " SELECT 1 FROM facts f WHERE f.tenant = :t AND f.key = :key AND f.key <> f.predicate LIMIT 1",
+        key=key,
+    )
+    return bool(found)
 
 
 def in_slot(tx: Tx, subject: int, slot: str) -> list[InSlot]:

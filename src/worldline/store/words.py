@@ -39,7 +39,7 @@ KIND, OWNER, APART, EVERY = "#", "@", "=", ""
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
 SEALED = 104
 """Postings of a sealed chunk: as many as fit into a page, or into one beside that of the key."""
-FRESH = 96
+FRESH = 192
 """So many new texts wait at most."""
 _POSTING = struct.Struct(">IHHB")
 """Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""

@@ -216,6 +216,9 @@ def _settle_one(tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle
         )  # "the rent" is the speaker's
     held = _held(tx, subject, place, looks_into(claim, slots.slots_of(tx, subject) if joins(claim) else ()))
     decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
+    if decision.verb == "opens" and (wrong := _said_of_another(tx, claim, event, place)) is not None:
+        held = [*held, wrong]
+        decision = replace(decision, verb="closes", closes=(wrong[0].id,), reason=WRONG)
     if not decision.slot:
         return False
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
@@ -441,6 +444,21 @@ def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
 # A bare correction ------------------------------------------------------------------------------------
 
 
+WRONG = "it was wrong: the text corrects it"
+
+
+def _said_of_another(tx: Tx, claim: Claim, event: Stored, place: Place) -> tuple[HeldValue, FactRow] | None:
+    """ "It wasn't Femi, Gustav broke the machine": what the same person just said of somebody else."""
+    if claim.cue != "correction" or claim.negated or claim.effect == "ends":
+        return None
+    told = slots.lately_told(tx, event.speaker, event.said_at, event.key, place.scope, LATELY)
+    nodes = [each.node for each in told if fold(each.subject_name) != fold(claim.subject)]
+    for held, row, _ in _held_among(tx, nodes, place):
+        if held.slot == claim.key and fold(held.object) == fold(claim.object):
+            return held, row
+    return None
+
+
 def _correct_value(tx: Tx, said: Reading, told: ToldBy, place: Place, handle: Handle, event: Stored) -> bool:
     """ "Sorry, I meant 17:40": the value of the same kind that the same person said last."""
     for node, subject, name, phrase in slots.lately_told(
@@ -453,9 +471,7 @@ def _correct_value(tx: Tx, said: Reading, told: ToldBy, place: Place, handle: Ha
             continue
         claim = Claim(name, phrase, wrong.slot, value, kind=wrong.kind, cue="correction", rank="user",
                       holds="one" if wrong.one else "many", chars=(0, len(event.text)), confidence=0.9)  # fmt: skip
-        decision = Decision(
-            "closes", wrong.slot, wrong.one, (wrong.id,), "it was wrong: the text corrects it"
-        )
+        decision = Decision("closes", wrong.slot, wrong.one, (wrong.id,), WRONG)
         tx.changes.append(f"{sentence(name, phrase, value)}: {decision.verb}, {decision.reason}")
         return _believe(tx, claim, decision, (subject, told.said_at or tx.stamp), told, place, handle, held)
     return False

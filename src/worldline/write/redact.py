@@ -14,6 +14,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Callable
+from datetime import date, datetime
 from functools import cache, wraps
 from hashlib import sha256
 from importlib.resources import files
@@ -34,6 +35,11 @@ REFERENCES = frozenset(
 )
 """What names a memory, a type or a moment: nothing of it is stored as it stands."""
 DEEPEST = 100
+_LONG = 200
+"""A word as long as this may be anything."""
+_PLAIN = frozenset({type(None), bool, int, float, datetime, date})
+_NOT_KEPT = frozenset({"type", "valid_from", "valid_to", "dated", "said_at"})
+"""Fields whose text is a type or a moment, and is checked as such."""
 _OBJECT = ("object", "literal")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -45,6 +51,8 @@ class SecretRule(NamedTuple):
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
     check: Callable[[str], bool]
+    word: int
+    """The longest word of a text with it has so many characters."""
 
 
 @cache
@@ -57,16 +65,24 @@ def rules() -> tuple[SecretRule, ...]:
             tuple(item["hints"]),
             re.compile(item["pattern"], re.ASCII),
             _CHECKS[item.get("check", "any")],
+            item.get("word", 0),
         )
         for item in written["rule"]
     )
+
+
+@cache
+def _rules_within(longest: int) -> tuple[SecretRule, ...]:
+    """The shapes that fit into a word of so many characters, or may have spaces."""
+    return tuple(rule for rule in rules() if rule.word <= longest)
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """The text without secrets, and the names of what was taken out."""
     found: list[str] = []
     low = text.lower()
-    for rule in rules():
+    longest = max(map(len, text.split()), default=0)
+    for rule in _rules_within(min(longest, _LONG)):
         for hint in rule.hints:  # a loop: this is asked of every text, and `any` would cost most of it
             if hint in low:
                 text = rule.pattern.sub(lambda match, rule=rule: _instead(match, rule, found), text)  # type: ignore[misc]
@@ -155,13 +171,20 @@ def _screened(value: Any, found: list[str], depth: int = 0) -> Any:
         items = [_screened(item, found, depth + 1) for item in value]
         return type(value)(items) if type(value) in (list, tuple) else value
     if isinstance(value, Struct):
-        fields = {name: getattr(value, name) for name in value.__struct_fields__}
-        own = getattr(value, "predicate", "") if isinstance(value, Fact) else ""
-        changed = {
-            name: _beside(own if name in _OBJECT else "", item, found) for name, item in fields.items()
-        }
-        return replace(value, **changed) if changed != fields else value
+        return _screened_fields(value, found)
     return value
+
+
+def _screened_fields(value: Struct, found: list[str]) -> Struct:
+    own = getattr(value, "predicate", "") if isinstance(value, Fact) else ""
+    changed = {}
+    for name in value.__struct_fields__:
+        item = getattr(value, name)
+        if type(item) not in _PLAIN and name not in _NOT_KEPT:
+            plain = _beside(own if name in _OBJECT else "", item, found)
+            if plain is not item and plain != item:
+                changed[name] = plain
+    return replace(value, **changed) if changed else value
 
 
 def _beside(key: Any, value: Any, found: list[str], depth: int = 0) -> Any:
