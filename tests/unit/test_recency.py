@@ -20,8 +20,8 @@ OLD, NEW = (
 SAID = 1_700_000_000_000_000
 
 
-def order(question: str, *texts: tuple[str, str, int], replaced=None) -> list[int]:
-    """The keys of these turns (text, speaker, day), best first; the first one has the higher score."""
+def order(question: str, *texts: tuple[str, str, int], replaced=None, turned=False) -> list[int]:
+    """The keys of these turns (text, speaker, day), best first; the first (or last) one has the highest score."""
     turns = [
         Turn(
             key,
@@ -37,8 +37,9 @@ def order(question: str, *texts: tuple[str, str, int], replaced=None) -> list[in
     ]
     asked = ask(question, people=["ana", "ben"])
     board = score(asked, turns, Corpus(50, 9.0, dict.fromkeys(asked.terms, 2)))
-    board = replace(board, scores=np.array([-0.5 * at for at in range(len(turns))]))
-    return [turns[at].key for at in in_time(asked, board, list(range(len(turns))), replaced or {})]
+    places = sorted(range(len(turns)), reverse=turned)
+    board = replace(board, scores=np.array([-0.5 * places.index(at) for at in range(len(turns))]))
+    return [turns[at].key for at in in_time(asked, board, places, replaced or {})]
 
 
 def _role(who: str) -> str:
@@ -70,6 +71,25 @@ def _role(who: str) -> str:
 def test_the_time_that_a_question_asks_about(question: str, expected: str) -> None:
     """The present, unless its words speak of the past."""
     assert tense(ask(question)) == expected
+
+
+def test_newer_figures_of_one_thing_lead() -> None:
+    """A record told again with other figures comes first, though its words meet the question no better."""
+    question = "What's the price per seat for Hillcrest?"
+    signed = "Hillcrest Foods. Team plan, 30 seats at £12 a seat per month, renews in May."
+    renewed = "Hillcrest renewed! 45 seats, £11 a seat for two years."
+    visited = "Hillcrest have 3 cats in the hall."
+
+    assert order(question, (signed, "user", 1), (renewed, "user", 2))[0] == 2
+    assert order(question, (signed, "user", 1), (visited, "user", 2))[0] == 1
+
+
+def test_who_asks_for_the_beginning_gets_the_earlier_of_two() -> None:
+    """Of two like statements the earlier one comes first, although it scores a little less."""
+    question = "What discount was Hillcrest offered to begin with?"
+    later, first = "Hillcrest offered a discount of 12 percent.", "Hillcrest offered a discount of 8 percent."
+
+    assert order(question, (first, "user", 1), (later, "user", 2), turned=True)[0] == 1
 
 
 def test_the_newer_version_leads() -> None:

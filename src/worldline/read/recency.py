@@ -3,8 +3,9 @@
 It decides what time a question asks about, and which turns are versions of one statement. A turn is
 outdated where the fact of it that meets the question best is over: then a turn that took its place
 goes before it. Without facts, a turn is the newer version of another if it holds the same part
-of the question and the same kind of value, and nothing but its date speaks against the older one.
-Who asks for what was gets the older one first. Only the order among the best changes.
+of the question and the same kind of value, or gives new figures of one thing, and nothing but its date
+speaks against the older one. Who asks for what was gets the older one first. Only the order among the
+best changes.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ LEADERS = 5
 """Only before so many of the best may a newer turn be put."""
 GAP, TOLD_GAP = 2.5, 5.0
 """How much lower the newer one's score may be; more where it tells a change or takes something back."""
+NEARLY = 1.0
+"""How much lower the older one's score may be, where what was is asked for."""
 ALIKE, CHANGED = 0.75, 0.5
 """The share of what the older turn holds that the newer one must hold too; less where it tells a change."""
 MEETS, ALONE = 0.5, 0.5
@@ -153,7 +156,11 @@ def in_time(
     ordered = _by_facts(board, list(order), _at_hand(asked, board, order, replaced), wish)
     if wish == "now" and (_NOW.search(asked.text) or not _MANNER.search(asked.text)):
         return _by_date(asked, board, ordered)
-    return _before_that(asked, board, ordered) if wish == "then" else ordered
+    if wish != "then":
+        return ordered
+    return (
+        _before_that(asked, board, ordered) if _BEFORE.search(asked.text) else _first(asked, board, ordered)
+    )
 
 
 def _at_hand(
@@ -166,8 +173,7 @@ def _at_hand(
     concerned = {key for old, later in replaced.items() for key in (old, *later)}
     said = {turn.key: _content(turn) for turn in board.turns if turn.key in concerned}
     best = {board.turns[at].key for at in order[:DEPTH]}
-    named = {need.stem for need in needs(asked) if need.word[:1].isupper()}
-    named |= {token for name in asked.people for token in words(name)}
+    named = _names(asked)
     return {
         old: [new for new in later if new in best or (said.get(new, _NO) & said.get(old, _NO)) - named]
         for old, later in replaced.items()
@@ -175,6 +181,12 @@ def _at_hand(
 
 
 _NO: frozenset[str] = frozenset()
+
+
+def _names(asked: Asked) -> set[str]:
+    """The stems of the names in a question."""
+    named = {need.stem for need in needs(asked) if need.word[:1].isupper()}
+    return named | {token for name in asked.people for token in words(name)}
 
 
 def _content(turn: Turn) -> frozenset[str]:
@@ -232,11 +244,33 @@ def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
             and _is_version(asked, board, old, new)
             and _is_now(board.turns[new], held[new])
             and not _of_another(asked, board.turns[old], held[new])
-            and _alike(wanted, held[old], held[new])
+            and (
+                _alike(wanted, held[old], held[new])
+                or _is_new_entry(asked, wanted, (board.turns[old], held[old]), (board.turns[new], held[new]))
+            )
         ]
         if newer:
             new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
             order.insert(place, order.pop(order.index(new)))
+    return order
+
+
+def _first(asked: Asked, board: Board, order: list[int]) -> list[int]:
+    """The order with the earliest of like statements first, where its score is nearly that of a later one."""
+    wanted, best = needs(asked), order[:DEPTH]
+    held = dict(zip(best, units(asked, wanted, [board.turns[at] for at in best]), strict=True))
+    for place in range(min(LEADERS, len(order))):
+        new = order[place]
+        older = [
+            old
+            for old in order[place + 1 : DEPTH]
+            if board.scores[new] - board.scores[old] <= NEARLY
+            and _is_version(asked, board, old, new)
+            and _alike(wanted, held[new], held[old])
+        ]
+        if older:
+            old = min(older, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+            order.insert(place, order.pop(order.index(old)))
     return order
 
 
@@ -365,6 +399,23 @@ def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:
     others, same = _held(wanted, old, new, names=False)
     as_much = new.share >= ALIKE * old.share and same + shared > 0
     return as_much or (others > 0 and same >= least * others)
+
+
+def _is_new_entry(
+    asked: Asked, wanted: Sequence[Need], old: tuple[Turn, Unit], new: tuple[Turn, Unit]
+) -> bool:
+    """Whether both give figures of one thing: "40 seats at £18 a month", and later "55 seats, £17.50".
+
+    They share the names of the question and two words that it does not name; one where the newer tells a change.
+    """
+    (a, held), (b, later) = old, new
+    if not a.described.flags & b.described.flags & NUMBER or held.share < MEETS:
+        return False
+    names, both = _held(wanted, held, later, names=True)
+    if both < CHANGED * names or later.share < CHANGED * held.share:
+        return False
+    said = {token for token in _content(a) & _content(b) if token.isalpha()} - _names(asked)
+    return len(said) >= (1 if _tells_change(later) else 2)
 
 
 def _alone(wanted: Sequence[Need], unit: Unit) -> float:
