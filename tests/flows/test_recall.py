@@ -8,6 +8,9 @@ import pytest
 import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
+from worldline.store import facts as stored_facts
+from worldline.store import people
+from worldline.store.asking import facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")
@@ -454,3 +457,18 @@ def test_no_data_set_is_known_to_the_engine():
     assert [
         name for name, text in texts.items() if not name.startswith(allowed) and pattern.search(text)
     ] == []
+
+
+def test_facts_of_others_do_not_crowd_out_mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few of the latest facts are looked at first, one's own are found behind those of others."""
+    monkeypatch.setattr(stored_facts, "REACH", 2)
+    with Memory.open(tmp_path / "m.db", Config(embedder="none")) as memory:
+        memory.scoped(user="me").remember("Rosa lives in Lisbon.")
+        for number in range(9):
+            memory.scoped(user=f"other {number}").remember(f"Rosa owns boat number {number + 3}.")
+        mine = memory.scoped(user="me")
+        rosa = mine.handle.read(lambda view: [one.first for one in people.called(view, {"rosa"})])
+        about = mine.handle.read(lambda view: stored_facts.about(view, rosa, 200))
+        near = mine.handle.read(lambda view: facts_near(view, rosa, ()))
+    assert [one.fact.text for one in about] == ["Rosa lives in Lisbon"]
+    assert [fact.value for fact in near] == ["Lisbon"]

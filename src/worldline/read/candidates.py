@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -212,18 +213,23 @@ def _sentence_of(turn: SaidTurn | None, fact: FactAround) -> str:
 
 def kind_of_value(fact: FactAround, family: Family | None) -> str:
     """What kind of thing the object of a fact is."""
-    said = fact.value
-    if (fact.kind == "date" or (family is not None and family.object == "date")) and _SAYS_WHEN.search(said):
+    return _kind(fact.value, fact.kind, family.object if family is not None else "")
+
+
+@lru_cache(maxsize=4096)
+def _kind(said: str, kind: str, of: str) -> str:
+    """By the value, the kind it was stored as, and what its family has for an object."""
+    if (kind == "date" or of == "date") and _SAYS_WHEN.search(said):
         return "weekday" if _WEEKDAY.fullmatch(said) and said.lower().endswith("s") else "date"
     if _MONEY.fullmatch(said):
         return "money"
-    if family is not None and family.object in ("place", "person", "animal"):
-        return {"place": "place"}.get(family.object, "name")
+    if of in ("place", "person", "animal"):
+        return {"place": "place"}.get(of, "name")
     if _DURATION.fullmatch(said):
         return "duration"
     if _CLOCK.fullmatch(said):
         return "clock"
-    if family is not None and family.object == "time" and re.search(r"\d", said):
+    if of == "time" and re.search(r"\d", said):
         return "clock"
     if _WEEKDAY.fullmatch(said):
         return "weekday"

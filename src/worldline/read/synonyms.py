@@ -83,6 +83,11 @@ def same_idea(a: str, b: str) -> bool:
     return not _GROUPS_OF.get(a, _NONE).isdisjoint(_GROUPS_OF.get(b, _NONE))
 
 
+def alike(word: str) -> list[str]:
+    """The stems that stand in a group with this one."""
+    return [other for other in _GROUPS_OF if same_idea(word, other)] if word in _GROUPS_OF else []
+
+
 def plain(question: str) -> str:
     """The question with set phrases rewritten to single words."""
     for pattern, word in _REWRITES:

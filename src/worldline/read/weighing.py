@@ -16,13 +16,13 @@ from msgspec import Struct
 from worldline.lexicon import lines
 from worldline.lexicon import words as listed_words
 from worldline.read.candidates import Item
-from worldline.read.synonyms import same_idea
+from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question
 from worldline.reading.voices import role_of
-from worldline.rules.kinds import asked_kinds, tags_of
+from worldline.rules.kinds import asked_kinds, of_kind, tags_of
 from worldline.text import fold, stop, words
 
 FITS: Mapping[str, Mapping[str, float]] = {
@@ -394,28 +394,31 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
 @lru_cache(maxsize=2_000)
 def _nearest(word: str, said: frozenset[str]) -> float:
     """How near a word of the question comes to any of a sentence; many candidates share one."""
-    return max((_near(word, other) for other in said), default=0.0)
-
-
-@lru_cache(maxsize=100_000)
-def _near(a: str, b: str) -> float:
-    """How near two stems are in meaning, as far as spelling, groups and families tell."""
-    if a == b:
+    if word in said:
         return 1.0
+    kin, root = _kin(word), word[:4]
+    alike = [_spelt(word, other) for other in said if other.startswith(root)] if len(word) >= 4 else []
+    return max([0.0, *alike, *(kin[other] for other in kin.keys() & said)])
+
+
+def _spelt(a: str, b: str) -> float:
+    """How near two stems are by their letters."""
     short, long = sorted((a, b), key=len)
     if len(short) >= 4 and long.startswith(short):
         return 0.9
     common = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
-    if common >= 5 and common >= len(long) - 4:
-        return 0.8
-    if same_idea(a, b) or not _groups().get(a, _NO).isdisjoint(_groups().get(b, _NO)):
-        return 0.7
-    if not _ideas().get(a, _NONE).isdisjoint(_ideas().get(b, _NONE)):
-        return 0.6
-    return 0.6 if set(asked_kinds(a)) & set(tags_of([b])) else 0.0
+    return 0.8 if common >= 5 and common >= len(long) - 4 else 0.0
 
 
-_NO: frozenset[int] = frozenset()
+@lru_cache(maxsize=1_000)
+def _kin(word: str) -> Mapping[str, float]:
+    """The stems that are near to this one in meaning, as far as groups, families and kinds tell."""
+    found = {other: 0.6 for tag in asked_kinds(word) for other in of_kind(tag)}
+    for table, degree in ((_ideas(), 0.6), (_groups(), 0.7)):
+        own = table.get(word)
+        if own:
+            found |= {other: degree for other, groups in table.items() if not own.isdisjoint(groups)}
+    return found | dict.fromkeys(alike(word), 0.7)
 
 
 @cache
@@ -428,7 +431,6 @@ def _groups() -> dict[str, frozenset[int]]:
     return {word: frozenset(groups) for word, groups in found.items()}
 
 
-_NONE: frozenset[str] = frozenset()
 FEW = 6
 """A word that speaks of more families than this means none of them."""
 
@@ -481,7 +483,7 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
         return 0.0
     own = _stems(item.value)
     noun = stem(asked.noun)
-    if noun in own or any(_near(noun, w) >= 0.8 for w in own):
+    if noun in own or _nearest(noun, own) >= 0.8:
         return 1.0
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):

@@ -15,7 +15,8 @@ from msgspec import Struct
 from worldline.clock import Instant
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.store.view import LISTED, listed
+from worldline.store.facts import REACHED, concerning, widened
+from worldline.store.view import listed
 
 MOST = 400
 """So many facts are looked at for one question."""
@@ -56,27 +57,31 @@ def facts_near(
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
     if not lines and not turns:
         return []
-    rows = view.query(
-        "SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one, f.dated,"
-        " b.vf, b.vt, b.kf, b.precision, n.content, e.node, d.metadata, e.said_at, e.utc_offset, n.line, b.kt <= :k,"
-        " n.hash"
-        " FROM"
-        f" (SELECT node FROM facts WHERE tenant = :t AND subject IN {LISTED} UNION"
-        f" SELECT node FROM facts WHERE tenant = :t AND object IN {LISTED} UNION"
-        " SELECT src FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
-        " (SELECT value FROM json_each(:turns))) u CROSS JOIN facts f ON f.tenant = :t AND f.node = u.node"
-        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
-        " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
+    drawn = (
+        "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
+        " (SELECT value FROM json_each(:turns))"
+    )
+    chosen = (
+        "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
+        " b.precision, n.content, n.line, n.hash FROM u"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
+        " ORDER BY 2, 3 DESC, 1 DESC, 4 DESC LIMIT :limit"
+    )
+    sql = (
+        f"{concerning(drawn)} SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal,"
+        " f.kind, f.one, f.dated, c.since, c.ended, c.known, c.precision, c.content, e.node, d.metadata, e.said_at,"
+        f" e.utc_offset, c.line, c.gone, c.hash, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) c ON TRUE"
+        " LEFT JOIN facts f ON f.tenant = :t AND f.node = c.fact"
+        " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
         " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
         " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
-        " AND d.kt > :k"
-        f" AND {view.scoped('d')}"
+        f" AND d.kt > :k AND {view.scoped('d')}"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
-        f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
-        " ORDER BY b.kt <= :k, b.vf DESC, f.node DESC, d.id DESC, b.id DESC LIMIT :limit",
-        among=listed(lines), turns=listed(turns), limit=limit,
-    )  # fmt: skip
+        " ORDER BY c.gone, c.since DESC, c.fact DESC, d.id DESC, c.belief DESC LIMIT :limit"
+    )
+    rows = widened(view, sql, limit, among=listed(lines), turns=listed(turns))
     return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
 
 

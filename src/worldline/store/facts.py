@@ -38,6 +38,9 @@ _WARM = (
     " AND a.kt = :forever)"
 )
 
+REACH = 600
+"""So many of the latest facts on either side of an entity are looked at first, however many there are."""
+REACHED = "(SELECT count(*) AS looked_at FROM u)"
 _SOME = 6
 """So many of a relation's objects tell what they all are."""
 
@@ -80,19 +83,44 @@ class Worded(NamedTuple):
     predicate: str
 
 
+def concerning(also: str = "") -> str:
+    """`u`: the facts in which the entities `among` stand, the latest `reach` on either side, and others."""
+    sides = [
+        f"SELECT node FROM (SELECT i.node FROM facts i WHERE i.tenant = :t AND i.{end} IN {LISTED}"
+        f" ORDER BY i.node DESC LIMIT :reach) of_{end}"
+        for end in ("subject", "object")
+    ]
+    return f"WITH u AS MATERIALIZED ({' UNION '.join([*sides, also] if also else sides)})"
+
+
+def widened(view: View, sql: str, limit: int, **args: Any) -> list[tuple[Any, ...]]:
+    """What a look at the latest facts brings; at more of them where others' facts, or later ones, left too few.
+
+    The last column tells how many were looked at, also where none of them may be seen.
+    """
+    reach = REACH
+    while True:
+        rows = view.query(sql, **args, limit=limit, reach=reach)
+        if rows[0][-1] < reach or len(rows) >= limit:
+            return [row for row in rows if row[0] is not None]
+        reach *= 8
+
+
 def about(view: View, lines: Collection[int], limit: int) -> list[Ascribed]:
     """What is currently believed of these entities, newest first; archived facts only where all is looked at."""
-    rows = view.query(
-        f"SELECT n.hash, n.content, s.name, f.phrase, b.vf, b.vt, b.confidence, n.line, {_STAGE}, b.precision,"
-        f" f.subject FROM (SELECT i.node FROM facts i WHERE i.tenant = :t AND i.subject IN {LISTED} UNION"
-        f" SELECT i.node FROM facts i WHERE i.tenant = :t AND i.object IN {LISTED}) u"
-        f" CROSS JOIN facts f ON f.tenant = :t AND f.node = u.node{_HELD}"
-        " CROSS JOIN nodes s ON s.tenant = f.tenant AND s.id = f.subject"
-        f" WHERE {view.seen()}{'' if view.whole else f' AND {_WARM}'}"
-        " ORDER BY b.vf DESC, n.id DESC, b.id LIMIT :limit",
-        among=listed(lines),
-        limit=limit,
+    chosen = (
+        "SELECT b.vf, n.id AS fact, b.id, b.vt, b.confidence, b.precision, b.line, b.scope, n.hash, n.content FROM u"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE {view.seen()}{'' if view.whole else f' AND {_WARM}'} ORDER BY 1 DESC, 2 DESC, 3 LIMIT :limit"
     )
+    sql = (
+        f"{concerning()} SELECT b.hash, b.content, s.name, f.phrase, b.vf, b.vt, b.confidence, b.line, {_STAGE},"
+        f" b.precision, f.subject, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) b ON TRUE"
+        " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
+        " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject ORDER BY b.vf DESC, b.fact DESC, b.id"
+    )
+    rows = widened(view, sql, limit, among=listed(lines))
     return [_held(row) for row in rows]
 
 
