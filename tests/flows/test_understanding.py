@@ -415,3 +415,11 @@ def test_a_correction_of_who_it_was_withdraws_what_was_said_of_another() -> None
     memory.remember("Sorry, it wasn't him. Gustav broke the kettle.", speaker="Ana")
     believed = [f.content for f in memory.list("Fact").items if f.status == "believed"]
     assert believed == ["Gustav broke kettle"]
+
+
+def test_two_who_disagree_about_a_state_contradict() -> None:
+    """ "Is open" and "is closed" from two people end nothing: neither says that it changed."""
+    memory = Memory.open(":memory:", Config(embedder="none"))
+    memory.remember("The ford at Nant is open to lorries.", speaker="Emrys")
+    memory.remember("The ford at Nant is closed to lorries.", speaker="Sal")
+    assert len(memory.conflicts()) == 1

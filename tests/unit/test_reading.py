@@ -147,6 +147,12 @@ Store it at 4°C. The serum kept at 4°C. | serum kept at 4°C
 Acme relocated its head office to Bergen. | Acme relocated head office to Bergen
 The depot project goes by Heron now. | depot project is called Heron
 Rui and Milo married in 2019. | Rui married Milo
+I'm vegan, can you suggest a cake? | Ana is vegan
+Tove is out until Friday. | Tove is out
+I've got the family plan on Streamly. | Ana has family plan on Streamly
+Yoga is at 7 on Mondays. | Yoga is at 7; Yoga is on Mondays
+We buy our flour from Tarn Mill. | Ana buys flour
+Mia settled in Ghent. | Mia settled in Ghent
 """
 
 RECORDS = """
@@ -217,6 +223,7 @@ Books can carry us away.
 It helps us find peace.
 I'll check out those options.
 The green one is mine.
+You live in Oslo, don't you?
 Ok.
 """
 

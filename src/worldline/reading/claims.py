@@ -605,7 +605,7 @@ class _Reader(Terse):
             return [replace(claim, predicate=f"{claim.predicate} {when.prep}".strip())]
         found = self._in_families(clause, noun, name)
         if found:
-            return [self._as_home(c, clause, noun) for c in found]
+            return [self._as_home(c, clause, noun) for c in found] + self._weekly(clause, name)
         part = next(
             (p for p in clause.parts if not p.dated and p.nouns and p.kind in ("prep", "place", "activity")),
             None,
@@ -635,6 +635,12 @@ class _Reader(Terse):
                 )
                 claims.append(self._as_home(self._past(placed, clause), clause, noun))
         return claims
+
+    def _weekly(self, clause: Clause, name: str) -> list[Claim]:
+        """ "Practice is on Tuesdays at seven": the day beside the time."""
+        days = [n.text for p in clause.parts if p.prep == "on" for n in p.nouns if HABIT.match(n.text)]
+        made = [self._claim(name, f"{clause.reads} on", PLACED, day, "text", clause) for day in days]
+        return [replace(claim, holds="one") for claim in made]
 
     def _as_home(self, claim: Claim, clause: Clause, noun: Noun) -> Claim:
         """ "Dad is in the care home since May": where somebody lives, if that is known."""

@@ -492,13 +492,19 @@ def _leads(tree: Tree, at: int) -> bool:
     """Whether an adverb and the preposition right behind it say where somebody is: "is out for the season"."""
     after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
     be = tree.tokens[tree.tokens[at].head].lemma == "be"
-    return be and after is not None and after.dep == "prep" and after.head in (at, tree.tokens[at].head)
+    when = after is not None and after.low in ("until", "till", "since", "on", "from")
+    return (
+        be
+        and not when
+        and after is not None
+        and after.dep == "prep"
+        and after.head in (at, tree.tokens[at].head)
+    )
 
 
 def _led_by(tree: Tree, at: int) -> str:
     before = tree.tokens[at - 1] if at else None
     led = before is not None and before.dep == "advmod" and before.low in words("place_adverbs.txt")
-    led = led and tree.tokens[at].low not in ("until", "till", "since", "on", "from")
     return before.low if led and before is not None and _leads(tree, at - 1) else ""
 
 
@@ -735,6 +741,8 @@ def _asks(tree: Tree, at: int) -> bool:
         return False
     for place in (at, *tree.above(at)):
         token = tree.tokens[place]
+        if _stands_alone(tree, place) and _is_told_first(tree, place):
+            return False
         if token.dep in ("relcl", "acl", "advcl") and tree.tokens[token.head].dep != "ROOT":
             return False
         if token.dep == "relcl":
@@ -757,6 +765,15 @@ def _asks(tree: Tree, at: int) -> bool:
         }:
             return False
     return True
+
+
+def _is_told_first(tree: Tree, at: int) -> bool:
+    """ "We're off to Crete, could you water the plants?": the subject in front of its verb, and no word that asks."""
+    whom = tree.kid(at, "nsubj", "nsubjpass")
+    front = min(tree.under(at), default=at)
+    asking = any(tree.tokens[i].tag in ("WP", "WRB", "WDT", "WP$") for i in range(front, at))
+    tag = tree.tokens[tree.tokens[at].head].lemma in ("do", "be", "have", "will", "can")  # "…, don't you?"
+    return whom is not None and whom < min([at, *tree.kids(at, "aux", "auxpass")]) and not asking and not tag
 
 
 _DID_YOU_KNOW = re.compile(

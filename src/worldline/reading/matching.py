@@ -20,7 +20,7 @@ from worldline.reading.tree import Noun
 from worldline.reading.whom import CLOCK, IT, ME, MONEY, NUMBER, THEY, WAS, YOU, Whom
 
 STATES = {
-    "lives_in": frozenset({"move", "relocate", "settle", "emigrate", "resettle"}),
+    "lives_in": frozenset({"move", "relocate"}),
     "works_at": frozenset({"join", "start", "begin"}),
 }
 """Beginnings that are told as the state that they bring about."""
@@ -248,6 +248,15 @@ class Matching(Whom):
             return None
         if s is not told[0] and o is told[0] and clause.verb in _WEAK:
             return None
+        if (
+            pattern.effect == "ends"
+            and pattern.subject == "X"
+            and clause.tense == "present"
+            and not clause.now
+        ):
+            return None  # "we buy our flour from the mill"
+        if family.object == "activity" and clause.verb == "do" and self.tree.kids(o.at, "amod", "poss"):
+            return None  # "does yoga", but not "does her best"
         effect: Effect = "begins" if clause.begins and pattern.effect == "holds" else pattern.effect
         if (
             effect == "holds"

@@ -53,6 +53,8 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found = [replace(t, dep="compound") if t.head == noun and t.dep == "nsubj" else t for t in found]
             found[place] = replace(found[place], dep="ROOT", head=place)
             found[noun] = replace(found[noun], dep="nsubj", head=place)
+        elif (thing := _thing_had(tokens, place)) is not None:
+            found[place] = replace(found[place], head=thing)
         elif _is_owning(tokens, place):
             noun = token.head
             found = [replace(t, head=place) if t.head == noun and t.dep in _OF_VERBS else t for t in found]
@@ -105,6 +107,20 @@ def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
         and head.pos == "NOUN"
         and head.dep == "ROOT"
     )
+
+
+def _thing_had(tokens: Sequence[Token], place: int) -> int | None:
+    """ "has the family plan on Tunely", "has a desk at Regus": what is had is there, not the having."""
+    token, head = tokens[place], tokens[tokens[place].head]
+    if token.dep != "prep" or token.low not in ("on", "with", "at") or head.lemma not in ("have", "get"):
+        return None
+    things = [i for i, t in enumerate(tokens[:place]) if t.dep == "dobj" and t.head == token.head]
+    named = any(t.head == place and t.dep == "pobj" and t.text[:1].isupper() for t in tokens)
+    return things[0] if things and things[0] == place - 1 and named and not _is_dated(tokens, place) else None
+
+
+def _is_dated(tokens: Sequence[Token], place: int) -> bool:
+    return any(t.head == place and _CALENDAR.match(t.text) for t in tokens)
 
 
 def _is_owning(tokens: Sequence[Token], place: int) -> bool:

@@ -148,7 +148,10 @@ class Nouns(Matching):
             claim = self._claim(
                 name, clause.reads.removesuffix(f" {word}"), family.name, word, "text", clause
             )
-            effect: Effect = "holds" if clause.lemma in ("be", "stay", "remain") else "begins"
+            lasts = clause.lemma in ("stay", "remain") or (
+                clause.verb.startswith("be ") and clause.tense == "present"
+            )
+            effect: Effect = "holds" if lasts or clause.lemma == "be" else "begins"
             if effect == "begins" and not clause.negated and not clause.verb.startswith("be "):
                 claim = replace(claim, predicate=family.reads if family.reads != word else "is")
             return [self._with_family(claim, family, effect, clause, Noun(word, word, clause.at, (0, 0)))]
