@@ -246,18 +246,19 @@ def _most(hits: Mapping[str, float]) -> float:
 
 def _hits(wanted: Sequence[Need], said: str) -> list[dict[str, float]]:
     """For each need the stems of a text that meet it; a word that is itself needed stands for no other."""
-    tokens = set(said.split())
+    tokens, apart = set(said.split()), f" {said} "
     asked = {need.stem for need in wanted}
     return [
-        {need.stem: 1.0} if need.stem in tokens else _meeting(need, tokens, f" {said} ", asked)
-        for need in wanted
+        {need.stem: 1.0} if need.stem in tokens else _meeting(need, tokens, apart, asked) for need in wanted
     ]
 
 
 def _meeting(need: Need, tokens: set[str], said: str, asked: Collection[str]) -> dict[str, float]:
     if not need.stem:
         return {}
-    found = {**meeting(need.stem, tokens), **derived(need.stem, said)}
+    found = meeting(need.stem, tokens)
+    if need.stem[:4] in said:
+        found |= derived(need.stem, said)
     if need.slips:
         first = need.stem[0]
         found |= dict.fromkeys([t for t in tokens if t[0] == first and is_slip(need.stem, t)], SLIP)
