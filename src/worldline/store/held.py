@@ -44,6 +44,8 @@ class Held:
         """Vectors of names that were compared."""
         self.common: dict[tuple[int, str], int] = {}
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
+        self.shares: dict[tuple[int, str], Any] = {}
+        """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self.leaves: dict[int, Any] = {}
@@ -58,6 +60,7 @@ class Held:
         self.likeness = None
         self.meanings.clear()
         self.common.clear()
+        self.shares.clear()
         self.shown.clear()
         forget_names()
 

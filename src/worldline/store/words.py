@@ -41,6 +41,8 @@ SEALED = 104
 """Postings of a sealed chunk: as many as fit into a page, or into one beside that of the key."""
 FRESH = 192
 """So many new texts wait at most."""
+_TOGETHER = 16
+"""So many of them are looked at as one."""
 _POSTING = struct.Struct(">IHHB")
 """Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""
 _FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
@@ -182,9 +184,7 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
             chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
-    waiting: dict[str, list[bytes]] = defaultdict(list)
-    for term, posting in _postings(fresh, found.keys()) if 0 in cold else ():
-        waiting[term].append(posting)
+    waiting = _held_by(fresh, found.keys()) if 0 in cold else {}
     for term, postings in waiting.items():
         found[term] += len(postings)
     return Counts(texts, tokens, found, waiting, gathered)
@@ -195,10 +195,39 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
     held = view.looked
     if held is not None and held[0].issuperset(terms):
         return held[1]
+    known = {
+        term: view.store.shares[view.tenant, term]
+        for term in terms
+        if (view.tenant, term) in view.store.shares
+    }
     found: dict[str | None, list[Row]] = {}
-    for row in view.query(_COUNTED, terms=_listed(terms), short=short):
+    for row in view.query(_COUNTED, terms=_listed(set(terms) - known.keys()), short=short):
         found.setdefault(row[4] if row[0] in (1, 3) else None, []).append(row)
-    return found
+    texts = sum(int(row[2]) for row in found.get(None, ()) if row[0] == 0)
+    if any(texts > 2 * share.texts for share in known.values()):
+        view.store.shares.clear()
+        return _look(view, terms, short)
+    _keep_shares(view, found, texts)
+    return found | {term: share.now(texts) for term, share in known.items()}
+
+
+class Share(NamedTuple):
+    """How much of a memory an owner had when it was counted: as long as it is not twice as large, about that still."""
+
+    texts: int
+    rows: Sequence[Row]
+
+    def now(self, texts: int) -> list[Row]:
+        """The rows of `_COUNTED` as they may be by now."""
+        return [(*row[:2], max(int(row[2]) * texts // self.texts, _SHORT + 1), *row[3:]) for row in self.rows]
+
+
+def _keep_shares(view: View, found: Mapping[str | None, list[Row]], texts: int) -> None:
+    """An owner of very many texts is not counted again at every question: that takes as long as the list."""
+    for term, rows in found.items():
+        counted = [row for row in rows if row[0] == 1]
+        if term and term[0] == OWNER and any(int(row[2]) > _SHORT for row in counted):
+            view.store.shares[view.tenant, term] = Share(texts, counted)
 
 
 def search(
@@ -612,14 +641,30 @@ def _length(text: tuple[int, str, str, str]) -> int:
     return sum(part.count(" ") + 1 for part in text[1:] if part)
 
 
-def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
+def _postings(texts: Texts) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
     for text in texts:
-        held = _posted(*text)
-        if only is None:
-            yield from held.items()
-        else:
-            yield from ((term, held[term]) for term in held.keys() & only if term != EVERY)
+        yield from _posted(*text).items()
+
+
+def _held_by(texts: Sequence[tuple[int, str, str, str]], only: Set[str]) -> dict[str, list[bytes]]:
+    """The postings of texts that wait under each of these terms."""
+    found: dict[str, list[bytes]] = {}
+    for start in range(0, len(texts), _TOGETHER):
+        held = _posted_together(tuple(texts[start : start + _TOGETHER]))
+        for term in held.keys() & only:
+            found.setdefault(term, []).extend(held[term])
+    return found
+
+
+@lru_cache(64 * FRESH // _TOGETHER)
+def _posted_together(texts: tuple[tuple[int, str, str, str], ...]) -> Mapping[str, Sequence[bytes]]:
+    """The postings of some passages, term by term; kept, because those that wait are looked at with every count."""
+    found: dict[str, list[bytes]] = {}
+    for term, posting in _postings(texts):
+        if term != EVERY:
+            found.setdefault(term, []).append(posting)
+    return found
 
 
 @lru_cache(4 * FRESH)
