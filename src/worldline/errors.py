@@ -42,7 +42,7 @@ class UnknownType(InvalidInput):
 
 
 class Refused(WorldlineError):
-    """A rule or an edge handler refused the write; nothing was written."""
+    """A rule, a bound scope or an edge handler refused this; nothing was written."""
 
 
 class NotFound(WorldlineError, LookupError):

@@ -22,7 +22,7 @@ from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instan
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_scope
+from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_scope, clean_text
 from worldline.later import Later
 from worldline.model import (
     Ask,
@@ -174,8 +174,9 @@ class Memory:
         given = {"user": user, "agent": agent, "app": app, "run": run}
         scope = replace(now, **{kind: value for kind, value in given.items() if value is not None})
         scopes = (self._named(scope), *self._h.scopes[1:]) if scope.bound() else ()
-        if session and self._h.config.redact:
-            session = screened(session)[0]
+        if session is not None:
+            session = clean_text(session, "session", 4096)
+            session = screened(session)[0] if self._h.config.redact else session
         return self._bind(scopes=scopes, session=session or self._h.session)
 
     def confined(self, scope: Scope) -> Memory:

@@ -411,6 +411,23 @@ def test_a_file_of_another_program_is_refused(db: str) -> None:
     assert Path(db).read_text().startswith("just some notes")
 
 
+@pytest.mark.parametrize(
+    "kind", ["user", "agent", "app", "run", "session", "world", "valid-at", "known-at", "as-of"]
+)
+def test_an_empty_name_is_refused_and_never_means_everybody(db: str, kind: str) -> None:
+    """`--user "$USER_ID"` with an unset variable shows nobody's memories."""
+    run(db, "note", "context", "Acme", "tier: silver", "--user", "ann")
+
+    assert "Acme" not in run(db, "list", f"--{kind}", "", code=1).output
+
+
+def test_a_port_that_cannot_be_is_wrong_usage(db: str) -> None:
+    """A number beyond the ports is refused like any wrong option, as JSON too."""
+    told = json.loads(run(db, "serve", "--port", "99999999", "--json", code=2).stdout)
+
+    assert "99999999" in told["error"]["message"]
+
+
 # Real processes ----------------------------------------------------------------------------------
 
 

@@ -300,6 +300,16 @@ def test_openapi_describes_every_answer(url: str, api: Any) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "kind", ["user", "agent", "app", "run", "session", "world", "valid_at", "known_at", "as_of"]
+)
+def test_an_empty_name_or_time_is_refused(api: Any, kind: str) -> None:
+    """Neither an empty scope, world nor moment means everybody, everything or now."""
+    api.note("Acme", "tier: silver")
+
+    assert "Acme" not in str(api.get("memories", code=400, **{kind: ""}))
+
+
 def test_openapi_is_true_of_lists_plans_times_and_scopes(url: str, api: Any) -> None:
     """Arrays are said to be arrays, a plan may come instead of a graph, and times and scopes say what they take."""
     document = httpx2.get(f"{url}/openapi.json").json()

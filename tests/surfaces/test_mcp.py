@@ -280,6 +280,17 @@ def test_what_was_believed_and_what_was_true_over_mcp(db: str) -> None:
     session(stdio(db), work)
 
 
+def test_an_empty_name_or_time_is_refused(db: str) -> None:
+    """Neither an empty user nor an empty moment means everybody or now."""
+
+    async def work(call: Tools) -> None:
+        await call("write", content="Alice likes tea", user="alice")
+        for kind in ("user", "agent", "app", "run", "valid_at", "known_at", "as_of"):
+            assert "tea" not in await call.refused("list", **{kind: ""})
+
+    session(stdio(db), work)
+
+
 def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
     """A server without a scope lets each call name its own; a write may go to several."""
 

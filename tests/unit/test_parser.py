@@ -113,16 +113,36 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
         "from worldline.surfaces.cli import main; main(['--help'])",
         "from worldline import Config, Memory; m = Memory.open(':memory:', Config(embedder='none'));"
         " m.note('learning', 'a', 'b'); m.list()",
+        "from worldline import Config, Memory; m = Memory.open(':memory:', Config(embedder='none'));"
+        " m.note('learning', 'Lunch', 'with Bo, at noon'); assert m.recall('my lunch with Bo').hits",
     ],
-    ids=["import", "help", "note"],
+    ids=["import", "help", "note", "recall"],
 )
 def test_spacy_is_not_imported_before_it_is_needed(program: str) -> None:
-    """Importing the package, showing help and what reads no text leave spaCy alone."""
+    """Importing the package, showing help, notes and looking for words that ask nothing leave spaCy alone."""
     done = subprocess.run(
         [sys.executable, "-c", f"{AT_EXIT}{program}"], capture_output=True, text=True, timeout=120, check=True
     )
 
     assert done.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_spacys_own_command_line_is_not_loaded_with_it() -> None:
+    """The parser starts without the web clients that spaCy's shell needs; who uses that shell finds it as ever."""
+    program = (
+        "from worldline.reading import parser; import sys; assert parser.parse(['I live in Porto.'])[0]\n"
+        "print(*sorted({'requests', 'weasel', 'typer', 'spacy.cli'} & set(sys.modules)))\n"
+        "import spacy, spacy.cli; print(spacy.info(silent=True)['spacy_version'] == spacy.__version__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+    assert done.stdout.split("\n") == ["", "True", ""]
 
 
 def test_none_of_the_pipelines_code_runs() -> None:

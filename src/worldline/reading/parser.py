@@ -10,15 +10,18 @@ loaded by its path, as data only: none of its code runs, and every file must hav
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import logging
 import re
+import sys
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
@@ -125,8 +128,7 @@ def _loaded() -> Any:
     """The pipeline; a word with hyphens ("sister-in-law", "LT-0417") stays one word."""
     import warnings
 
-    import spacy
-
+    spacy = _without_its_shell()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -139,6 +141,24 @@ def _loaded() -> Any:
     tokenizer.infix_finditer = spacy.util.compile_infix_regex(kept).finditer
     tokenizer.token_match = _WHOLE.match
     return pipeline
+
+
+def _without_its_shell() -> Any:
+    """spaCy, but not the command line that it brings along (a third of its start); that comes when it is used."""
+
+    def info(*given: Any, **named: Any) -> Any:
+        return importlib.import_module("spacy.cli.info").info(*given, **named)
+
+    begun = "spacy" in sys.modules
+    stand_ins = {} if begun else {name: ModuleType(name) for name in ("spacy.cli", "spacy.cli.info")}
+    for name, module in stand_ins.items():
+        module.__dict__["info"] = info
+        sys.modules[name] = module
+    try:
+        return importlib.import_module("spacy")
+    finally:
+        for name in stand_ins:
+            del sys.modules[name]
 
 
 def _folder() -> Path:

@@ -73,6 +73,8 @@ _ABOUT = re.compile(
 )
 """Who asks "what about the mill?" leaves open what they want to know of it: no single value is the answer."""
 _YOU = re.compile(r"\b(?:you|your)\b", re.I)
+_ASKING = re.compile(rf"\b(?:{'|'.join(sorted(WH))})", re.I)
+_MINE = re.compile(rf"\b(?:{'|'.join(sorted(ME))})\b", re.I)
 MONEY_NOUNS = frozenset(
     "price cost rent fee salary budget wage pay bill fare fine deposit charge income debt fund money rate".split()
 )
@@ -133,8 +135,13 @@ class Question(Struct, frozen=True):
 
 
 def read_question(text: str, asked_at: datetime | None = None) -> Question | None:
-    """A question as it is understood; None without the parser or where nothing is asked."""
+    """A question as it is understood; None without the parser or where nothing is asked.
+
+    Where no word asks for a value ("lunch with Bo"), there is nothing to find out, and no tree is made.
+    """
     plain = " ".join(_SPELT.get(w.lower(), w) for w in text.strip().replace("’", "'").split())
+    if plain and parser.active() and not _ASKING.search(plain):
+        return Question(text, "", "yesno", "", (), (), (), (), mine=bool(_MINE.search(plain)))
     sentences = parser.parse([plain])[0]
     tokens = _asking(sentences)
     if not tokens:

@@ -11,6 +11,7 @@ vain, asked, or told of "you" is not a landmark.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from msgspec import Struct
 
@@ -253,8 +254,9 @@ class _LandmarkRule(Struct, frozen=True):
     of_others: bool
 
 
+@cache
 def _by_first_word() -> dict[str, list[_LandmarkRule]]:
-    """The rules that a word may be the first of."""
+    """The rules that a word may be the first of; made for the first text."""
     found: dict[str, list[_LandmarkRule]] = {}
     tables = ((_DONE, False, False), (_OF_OTHERS_DONE, False, True), (_TO_COME, True, False))
     for table, coming, of_others in tables:
@@ -267,8 +269,11 @@ def _by_first_word() -> dict[str, list[_LandmarkRule]]:
     return found
 
 
-_RULES = _by_first_word()
-_FIRST = re.compile(rf"\b(?:{'|'.join(sorted(_RULES))})\b", re.I)
+@cache
+def _first() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(sorted(_by_first_word()))})\b", re.I)
+
+
 _CHINESE_RULES = tuple((kind, re.compile(rule)) for kind, rule in _CHINESE)
 
 
@@ -291,8 +296,9 @@ def strength(found: tuple[Landmark, ...]) -> float:
 
 def _of_sentence(sentence: str, offset: int) -> list[Landmark]:
     found: dict[str, Landmark] = {}
-    for first in _FIRST.finditer(sentence):
-        for rule in _RULES[first.group().lower()]:
+    rules = _by_first_word()
+    for first in _first().finditer(sentence):
+        for rule in rules[first.group().lower()]:
             match = rule.pattern.match(sentence, first.start()) if rule.kind not in found else None
             told = _told(sentence, first.start(), rule) if match else None
             if match and told:

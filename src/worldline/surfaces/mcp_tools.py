@@ -47,9 +47,9 @@ class Desk(NamedTuple):
         """The memory in the scope of a call, at its moment."""
         given = {kind: getattr(asked, kind) for kind in ("user", "agent", "app", "run")}
         memory = self.memory.scoped(**{kind: name for kind, name in given.items() if name is not None})
-        if isinstance(asked, v.Looking) and (asked.valid_at or asked.known_at or asked.as_of):
-            memory = memory.at(asked.valid_at, asked.known_at, asked.as_of)
-        return memory
+        return (
+            memory.at(asked.valid_at, asked.known_at, asked.as_of) if isinstance(asked, v.Looking) else memory
+        )
 
     def shared(self, asked: v.Write) -> Memory:
         """The memory for a write to one or more scopes."""

@@ -88,14 +88,11 @@ class Bound(NamedTuple):
         ]
 
     def _bind(self, memory: Memory) -> Memory:
-        if any(self.scope.values()):
-            memory = memory.scoped(**self.scope)
-        if self.world:
+        """Binds whatever was given; an empty name is refused, never taken for everybody."""
+        memory = memory.scoped(**self.scope)
+        if self.world is not None:
             memory = memory.enter(self.world)
-        if any(self.moment.values()):
-            moment = {name.removesuffix("_at"): parse_time(at) for name, at in self.moment.items()}
-            memory = memory.at(**moment)
-        return memory
+        return memory.at(**{name.removesuffix("_at"): parse_time(at) for name, at in self.moment.items()})
 
 
 class Verb(click.Command):

@@ -97,11 +97,9 @@ class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
     def bind(self, memory: Memory) -> Memory:
         """The memory, bound."""
         memory = memory.scoped(self.user, self.agent, self.app, self.run, self.session)
-        if self.world:
+        if self.world is not None:
             memory = memory.enter(self.world)
-        if self.valid_at or self.known_at or self.as_of:
-            memory = memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
-        return memory
+        return memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
 
 
 class Route(NamedTuple):

@@ -54,7 +54,10 @@ def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
 
 @click.command(cls=Verb)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=7733, show_default=True, help="Port to listen on; 0 chooses a free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=7733, show_default=True,
+    help="Port to listen on; 0 chooses a free one.",
+)  # fmt: skip
 @click.option(
     "--tokens", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
     help='TOML: tenant = "token" or a list of them; chmod 600.',
