@@ -22,6 +22,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.errors import StoreError
+from worldline.store.held import large
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -207,27 +208,9 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
     if any(texts > 2 * share.texts for share in known.values()):
         view.store.shares.clear()
         return _look(view, terms, short)
-    _keep_shares(view, found, texts)
+    owners = {term: rows for term, rows in found.items() if term and term[0] == OWNER}
+    view.store.shares.update({(view.tenant, term): share for term, share in large(owners, texts, _SHORT)})
     return found | {term: share.now(texts) for term, share in known.items()}
-
-
-class Share(NamedTuple):
-    """How much of a memory an owner had when it was counted: as long as it is not twice as large, about that still."""
-
-    texts: int
-    rows: Sequence[Row]
-
-    def now(self, texts: int) -> list[Row]:
-        """The rows of `_COUNTED` as they may be by now."""
-        return [(*row[:2], max(int(row[2]) * texts // self.texts, _SHORT + 1), *row[3:]) for row in self.rows]
-
-
-def _keep_shares(view: View, found: Mapping[str | None, list[Row]], texts: int) -> None:
-    """An owner of very many texts is not counted again at every question: that takes as long as the list."""
-    for term, rows in found.items():
-        counted = [row for row in rows if row[0] == 1]
-        if term and term[0] == OWNER and any(int(row[2]) > _SHORT for row in counted):
-            view.store.shares[view.tenant, term] = Share(texts, counted)
 
 
 def search(
@@ -537,7 +520,7 @@ def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str,
         for row in tally.rows[tally.differs()][:1].tolist():
             yield f"words of node row {row // WORDS_PER_NODE}", "they are not all in the index"
         waiting = [] if cold else fresh
-        tokens = int(np.sum(tally.words)) + sum(map(_length, waiting))
+        tokens = int(np.sum(tally.words)) + sum(map(length_of, waiting))
         if totals.get(cold, (0, 0, 0)) != (len(tally.rows) + len(waiting), tokens, len(waiting)):
             yield "words_total", "it is not the sum of what is stored"
 
@@ -604,11 +587,6 @@ def postings_of(text: tuple[int, str, str, str]) -> dict[str, bytes]:
     return dict(_postings([text]))
 
 
-def length_of(text: tuple[int, str, str, str]) -> int:
-    """How many tokens a text is counted with."""
-    return _length(text)
-
-
 def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:
     """The nodes of all texts, archived ones too, that hold any of these terms."""
     args = {"t": tenant, "terms": _listed(terms), "cold": 1}
@@ -637,14 +615,18 @@ def _terms(text: tuple[int, str, str, str]) -> Counter[str]:
     return terms
 
 
-def _length(text: tuple[int, str, str, str]) -> int:
+def length_of(text: tuple[int, str, str, str]) -> int:
+    """How many tokens a text is counted with."""
     return sum(part.count(" ") + 1 for part in text[1:] if part)
 
 
 def _postings(texts: Texts) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
     for text in texts:
-        yield from _posted(*text).items()
+        row, terms = text[0], _terms(text)
+        head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(length_of(text), _MOST_LENGTH))
+        yield from ((term, head + _OFTEN[min(often, 255)]) for term, often in terms.items())
+        yield EVERY, head + _OFTEN[min(len(terms), 255)]
 
 
 def _held_by(texts: Sequence[tuple[int, str, str, str]], only: Set[str]) -> dict[str, list[bytes]]:
@@ -665,16 +647,6 @@ def _posted_together(texts: tuple[tuple[int, str, str, str], ...]) -> Mapping[st
         if term != EVERY:
             found.setdefault(term, []).append(posting)
     return found
-
-
-@lru_cache(4 * FRESH)
-def _posted(row: int, owner: str, held: str, kinds: str) -> Mapping[str, bytes]:
-    """The postings of one passage; kept, because whoever counts looks at all passages that wait."""
-    text = row, owner, held, kinds
-    terms = _terms(text)
-    head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
-    found = {term: head + _OFTEN[min(often, 255)] for term, often in terms.items()}
-    return found | {EVERY: head + _OFTEN[min(len(terms), 255)]}
 
 
 class _Numbered(dict[str, int]):
@@ -709,7 +681,7 @@ def _lists(texts: Texts) -> dict[str, bytes]:
     postings = np.empty(len(starts) + len(rows), _FIELDS)
     of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
     postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
-    lengths = np.array([min(_length(text), _MOST_LENGTH) for text in texts])
+    lengths = np.array([min(length_of(text), _MOST_LENGTH) for text in texts])
     postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
     blob = postings.tobytes()
     ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
@@ -782,7 +754,7 @@ class Index:
     def add(self, texts: Texts) -> None:
         """New texts, of higher row numbers than any before: they wait, or are put in at once if they are many."""
         waiting = len(texts) if len(texts) < FRESH else 0
-        fresh = self._total(0, len(texts), sum(map(_length, texts)), waiting)
+        fresh = self._total(0, len(texts), sum(map(length_of, texts)), waiting)
         if waiting:
             self.store.put("fresh_words", [(self.tenant, *text) for text in texts], _FRESH)
         if fresh and (not waiting or fresh >= FRESH):
@@ -808,7 +780,7 @@ class Index:
         self.remove(old)
         for text in new:
             self._put(text[0], dict(_postings([text])), 0)
-            self._total(0, 1, _length(text), 0)
+            self._total(0, 1, length_of(text), 0)
 
     def move(self, texts: Texts, *, cold: bool) -> None:
         """Passages into cold storage, or back out of it; those that are not on the other side stay."""
@@ -873,7 +845,7 @@ class Index:
         waiting = [] if cold else self._query(_WAITING + " AND row = :row", row=row)
         if waiting:
             self.store.execute("DELETE FROM fresh_words WHERE tenant = ? AND row = ?", (self.tenant, row))
-            self._total(0, -1, -_length(waiting[0]), -1)
+            self._total(0, -1, -length_of(waiting[0]), -1)
             return dict(_postings(waiting))
         place, taken = _place(row), dict[str, bytes]()
         self._take_from(self._around([EVERY], row, cold), place, taken)
