@@ -64,6 +64,7 @@ class Store(Protocol):
     likeness: Any
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
+    shares: dict[tuple[int, str], Any]
     swept: set[str]
     leaves: dict[int, Any]
     met: set[tuple[int, str]]

@@ -305,3 +305,18 @@ def test_a_fact_that_two_users_state_is_indexed_for_both() -> None:
         found = other.handle.read(lambda view: view.matching(["porto"], 10))
         kinds = other.handle.read(lambda view: {view.payload(node).type for node, _ in found})
         assert "Fact" in kinds
+
+
+def test_an_owner_of_many_texts_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever owns very many texts is not counted at every question, and finds what a first question finds."""
+    monkeypatch.setattr(words, "_SHORT", 20)
+    with Memory.open(":memory:", Config(embedder="none", understand="off")) as memory:
+        user = memory.scoped(user="ann")
+        user.remember(messages=[{"content": f"The {VOCABULARY[n]} is green"} for n in range(300)])
+        store, asked = memory.handle.store, "Is w7 green?"
+        first = [hit.node.id for hit in user.recall(asked).hits]
+        assert [share.texts for share in store.shares.values()] == [300]
+        assert [hit.node.id for hit in user.recall(asked).hits] == first
+        user.remember(messages=[{"content": f"The {VOCABULARY[n]} is red"} for n in range(400)])
+        assert user.recall("Is w390 red?").hits[0].node.content == "The w390 is red"
+        assert [share.texts for share in store.shares.values()] == [700]

@@ -284,7 +284,8 @@ class Name(NamedTuple):
 def read(name: str) -> Name:
     """A name, read."""
     name = unicodedata.normalize("NFKC", name)
-    plain, spelt = (_prepared(name.translate(letters(way))) for way in (False, True))
+    plain = _prepared(name.translate(letters(False)))
+    spelt = plain if name.isascii() else _prepared(name.translate(letters(True)))
     parts, lineage, titles = _core(plain)
     return Name(
         parts, parts if spelt == plain else _core(spelt)[0],
@@ -310,8 +311,10 @@ def _prepared(name: str) -> list[str]:
 def _turned(name: str) -> str:
     """ "Smith, John" as "John Smith"."""
     before, comma, after = name.partition(",")
+    if not comma:
+        return name
     family, given = fold(before).split(), fold(after).split()
-    if not comma or "," in after or not 0 < len(family) <= 3 or not 0 < len(given) <= 4:
+    if "," in after or not 0 < len(family) <= 3 or not 0 < len(given) <= 4:
         return name
     if given[0] in LEGAL or given[0] in LINEAGE or given[0] in DEGREES or not STOPS.isdisjoint(family):
         return name

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from worldline.config import Config
 from worldline.errors import Refused
@@ -31,6 +31,26 @@ CLAIM = (
 """Whoever comes second waits for the first, and finds the tenant that it has made."""
 
 
+class Share(NamedTuple):
+    """How much of a memory an owner had when it was counted: until it is twice as large, about that still."""
+
+    texts: int
+    least: int
+    rows: Sequence[Row]
+
+    def now(self, texts: int) -> list[Row]:
+        """The rows of the count as they may be by now; no fewer than what made it worth keeping."""
+        return [(*row[:2], max(int(row[2]) * texts // self.texts, self.least), *row[3:]) for row in self.rows]
+
+
+def large(owners: Mapping[str, Sequence[Row]], texts: int, short: int) -> Iterator[tuple[str, Share]]:
+    """Owners of very many texts are not counted again at every question: that takes as long as their list."""
+    for term, rows in owners.items():
+        counted = [row for row in rows if row[0] == 1]
+        if any(int(row[2]) > short for row in counted):
+            yield term, Share(texts, short + 1, counted)
+
+
 class Held:
     """Caches of one open store, and what recalls have shown since the last write."""
 
@@ -44,6 +64,8 @@ class Held:
         """Vectors of names that were compared."""
         self.common: dict[tuple[int, str], int] = {}
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
+        self.shares: dict[tuple[int, str], Share] = {}
+        """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self.leaves: dict[int, Any] = {}
@@ -58,6 +80,7 @@ class Held:
         self.likeness = None
         self.meanings.clear()
         self.common.clear()
+        self.shares.clear()
         self.shown.clear()
         forget_names()
 

@@ -22,6 +22,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.errors import StoreError
+from worldline.store.held import large
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ SEALED = 104
 """Postings of a sealed chunk: as many as fit into a page, or into one beside that of the key."""
 FRESH = 192
 """So many new texts wait at most."""
+_TOGETHER = 16
+"""So many of them are looked at as one."""
 _POSTING = struct.Struct(">IHHB")
 """Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""
 _FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
@@ -182,9 +185,7 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
             chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
-    waiting: dict[str, list[bytes]] = defaultdict(list)
-    for term, posting in _postings(fresh, found.keys()) if 0 in cold else ():
-        waiting[term].append(posting)
+    waiting = _held_by(fresh, found.keys()) if 0 in cold else {}
     for term, postings in waiting.items():
         found[term] += len(postings)
     return Counts(texts, tokens, found, waiting, gathered)
@@ -195,10 +196,21 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
     held = view.looked
     if held is not None and held[0].issuperset(terms):
         return held[1]
+    known = {
+        term: view.store.shares[view.tenant, term]
+        for term in terms
+        if (view.tenant, term) in view.store.shares
+    }
     found: dict[str | None, list[Row]] = {}
-    for row in view.query(_COUNTED, terms=_listed(terms), short=short):
+    for row in view.query(_COUNTED, terms=_listed(set(terms) - known.keys()), short=short):
         found.setdefault(row[4] if row[0] in (1, 3) else None, []).append(row)
-    return found
+    texts = sum(int(row[2]) for row in found.get(None, ()) if row[0] == 0)
+    if any(texts > 2 * share.texts for share in known.values()):
+        view.store.shares.clear()
+        return _look(view, terms, short)
+    owners = {term: rows for term, rows in found.items() if term and term[0] == OWNER}
+    view.store.shares.update({(view.tenant, term): share for term, share in large(owners, texts, _SHORT)})
+    return found | {term: share.now(texts) for term, share in known.items()}
 
 
 def search(
@@ -508,7 +520,7 @@ def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str,
         for row in tally.rows[tally.differs()][:1].tolist():
             yield f"words of node row {row // WORDS_PER_NODE}", "they are not all in the index"
         waiting = [] if cold else fresh
-        tokens = int(np.sum(tally.words)) + sum(map(_length, waiting))
+        tokens = int(np.sum(tally.words)) + sum(map(length_of, waiting))
         if totals.get(cold, (0, 0, 0)) != (len(tally.rows) + len(waiting), tokens, len(waiting)):
             yield "words_total", "it is not the sum of what is stored"
 
@@ -575,11 +587,6 @@ def postings_of(text: tuple[int, str, str, str]) -> dict[str, bytes]:
     return dict(_postings([text]))
 
 
-def length_of(text: tuple[int, str, str, str]) -> int:
-    """How many tokens a text is counted with."""
-    return _length(text)
-
-
 def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:
     """The nodes of all texts, archived ones too, that hold any of these terms."""
     args = {"t": tenant, "terms": _listed(terms), "cold": 1}
@@ -608,28 +615,38 @@ def _terms(text: tuple[int, str, str, str]) -> Counter[str]:
     return terms
 
 
-def _length(text: tuple[int, str, str, str]) -> int:
+def length_of(text: tuple[int, str, str, str]) -> int:
+    """How many tokens a text is counted with."""
     return sum(part.count(" ") + 1 for part in text[1:] if part)
 
 
-def _postings(texts: Texts, only: Set[str] | None = None) -> Iterator[tuple[str, bytes]]:
+def _postings(texts: Texts) -> Iterator[tuple[str, bytes]]:
     """(term, posting) of passages; the list of all texts says how many terms each has."""
     for text in texts:
-        held = _posted(*text)
-        if only is None:
-            yield from held.items()
-        else:
-            yield from ((term, held[term]) for term in held.keys() & only if term != EVERY)
+        row, terms = text[0], _terms(text)
+        head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(length_of(text), _MOST_LENGTH))
+        yield from ((term, head + _OFTEN[min(often, 255)]) for term, often in terms.items())
+        yield EVERY, head + _OFTEN[min(len(terms), 255)]
 
 
-@lru_cache(4 * FRESH)
-def _posted(row: int, owner: str, held: str, kinds: str) -> Mapping[str, bytes]:
-    """The postings of one passage; kept, because whoever counts looks at all passages that wait."""
-    text = row, owner, held, kinds
-    terms = _terms(text)
-    head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(_length(text), _MOST_LENGTH))
-    found = {term: head + _OFTEN[min(often, 255)] for term, often in terms.items()}
-    return found | {EVERY: head + _OFTEN[min(len(terms), 255)]}
+def _held_by(texts: Sequence[tuple[int, str, str, str]], only: Set[str]) -> dict[str, list[bytes]]:
+    """The postings of texts that wait under each of these terms."""
+    found: dict[str, list[bytes]] = {}
+    for start in range(0, len(texts), _TOGETHER):
+        held = _posted_together(tuple(texts[start : start + _TOGETHER]))
+        for term in held.keys() & only:
+            found.setdefault(term, []).extend(held[term])
+    return found
+
+
+@lru_cache(64 * FRESH // _TOGETHER)
+def _posted_together(texts: tuple[tuple[int, str, str, str], ...]) -> Mapping[str, Sequence[bytes]]:
+    """The postings of some passages, term by term; kept, because those that wait are looked at with every count."""
+    found: dict[str, list[bytes]] = {}
+    for term, posting in _postings(texts):
+        if term != EVERY:
+            found.setdefault(term, []).append(posting)
+    return found
 
 
 class _Numbered(dict[str, int]):
@@ -664,7 +681,7 @@ def _lists(texts: Texts) -> dict[str, bytes]:
     postings = np.empty(len(starts) + len(rows), _FIELDS)
     of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
     postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
-    lengths = np.array([min(_length(text), _MOST_LENGTH) for text in texts])
+    lengths = np.array([min(length_of(text), _MOST_LENGTH) for text in texts])
     postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
     blob = postings.tobytes()
     ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
@@ -737,7 +754,7 @@ class Index:
     def add(self, texts: Texts) -> None:
         """New texts, of higher row numbers than any before: they wait, or are put in at once if they are many."""
         waiting = len(texts) if len(texts) < FRESH else 0
-        fresh = self._total(0, len(texts), sum(map(_length, texts)), waiting)
+        fresh = self._total(0, len(texts), sum(map(length_of, texts)), waiting)
         if waiting:
             self.store.put("fresh_words", [(self.tenant, *text) for text in texts], _FRESH)
         if fresh and (not waiting or fresh >= FRESH):
@@ -763,7 +780,7 @@ class Index:
         self.remove(old)
         for text in new:
             self._put(text[0], dict(_postings([text])), 0)
-            self._total(0, 1, _length(text), 0)
+            self._total(0, 1, length_of(text), 0)
 
     def move(self, texts: Texts, *, cold: bool) -> None:
         """Passages into cold storage, or back out of it; those that are not on the other side stay."""
@@ -828,7 +845,7 @@ class Index:
         waiting = [] if cold else self._query(_WAITING + " AND row = :row", row=row)
         if waiting:
             self.store.execute("DELETE FROM fresh_words WHERE tenant = ? AND row = ?", (self.tenant, row))
-            self._total(0, -1, -_length(waiting[0]), -1)
+            self._total(0, -1, -length_of(waiting[0]), -1)
             return dict(_postings(waiting))
         place, taken = _place(row), dict[str, bytes]()
         self._take_from(self._around([EVERY], row, cold), place, taken)
