@@ -47,6 +47,13 @@ def clean_name(value: Any, what: str = "name") -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def clean_count(value: Any, what: str) -> int:
+    """A whole number, 0 or more."""
+    if type(value) is not int or value < 0:
+        raise InvalidInput(f"{what} is a whole number, 0 or more, not {value!r}")
+    return value
+
+
 def clean_metadata(value: Any) -> Metadata:
     """A JSON object with text keys."""
     if value is None:

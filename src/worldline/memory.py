@@ -22,7 +22,7 @@ from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instan
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_scope, clean_text
+from worldline.inputs import clean_count, clean_interval, clean_metadata, clean_name, clean_scope, clean_text
 from worldline.later import Later
 from worldline.model import (
     Ask,
@@ -57,7 +57,7 @@ from worldline.ports import Embedder, Reranker, Tx, View
 from worldline.query import Query, run
 from worldline.read import history as introspection
 from worldline.read import listing
-from worldline.reading.given import fact_of
+from worldline.reading.given import fact_of, facts_of
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import listing as lists
 from worldline.store import people, registry, reindexing, verify
@@ -250,7 +250,7 @@ class Memory:
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        given = [fact_of(fact) for fact in facts]
+        given = facts_of(facts)
         return revise.until(self._h, remembering.remember(self._h, text, given, dry_run=dry_run), expires)
 
     def resume(self) -> tuple[Receipt, ...]:
@@ -290,7 +290,7 @@ class Memory:
         if expires is not None and valid_to is not None:
             raise InvalidInput("give either `expires` or `valid_to`; they mean the same")
         valid_to = expires if valid_to is None else valid_to
-        given = [fact_of(fact) for fact in facts]
+        given = facts_of(facts)
 
         def work(tx: Tx, place: Place) -> Done:
             draft = NodeDraft(type, name, content, clean_interval(valid_from, valid_to, tx.stamp))
@@ -550,7 +550,8 @@ class Memory:
         `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
         without one, the bound user, or the only one who speaks here.
         """
-        return self._h.read(lambda view: asking.context(asking.of_user(view, user), user, max_tokens))
+        room = clean_count(max_tokens, "max_tokens")
+        return self._h.read(lambda view: asking.context(asking.of_user(view, user), user, room))
 
     def timeline(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worldline import Config, Memory, Scope
-from worldline.errors import Refused
+from worldline.errors import Conflict, Refused
 from worldline.surfaces import mcp_values as v
 from worldline.surfaces.mcp_tools import Desk, purge_scope
 
@@ -92,3 +92,23 @@ def test_a_purge_of_one_owner_is_one_changeset(memory):
     for type_ in (None, "Turn", "Fact"):
         assert memory.scoped(user="ann").list(type_).items == ()
         assert memory.scoped(user="bob").list(type_).items
+
+
+def test_everything_can_be_undone_one_by_one_from_the_last(memory: Memory) -> None:
+    """Once the later write is undone, the one that it built on can be too, down to an empty memory, and only once."""
+    done = [
+        memory.remember("I live in Rome.", speaker="Ana", said_at="2026-01-05"),
+        memory.remember("I moved to Porto.", speaker="Ana", said_at="2026-02-05"),
+    ]
+    a, b = memory.note("context", "A", "x"), memory.note("context", "B", "y")
+    done += [a, b, memory.link(a, "relates_to", b), memory.amend(a, "x2"), memory.correct(b, "y2")]
+    done += [memory.retire(a), memory.pin(b)]
+    with pytest.raises(Conflict):
+        memory.undo(done[0])
+
+    assert all(memory.undo(receipt).changed for receipt in reversed(done))
+
+    assert not memory.list().items
+    assert not memory.list("Fact").items
+    assert not any(memory.undo(receipt).changed for receipt in reversed(done))
+    assert memory.verify().ok

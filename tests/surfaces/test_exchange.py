@@ -255,6 +255,37 @@ def test_a_vault_goes_out_and_comes_back(memory: Memory, tmp_path: Path) -> None
     assert sorted(path.name for path in vault.iterdir()) == ["Cups.md", "Green tea.md"]
 
 
+def test_words_at_the_end_of_a_vaults_file_are_kept(memory: Memory, tmp_path: Path) -> None:
+    """What somebody writes below the list of links belongs to the note, with the links in it."""
+    tea = memory.note("context", "Green tea", "Steep for three minutes.", valid_from="2026-01-05")
+    pot = memory.note("reference", "The pot", "Cast iron.", valid_from="2026-01-05")
+    memory.link(tea, "relates_to", pot)
+    vault = tmp_path / "vault"
+    memory.export(vault, "markdown")
+    path = vault / "Green tea.md"
+    path.write_text(path.read_text("utf-8") + "\nNever boil it.\n- see [[Green tea]]\n", "utf-8")
+
+    assert memory.import_(vault, "markdown").stored == 1
+
+    assert memory.get(tea).content == "Steep for three minutes.\n\nNever boil it.\n- see [[Green tea]]"
+    assert {node.name for node in memory.walk(tea, "relates_to").nodes} == {"Green tea", "The pot"}
+    memory.export(vault, "markdown")
+    assert memory.import_(vault, "markdown").stored == 0
+
+
+def test_records_that_cannot_be_read_are_told_in_plain_words(memory: Memory, tmp_path: Path) -> None:
+    """Neither a list where a message should be nor a file in another encoding shows a message of Python's."""
+    written(tmp_path, "chat.jsonl", '[1]\n{"role": "user", "content": "hello"}\n')
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_bytes(b"\xff\xfe")
+    told = [
+        *memory.import_(tmp_path / "chat.jsonl", "chat").skipped,
+        *memory.import_(tmp_path / "notes", "markdown").skipped,
+    ]
+
+    assert [bad.reason for bad in told] == ["it is not of this format", "it is not UTF-8 text (byte 0)"]
+
+
 def test_a_link_taken_out_of_a_vault_is_over(memory: Memory, tmp_path: Path) -> None:
     """It ends at the import; a link that the file could not know of stays, and one to a note that is not shown."""
     tea, pot, cup, mat, jar = (

@@ -130,6 +130,10 @@ def told(error: Exception) -> str:
         return str(error)
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]!r}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text (byte {error.start})"
+    if isinstance(error, AttributeError | TypeError):
+        return "it is not of this format"
     return f"it is not of this format ({error})"
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from worldline.clock import When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.inputs import clean_text
+from worldline.inputs import clean_count, clean_text
 from worldline.model import Node, Recall
 from worldline.ports import View
 from worldline.read.context import context as context
@@ -49,6 +49,9 @@ def wish(handle: Handle, view: View, asked_at: When | None, **given: Any) -> Wis
     """What is asked for, with what the handle and its config add."""
     if given.get("max_tokens") is None:
         given["max_tokens"] = handle.config.max_tokens
+    for count in ("max_tokens", "limit"):
+        if given.get(count) is not None:
+            clean_count(given[count], count)
     session = view.session(handle.session) if handle.session else 0
     return Wish(view.valid if asked_at is None else instant(asked_at), session=session, **given)
 

@@ -129,6 +129,13 @@ def _said() -> Iterator[tuple[str, Family]]:
 # What an agent hands over ------------------------------------------------------------------------------
 
 
+def facts_of(given: Any) -> list[Fact]:
+    """Facts as they come with words: a list of them, or None."""
+    if not isinstance(given, list | tuple | None):
+        raise InvalidInput(f"facts are a list, not {type(given).__name__}")
+    return [fact_of(fact) for fact in given or ()]
+
+
 def fact_of(given: Fact | Mapping[str, Any]) -> Fact:
     """A fact from what an agent writes: subject, relation, object, and perhaps since, until, ended.
 

@@ -613,7 +613,9 @@ def translated() -> Iterator[None]:
     except apsw.ReadOnlyError:
         raise StoreError("the store is read-only here; check the rights on the file and its folder") from None
     except apsw.CantOpenError as error:
-        raise StoreError(f"cannot open the store ({error}); may you write in its folder?") from None
+        raise StoreError(
+            f"cannot open the store ({error}); is it a file that you may read, and may you write in its folder?"
+        ) from None
     except apsw.NotADBError:
         raise NotAStore("the file is not a Worldline store (nor any SQLite file)") from None
     except apsw.CorruptError as error:

@@ -106,13 +106,32 @@ def known_of(tx: Tx, table: str, number: int) -> Interval:
 
 def stands_again(tx: Tx, table: str, columns: dict[str, Any]) -> bool:
     """Whether a row of the same content is believed."""
-    same = [c for c in columns if c not in _APART]
-    equal = " AND ".join(f"{c} IS NOT DISTINCT FROM :{c}" if c in _NULLABLE else f"{c} = :{c}" for c in same)
+    equal, given = _same(columns)
     rows = tx.query(
-        f"SELECT 1 FROM {table} WHERE tenant = :t AND kt = :forever AND {equal} LIMIT 1",
-        **{c: columns[c] for c in same},
+        f"SELECT 1 FROM {table} r WHERE r.tenant = :t AND r.kt = :forever AND {equal} LIMIT 1", **given
     )
     return bool(rows)
+
+
+def restored(tx: Tx, entry: Entry, known: Interval) -> tuple[Entry, Interval]:
+    """A row that a later write closed as it stands since that write was undone; itself where it was not."""
+    if entry.closed or kind_of(tx, known.end) in ("", "undo"):
+        return entry, known
+    equal, given = _same(columns_of(tx, entry.table, entry.number))
+    rows = tx.query(
+        f"SELECT r.id, r.kf, r.kt FROM {entry.table} r CROSS JOIN log l ON l.tenant = :t AND l.known = r.kf"
+        f" AND l.kind = 'undo' WHERE r.tenant = :t AND r.kf > :since AND {equal} ORDER BY r.kf DESC LIMIT 1",
+        since=known.start,
+        **given,
+    )
+    return (entry._replace(number=rows[0][0]), Interval(*rows[0][1:])) if rows else (entry, known)
+
+
+def _same(columns: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """That a row has this content, and the values to bind."""
+    same = [c for c in columns if c not in _APART]
+    equal = [f"r.{c} IS NOT DISTINCT FROM :{c}" if c in _NULLABLE else f"r.{c} = :{c}" for c in same]
+    return " AND ".join(equal), {c: columns[c] for c in same}
 
 
 def beside_row(tx: Tx, table: str, columns: dict[str, Any]) -> list[Interval]:

@@ -1,7 +1,7 @@
 """Undoing a whole changeset, as one more changeset: what it put is given up, what it closed returns.
 
 The past stays as it was; only from now on the store believes again what it did before. A row that
-a later changeset has touched makes the undo a conflict, never a guess.
+a later changeset has touched makes the undo a conflict, never a guess, until that one is undone too.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ def undo(
     mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
     marks = [e for e in mine if e.table == "marks"]
     rows = [(e, undoing.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
+    apart = {*together, known_at}
+    rows = [(e, known) if known.end in apart else undoing.restored(tx, e, known) for e, known in rows]
     needed = undoing.needed(tx, [e for e, _ in rows if not e.closed])
     put = [(e, known) for e, known in rows if not e.closed and e not in needed and known.end not in together]
     standing = [(e, known) for e, known in put if known.end == FOREVER]
@@ -87,7 +89,7 @@ def _mine(tx: Tx, entry: undoing.Entry) -> bool:
 
 
 def _already_or_conflict(tx: Tx, ends: set[Instant]) -> bool:
-    if len(ends) == 1 and undoing.kind_of(tx, ends.pop()) == "undo":
+    if ends and all(undoing.kind_of(tx, end) == "undo" for end in ends):
         return False
     raise Conflict("a later write builds on this one; undo that one first")
 

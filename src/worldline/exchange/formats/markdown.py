@@ -15,14 +15,14 @@ from pathlib import Path
 from worldline.clock import When
 from worldline.exchange.records import Bad, Item, JoinedItem, KnownItem, LeftOut, Linked, told, when
 from worldline.model import Metadata
-from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
+from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
 
 _FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.S)
 _PAIR = re.compile(r"^([A-Za-z_][\w-]*):\s*(.*?)\s*$", re.M)
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.M)
 _ID = re.compile(r"[0-9a-f]{64}")
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
-_TYPED = re.compile(r"^- (\w+) \[\[([^\[\]\n]{1,200})\]\]", re.M)
+_TYPED = re.compile(rf"^- ({'|'.join(sorted(EDGE_TYPES))}) \[\[([^\[\]\n]{{1,200}})\]\].*$", re.M)
 LINKS = "<!-- links -->"
 """Below this mark a vault tells the edges of a note by their types."""
 _DATES = ("date", "created", "created_at", "updated")
@@ -67,7 +67,7 @@ def _keys(name: str, note: KnownItem) -> tuple[str, ...]:
 def _links(name: str, note: KnownItem, text: str, called: dict[str, str]) -> Iterator[Item]:
     """The edges that a file tells of: by type below the mark, and as `relates_to` in its words."""
     front, rest = _front(text)
-    body, _, below = rest.partition(LINKS)
+    body, below = _words(rest), rest.partition(LINKS)[2]
     typed = [(kind, target) for kind, target in _TYPED.findall(below) if kind in AGENT_EDGES]
     plain = [("relates_to", target) for target in _LINK.findall(body)]
     all_told = set()
@@ -84,7 +84,7 @@ def _links(name: str, note: KnownItem, text: str, called: dict[str, str]) -> Ite
 
 def _note(path: Path, name: str, text: str) -> KnownItem:
     front, body = _front(text)
-    body = body.partition(LINKS)[0]
+    body = _words(body)
     heading = _HEADING.search(body)
     title = front.get("title") or (heading[1] if heading else "") or path.stem
     began = next((front[key] for key in _DATES if front.get(key)), None)
@@ -96,6 +96,13 @@ def _note(path: Path, name: str, text: str) -> KnownItem:
         _date(began) or when(changed), when(changed), metadata,
         id=front.get("id", "") if _ID.fullmatch(front.get("id", "")) else "",
     )  # fmt: skip
+
+
+def _words(rest: str) -> str:
+    """What a file says: all but its list of typed links, and also what was written below that list."""
+    body, _, below = rest.partition(LINKS)
+    written = _TYPED.sub("", below).strip()
+    return f"{body.rstrip()}\n\n{written}" if written else body
 
 
 def _front(text: str) -> tuple[dict[str, str], str]:
