@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from worldline.read.cues import ask
 from worldline.read.features import measure
@@ -254,3 +255,23 @@ def test_an_answer_is_evidence():
 def test_there_are_few_weights():
     """Twenty-five numbers decide the order and the doubt."""
     assert len(WEIGHTS) + len(EVIDENCE) + 1 <= 25
+
+
+def test_who_brings_something_up_leads_who_takes_it_up():
+    """The first turn of a session that speaks of what is asked has the news; another session has its own."""
+    asked = ask("Who bought the kayak?")
+    talk, corpus = pool(("ana", "I bought a kayak."), ("ben", "A kayak? You bought a kayak!"))
+    apart = [*talk[:1], replace(talk[1], session="another")]
+
+    assert measure(asked, talk, corpus)["news"].tolist() == [1.0, 0.0]
+    assert measure(asked, apart, corpus)["news"].tolist() == [1.0, 1.0]
+
+
+def test_a_fact_that_meets_the_question_speaks_for_its_turn():
+    """A turn from which a fitting fact was drawn has more points than without it, or with another one."""
+    (turn,), corpus = pool(("ana", "Rosa, who lives well, is in Lisbon."))
+    fitting, other = replace(turn, facts=("rosa live in lisbon",)), replace(turn, facts=("ana sleep",))
+    asked = ask("Where does Rosa live?")
+
+    points = [score(asked, [one], corpus).scores[0] for one in (turn, other, fitting)]
+    assert points[0] == points[1] < points[2]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldline.read.cues import Asked
-from worldline.read.meeting import covers, needs
+from worldline.read.meeting import LEAD, Need, met, needs
 from worldline.read.turns import DAY, Column, Corpus, Turn
 from worldline.rules.describe import ASKS, INSTRUCTS, NAME, NUMBER, OF_ME, OF_YOU, PREFERS, REACTS, TIME
 
@@ -124,10 +124,13 @@ def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Co
     speaker = spoken_by(asked, turns)
     said = 0.0 if asked.to_assistant else 1.0
     replies, returns = _dialogue(turns, before)
+    wanted = needs(asked, corpus)
+    spoken_of = met(wanted, [turn.described.words[:LEAD] for turn in turns])
     return {
-        "words": zb,
         "meaning": zd,
-        "cover": covers(needs(asked, corpus), turns),
+        "cover": spoken_of.sum(axis=1),
+        "news": _news(spoken_of, turns),
+        "told": _told(wanted, turns),
         "session": _session_max(c, by_session(turns)),
         "before": (people + machine) * prev,
         "after": (people + user) * nxt,
@@ -136,13 +139,33 @@ def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Co
         "length": (people - user - machine) * length,
         "details": people * (np.log1p([t.described.names for t in turns]) + has(TIME)),
         "reacts": (people + user) * has(REACTS),
-        "opens": user * np.array([t.position == 0 for t in turns]),
         "role": user * said + 1.5 * machine * ((1 - said) + asked.summary),
         "speaker": speaker,
         "window": window(asked, turns),
         "wanted": _wanted(asked, flags),
         "advice": (has(INSTRUCTS) + 0.5 * has(PREFERS)) * asked.advice * (1 - machine),
     }
+
+
+def _news(spoken_of: Column, turns: Sequence[Turn]) -> Column:
+    """How much of the question each turn is the first of its session to speak of: others take it up or react."""
+    session = by_session(turns)
+    order = np.lexsort((np.array([turn.position for turn in turns]), session))
+    fresh = np.zeros(len(turns))
+    for places in np.split(order, np.flatnonzero(np.diff(session[order])) + 1):
+        so_far = np.maximum.accumulate(spoken_of[places])
+        so_far[1:] -= so_far[:-1].copy()
+        fresh[places] = so_far.sum(axis=1)
+    return fresh
+
+
+def _told(wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
+    """How much of the question the best of the facts drawn from each turn meets."""
+    found = np.zeros(len(turns))
+    for at, turn in enumerate(turns):
+        if turn.facts:
+            found[at] = met(wanted, turn.facts).sum(axis=1).max()
+    return found
 
 
 def _dialogue(turns: Sequence[Turn], before: NDArray[np.int64]) -> tuple[Column, Column]:

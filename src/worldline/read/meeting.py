@@ -199,14 +199,12 @@ def units(
     return [_unit(asked, wanted, at, turn, beside(turn)) for at, turn in enumerate(turns)]
 
 
-def covers(wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
-    """How much of what a question needs the beginning of each of these turns meets, its person aside."""
+def met(wanted: Sequence[Need], texts: Sequence[str]) -> Column:
+    """Texts × needs: how far each text, as stems, meets each need, as a share of the whole; the person aside."""
     told = [need for need in wanted if need.stem]
     weights = np.array([need.weight for need in told])
-    met = np.array([degrees(told, turn.described.words[:LEAD]) for turn in turns]).reshape(
-        len(turns), len(told)
-    )
-    return np.asarray(met @ weights / max(float(weights.sum()), 1e-9))
+    found = np.array([degrees(told, text) for text in texts]).reshape(len(texts), len(told))
+    return np.asarray(found * weights / max(float(weights.sum()), 1e-9))
 
 
 def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:

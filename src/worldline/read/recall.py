@@ -302,11 +302,8 @@ def gather(
     read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
     first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
     around, within = _around(view, first, wish, found)
-    replaced = (
-        {}
-        if "facts" in wish.without
-        else outdated(asked, search.drawn(view, first[:NEAR]), chosen=view.hindsight)
-    )
+    drawn = [] if "facts" in wish.without else search.drawn(view, first[:NEAR])
+    replaced = outdated(asked, drawn, chosen=view.hindsight)
     later = [node for nodes in replaced.values() for node in nodes]
     nodes = list(dict.fromkeys([*first, *within, *around, *later]))
     course = Course()
@@ -316,7 +313,7 @@ def gather(
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
     cosines = semantic.index.cosines(view, semantic.query, nodes) if semantic else None
-    turns = _of_moment(view, _turns(view, nodes, cosines, read))
+    turns = _with_facts(_of_moment(view, _turns(view, nodes, cosines, read)), drawn)
     next_to = _beside(turns, first[:NEAR])
     corpus = Corpus(
         max(ground.texts, 1), ground.mean_length, {t: min(n, ground.texts) for t, n in frequency.items()}
@@ -379,6 +376,14 @@ def _of_moment(view: View, turns: list[Turn]) -> list[Turn]:
     late = {turn.key for turn in turns if (turn.said_at or 0) > view.valid} if view.hindsight else set()
     proving = search.proving(view, late) if late else set()
     return [t for t in turns if t.key not in late or t.key in proving or reaches_back(t, view.valid)]
+
+
+def _with_facts(turns: Sequence[Turn], drawn: Sequence[search.Drawn]) -> list[Turn]:
+    """The same turns with what was drawn from them, as stems."""
+    told: dict[int, list[str]] = {}
+    for fact in drawn:
+        told.setdefault(fact.turn, []).append(" ".join(words(fact.text)))
+    return [replace(turn, facts=tuple(told[turn.key])) if turn.key in told else turn for turn in turns]
 
 
 _DECODER = msgspec.msgpack.Decoder(Described)

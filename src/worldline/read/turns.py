@@ -29,6 +29,8 @@ class Turn(msgspec.Struct, frozen=True):
     role: str = "people"
     said_at: int | None = None
     cosine: float | None = None
+    facts: tuple[str, ...] = ()
+    """The facts drawn from it, as stems; of the best candidates only."""
 
 
 class Corpus(msgspec.Struct, frozen=True):

@@ -10,23 +10,23 @@ the number.
 """
 
 WEIGHTS: dict[str, float] = {
-    "words": 0.2,
-    "meaning": 0.4,
-    "cover": 3.1,
-    "session": 0.25,
-    "before": 0.2,
+    "meaning": 0.5,
+    "cover": 2.15,
+    "news": 1.6,
+    "told": 1.15,
+    "session": 0.3,
+    "before": 0.35,
     "after": 0.2,
     "answers": 0.35,
-    "own": 0.5,
-    "length": 0.35,
+    "own": 0.75,
+    "length": 0.2,
     "details": 0.2,
-    "reacts": -0.45,
-    "opens": 0.9,
-    "role": 2.15,
-    "speaker": 1.15,
-    "window": 2.9,
-    "wanted": 0.8,
-    "advice": 4.25,
+    "reacts": -0.4,
+    "role": 2.75,
+    "speaker": 0.9,
+    "window": 2.35,
+    "wanted": 0.85,
+    "advice": 4.35,
 }
 
 TOPIC, CITED = 0.75, 0.25
