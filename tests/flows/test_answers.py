@@ -220,3 +220,39 @@ def test_what_was_retired_leaves_no_other_word_as_the_answer(told):
 
     assert answer(memory, "Where does Ana live?") is None
     assert answer(memory, "Where does Rosa work?") == "Siemens"
+
+
+MOVED = (
+    ("2026-01-05", "Ana", "The marketing budget is 40,000 euros."),
+    ("2026-04-10", "Ana", "My sister Rosa moved from Berlin to Lisbon last month."),
+    ("2026-04-11", "Ana", "The marketing budget was raised to 55,000 euros."),
+    ("2026-04-12", "Ana", "We switched from Jira to Linear in March."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("Where did Rosa live before?", "Berlin"),
+        ("Where did Rosa live before Lisbon?", "Berlin"),
+        ("Where did Rosa move from?", "Berlin"),
+        ("What did we use before Linear?", "Jira"),
+        ("Where does Rosa live?", "Lisbon"),
+    ],
+)
+def test_what_was_left_in_the_same_breath_answers_what_was_before(told, question, right):
+    """Whoever moves from one place to another lived in the first one before, and nowhere else."""
+    assert answer(told(*MOVED), question) == right
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("What was the marketing budget in January?", "40,000 euros"),
+        ("What is the marketing budget?", "55,000 euros"),
+        ("Where was Rosa living in January 2026?", None),
+    ],
+)
+def test_a_month_in_the_question_is_the_time_it_asks_about(told, question, right):
+    """What came later does not answer for then."""
+    assert answer(told(*MOVED), question) == right

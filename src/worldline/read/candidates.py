@@ -194,12 +194,16 @@ def _state(fact: FactAround, now: Instant) -> str:
     if fact.withdrawn:
         return "withdrawn"
     if fact.slot.startswith("not "):
-        return "denied"
+        return "denied" if _DENIES.search(fact.phrase) else "over"
     if fact.end != FOREVER and fact.end <= now:
         return "over"
     if fact.slot.startswith(("was ", "did ")):
         return "passed"
     return "ahead" if fact.start > now and fact.kind != "date" else "holds"
+
+
+_DENIES = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b", re.I)
+"""What is said not to be so, and not merely to be over: "moved from", "left"."""
 
 
 def _sentence_of(turn: SaidTurn | None, fact: FactAround) -> str:

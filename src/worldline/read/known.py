@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from worldline.clock import FOREVER, to_datetime
+from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
@@ -120,13 +120,13 @@ def _read(asked: Asked) -> Question | None:
 
 
 def _is_walkable(ground: Ground) -> bool:
-    """Whether facts alone may tell: a value of the wanted kind, and not what was before a change.
+    """Whether facts alone may tell: a value of the wanted kind, and not what was at another time.
 
     Records that nobody says state values; only somebody who talks speaks of what was and what changed.
     """
     if ground.question.wants not in ("name", "place", "thing"):
         return False
-    return ground.question.mode != "former" or not any(ground.speakers.values())
+    return ground.question.mode not in ("former", "at") or not any(ground.speakers.values())
 
 
 def _walked(
@@ -181,7 +181,7 @@ def gathered(
     more = [f.object for f in facts if fold(f.value) in further and f.object]
     if more:
         facts += [f for f in facts_near(view, more, ()) if all(f.node != g.node for g in facts)]
-    now = view.valid
+    now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
     ground = Ground(
@@ -190,6 +190,12 @@ def gathered(
         {turn.key: fold(turn.speaker) for turn in turns},
     )  # fmt: skip
     return ground, items
+
+
+def _moment(question: Question, now: Instant) -> Instant:
+    """When what is asked about was so: "in January" is past by now, and what came later did not hold."""
+    dated = question.mode == "at" and question.when is not None and question.wants != "date"
+    return min(now, question.when[1] - 1) if dated and question.when is not None else now
 
 
 def _turn(hit: Hit, packed: bytes | None) -> SaidTurn:

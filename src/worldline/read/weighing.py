@@ -102,9 +102,12 @@ class _Field(Struct, frozen=True):
 def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict[str, float]]]:
     """Every candidate that can be the answer at all, with its features."""
     inside = frozenset(words(ground.question.text))
-    gone = _gone(items) if ground.question.mode != "former" else frozenset()
+    gone = _gone(items, ground.question.mode) if ground.question.mode != "former" else frozenset()
     gone |= _former(items) if ground.question.mode == "now" else frozenset()
-    kept = [item for item in items if _may_answer(ground, item, inside, gone)]
+    still = _still(items) if ground.question.mode == "former" else frozenset()
+    kept = [
+        item for item in items if key_of(item.value) not in still and _may_answer(ground, item, inside, gone)
+    ]
     field = _field(kept)
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
     for item in kept:
@@ -124,19 +127,12 @@ LEAST = 0.3
 """What meets less of the question than this is no candidate, unless its family is asked for."""
 
 
-def _gone(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
-    """Turns and the values in them that are no longer so, or never were."""
-    standing = {
-        (i.turn, key_of(i.value))
-        for i in items
-        if i.fact and i.state in ("holds", "passed", "ahead") and i.role == "O"
-    }
-    over = {
-        (i.turn, key_of(i.value))
-        for i in items
-        if i.state in ("over", "withdrawn", "denied") and i.role == "O"
-    }
-    return frozenset(over - standing)
+def _gone(items: Sequence[Item], mode: str) -> frozenset[tuple[int, str]]:
+    """Turns and the values in them that are no longer so, never were, or were not yet so when it is asked for."""
+    unreal = {"over", "withdrawn", "denied", *(("ahead",) if mode == "at" else ())}
+    told = [(i.turn, key_of(i.value), i.state) for i in items if i.fact and i.role == "O"]
+    standing = {(turn, value) for turn, value, state in told if state not in unreal}
+    return frozenset((turn, value) for turn, value, state in told if state in unreal) - standing
 
 
 def _former(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
@@ -146,6 +142,16 @@ def _former(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
         (i.turn, key_of(i.value))
         for i in items
         if i.state == "passed" and i.slot.startswith("was ") and (fold(i.other), i.family, i.role) in known
+    )
+
+
+def _still(items: Sequence[Item]) -> frozenset[str]:
+    """What is so now, where it is known what was so before: who moved from Berlin to Lisbon did not live in Lisbon."""
+    over = {(fold(i.other), i.family, i.role) for i in items if i.fact and i.state == "over" and i.family}
+    return frozenset(
+        key_of(i.value)
+        for i in items
+        if i.fact and i.state == "holds" and i.role == "O" and (fold(i.other), i.family, i.role) in over
     )
 
 
@@ -189,7 +195,7 @@ def _may_answer(
         return False
     if asked.wants == "thing" and item.kind == "name" and _is_somebody(item.value):
         return False
-    if asked.apart and _names_in(item.sentence) & {w for name in asked.apart for w in fold(name).split()}:
+    if asked.apart and not _was_before(asked, item) and _names_in(item.sentence) & _apart(asked):
         return False
     if (
         item.kind == "count"
@@ -203,6 +209,15 @@ def _may_answer(
     if not (_is_about(ground, item) if item.other else _is_theirs(ground, item)):
         return False
     return item.role != "T" or asked.wants == "date"
+
+
+def _apart(asked: Question) -> frozenset[str]:
+    return frozenset(w for name in asked.apart for w in fold(name).split())
+
+
+def _was_before(asked: Question, item: Item) -> bool:
+    """Whether a fact says what was before: "from Berlin to Lisbon" tells what was before Lisbon."""
+    return asked.mode == "former" and item.fact != 0 and item.state == "over"
 
 
 _CALLED = re.compile(r"\b(?:called|named|name|names)\b", re.I)

@@ -48,11 +48,17 @@ _GENERIC = frozenset(
 )
 """Words that say how to answer rather than what about."""
 _FORMER = re.compile(
-    r"\b(?:before|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|old|earlier|once"
+    r"\b(?:before|used? to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|old|earlier|once"
     r"|(?:in|at) the (?:very )?(?:beginning|start|outset)|to begin with"
-    r"|first (?:quoted|planned|offered|agreed|set|booked|named|chosen))\b",
+    r"|first (?:quoted|planned|offered|agreed|set|booked|named|chosen))\b"
+    r"|\b(?:mov|switch|chang|migrat|relocat|transferr?|upgrad)(?:e|ed|es|ing)? (?:\w+ )?from\W*$",
     re.I,
 )
+_IS_MONTH = re.compile(
+    "January|February|March|April|May|June|July|August|September|October|November|December"
+    "|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+)
+_TIMED = frozenset("in on by since during until till last next this of early mid late".split())
 _NOW = re.compile(
     r"\b(?:now|currently|current|these days|nowadays|at the moment|at present|presently|today|still|latest|most recent"
     r"|right now)\b",
@@ -454,10 +460,11 @@ class _QuestionReader:
         return (name for name, apart in self._runs() if not apart)
 
     def _runs(self) -> Iterator[tuple[str, bool]]:
-        """Runs of capitals and numbers that name something, and whether it is set apart."""
+        """Runs of capitals and numbers that name something, and whether it is set apart; "in January" names nothing."""
         run: list[Token] = []
         for i, token in enumerate(self.tokens):
-            if _is_name(token, i) or (run and token.low == "&"):
+            named = _is_name(token, i) and not (_IS_MONTH.fullmatch(token.text) and self._says_when(i))
+            if named or (run and token.low == "&"):
                 run.append(token)
                 continue
             if run:
@@ -465,6 +472,11 @@ class _QuestionReader:
             run = []
         if run:
             yield _joined(run), self._set_apart(len(self.tokens) - len(run))
+
+    def _says_when(self, at: int) -> bool:
+        """ "in May", "last June", "5 August": what stands in front makes a time of it."""
+        before = self.tokens[at - 1].low if at else ""
+        return before in _TIMED or before[:1].isdigit()
 
     def _set_apart(self, at: int) -> bool:
         """ "before Hamza", "besides Rome": named to tell what is not meant."""
