@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,15 @@ def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
+@cache
+def parsed(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a module."""
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function of a module, nested ones too."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in parsed(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -91,7 +98,7 @@ def test_one_name_one_class() -> None:
     """No two classes of the package have one name: whoever reads it knows which is meant."""
     homes: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in parsed(path):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(name_of(path))
 
@@ -104,7 +111,7 @@ def test_only_surfaces_print() -> None:
         name_of(path)
         for path in MODULES
         if not name_of(path).startswith(MAY_PRINT)
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in parsed(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
 

@@ -17,10 +17,12 @@ from mcp.client.streamable_http import streamable_http_client
 
 from clock import children_cpu
 from serving import running
-from worldline import Config, Memory
+from worldline import Config, Memory, Scope
 from worldline.clock import show
 from worldline.surfaces.budget import size
+from worldline.surfaces.mcp_server import ToolSet, server
 from worldline.surfaces.mcp_tools import CORE, Desk
+from worldline.surfaces.workers import Workers
 from worldline.text import estimate_tokens
 
 _TEN = [
@@ -73,13 +75,26 @@ def session(client: Client, work: Callable[[Tools], Awaitable[None]]) -> None:
     run(talk())
 
 
+def within(
+    db: str, work: Callable[[Tools], Awaitable[None]], user: str | None = None, tools: ToolSet = "core"
+) -> None:
+    """Runs one conversation with the server in this process: the protocol whole, without a start of its own."""
+    workers = Workers()
+    try:
+        with Memory.open(db, Config(embedder="none")) as memory:
+            desk = Desk(memory.confined(Scope(user=user)).as_agent())
+            session(Client(server(lambda ctx: desk, workers, tools)), work)
+    finally:
+        workers.close()
+
+
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Runs a coroutine in a thread of its own: another test's loop may be running in this one."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, work).result()
 
 
-# Every tool, over standard input and output --------------------------------------------------------
+# Every tool; one life of a memory over standard input and output -----------------------------------
 
 
 def test_ten_tools_with_annotations_and_schemas(db: str) -> None:
@@ -103,7 +118,7 @@ def test_ten_tools_with_annotations_and_schemas(db: str) -> None:
         with pytest.raises(MCPError, match="memory_recall"):
             await call.client.call_tool("memory_eat", {})
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_facts_given_with_words_and_notes(db: str) -> None:
@@ -135,7 +150,7 @@ def test_facts_given_with_words_and_notes(db: str) -> None:
             "write", content="x", facts=[{"relation": "likes", "object": "y"}]
         )
 
-    session(stdio(db, "--user", "ana"), work)
+    within(db, work, user="ana")
 
 
 def test_definitions_stay_small() -> None:
@@ -181,7 +196,7 @@ def test_what_is_known_reaches_the_agent(db: str) -> None:
         await call("retire", id=now["proof"][0]["id"])
         assert "Ana lives in Faro" not in [i["text"] for i in (await call("list", type="fact"))["items"]]
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_context_and_profile(db: str) -> None:
@@ -201,7 +216,7 @@ def test_context_and_profile(db: str) -> None:
         known = await call("profile", who="Ana")
         assert [one["text"] for one in known["attributes"]] == ["Ana lives in Rome"]
 
-    session(stdio(db, "--tools", "full"), work)
+    within(db, work, tools="full")
 
 
 def test_explaining_does_not_eat_the_hits(memory: Memory) -> None:
@@ -277,7 +292,7 @@ def test_what_was_believed_and_what_was_true_over_mcp(db: str) -> None:
         assert true["memory"]["text"] == "tier: gold"
         assert await call("list", as_of="2020-01-01") == {}
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_an_empty_name_or_time_is_refused(db: str) -> None:
@@ -288,7 +303,7 @@ def test_an_empty_name_or_time_is_refused(db: str) -> None:
         for kind in ("user", "agent", "app", "run", "valid_at", "known_at", "as_of"):
             assert "tea" not in await call.refused("list", **{kind: ""})
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
@@ -324,8 +339,8 @@ def test_scopes_by_call_by_server_and_several_at_once(db: str) -> None:
         ) or "there is no" in await call.refused("purge_scope", kind="user", name="bo", confirm="bo")
         assert await call("list_scopes") == {"user": ["alice"]}
 
-    session(stdio(db), work)
-    session(stdio(db, "--user", "alice"), bound)
+    within(db, work)
+    within(db, bound, user="alice")
 
 
 def _changesets(db: str) -> int:
@@ -357,7 +372,7 @@ def test_ending_many(db: str) -> None:
         kept = (await call("list", user="ana", retired=True))["items"]
         assert {item["text"] for item in before} <= {item.get("text") for item in kept}
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_pages_and_budgets(db: str) -> None:
@@ -391,7 +406,7 @@ def test_pages_and_budgets(db: str) -> None:
                 assert estimate_tokens(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) <= most
         assert "takes" in await call.refused("list", max_tokens=60)
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_clear_errors(db: str) -> None:
@@ -406,7 +421,7 @@ def test_clear_errors(db: str) -> None:
         assert "not both" in await call.refused("write", content="x", user="a", scopes=[{"user": "b"}])
         assert "new content" in await call.refused("amend", id="0" * 12)
 
-    session(stdio(db), work)
+    within(db, work)
 
 
 def test_full_set_links_walks_and_merges(db: str) -> None:
@@ -441,7 +456,7 @@ def test_full_set_links_walks_and_merges(db: str) -> None:
         assert await call("merges", action="accept", proposal=proposal["id"]) == {"changed": True}
         assert await call("merges") == {}
 
-    session(stdio(db, "--tools", "full"), work)
+    within(db, work, tools="full")
 
 
 # Transports, neighbours and speed ------------------------------------------------------------------
@@ -522,8 +537,7 @@ def test_first_answer_after_a_cold_start(db: str) -> None:
     def load() -> None:
         subprocess.run([sys.executable, "-c", loading], check=True)
 
-    ratios = [children_cpu(first) / children_cpu(load) for _ in range(3)]
-    assert min(ratios) < 1.6, ratios
+    assert any(children_cpu(first) / children_cpu(load) < 1.6 for _ in range(3))
 
 
 def test_budget_counts_both_forms(memory: Memory) -> None:
