@@ -447,13 +447,11 @@ def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float)
     return [*lines, f"evidence {sure:.2f}: {told}"]
 
 
-# How many of the hits stand out, so that a short memory does --------------------------------------
+# What stands out -----------------------------------------------------------------------------------
 #
-# How many of the hits stand out, so that a short memory does not print itself for every question.
-#
-# It decides by the scores alone: what lies far behind the best is context, not an answer. A clear answer
-# brings one to three hits; a question for several things, or one whose evidence lies close together,
-# brings them all.
+# A short memory does not print itself for every question. The scores alone decide: what lies far behind the
+# best is context, not an answer. A clear answer brings one to three hits; a question for several things, or
+# one whose evidence lies close together, brings them all.
 
 
 BEHIND = 5.0
