@@ -208,7 +208,7 @@ def _name(found: nights.NightName) -> str:
     return " ".join(told.split()) or found.id[:12]
 
 
-# What a memory learned since a moment, read from the ----------------------------------------------
+# What is new --------------------------------------------------------------------------------------
 #
 # What a memory learned since a moment, read from the changeset log: the reason why a night is cheap.
 #

@@ -516,7 +516,7 @@ def _merge(tx: Tx, copy: Copy, line: Line) -> int:
     return row
 
 
-# What the union of two memories makes of a row that one of ----------------------------------------
+# What becomes of a row ----------------------------------------------------------------------------
 #
 # What the union of two memories makes of a row that one of them holds: known, covered, history, or new.
 #

@@ -109,7 +109,7 @@ def _begins(node: Node) -> tuple[int, int]:
     return node.valid.start, node.key
 
 
-# Marks of pages: a place in an ordered list as a short text ---------------------------------------
+# Marks of pages -----------------------------------------------------------------------------------
 #
 # Marks of pages: a place in an ordered list as a short text that means nothing to whoever carries it.
 

@@ -86,7 +86,7 @@ def was_ours(reason: str | None) -> bool:
     return reason is not None and reason.startswith((GONE, OUTVOTED))
 
 
-# How far a memory has come: a trace when it arrives, a unit ---------------------------------------
+# How far a memory has come ------------------------------------------------------------------------
 #
 # How far a memory has come: a trace when it arrives, a unit once it is grounded, a crystal once it is sure.
 #

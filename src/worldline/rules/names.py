@@ -240,7 +240,7 @@ def phonetic(word: str) -> str:
     return (first + code)[:5]
 
 
-# What a name says: its carrying words, numbers, titles, -------------------------------------------
+# What a name says ---------------------------------------------------------------------------------
 #
 # What a name says: its carrying words, numbers, titles, lineage, initials; read once, in linear time.
 #

@@ -380,7 +380,7 @@ def _after(view: View, signal: str) -> Mapping[str, Any]:
     return {"last": stood.cursor, "unranked": orjson.dumps(sorted(_UNRANKED)).decode()}
 
 
-# What is kept of each speaker, and which turns it is counted --------------------------------------
+# What is kept of each speaker ---------------------------------------------------------------------
 #
 # What is kept of each speaker, and which turns it is counted from; hot or archived, in the owner's scope.
 #

@@ -354,7 +354,7 @@ def _relabel(tx: Tx) -> int:
     return len(rows)
 
 
-# A whole memory as its rows, table by table: told as they -----------------------------------------
+# A whole memory as its rows -----------------------------------------------------------------------
 #
 # A whole memory as its rows, table by table: told as they are, and put into a store where nothing is yet.
 #

@@ -349,7 +349,7 @@ def stages(view: View, lines: Collection[int], scope: int) -> dict[int, str]:
     return dict(rows)
 
 
-# What rests on what: the grounds of a memory, those that ------------------------------------------
+# What rests on what -------------------------------------------------------------------------------
 #
 # What rests on what: the grounds of a memory, those that hang on it, and every belief ever held in it.
 

@@ -715,7 +715,7 @@ def _told(op: Close, by: str) -> str:
     return f"withdrawn ({op.reason or by})" if op.valid_to is None else f"ended ({by})"
 
 
-# How a changeset begins: one statement tells what it would ----------------------------------------
+# How a changeset begins ---------------------------------------------------------------------------
 #
 # How a changeset begins: one statement tells what it would otherwise ask on its way, piece by piece.
 

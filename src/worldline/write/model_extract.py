@@ -264,7 +264,7 @@ def _occurs(value: str, text: str) -> bool:
     return bool(words) and (all(word in held for word in words) or value in text)
 
 
-# The model's turn: after the words and the rules' facts are ---------------------------------------
+# The model's turn ---------------------------------------------------------------------------------
 #
 # The model's turn: after the words and the rules' facts are safe, and never inside a transaction.
 #
