@@ -532,10 +532,18 @@ def _hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def _target(link: Path) -> str:
+    """What a process has open there; nothing, where it closed it meanwhile."""
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
+
+
 def _wait_until_it_queues(pid: int, lock: str) -> None:
     """Until that process has opened the lock file, and a little longer."""
     for _ in range(300):
-        if any(os.path.realpath(link) == lock for link in Path(f"/proc/{pid}/fd").glob("*")):
+        if any(_target(link) == lock for link in Path(f"/proc/{pid}/fd").glob("*")):
             break
         time.sleep(0.05)
     time.sleep(0.3)
