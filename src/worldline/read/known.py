@@ -194,8 +194,9 @@ def gathered(
 
 def _moment(question: Question, now: Instant) -> Instant:
     """When what is asked about was so: "in January" is past by now, and what came later did not hold."""
-    dated = question.mode == "at" and question.when is not None and question.wants != "date"
-    return min(now, question.when[1] - 1) if dated and question.when is not None else now
+    if question.mode != "at" or question.when is None or question.wants == "date":
+        return now
+    return min(now, question.when[1] - 1)
 
 
 def _turn(hit: Hit, packed: bytes | None) -> SaidTurn:
