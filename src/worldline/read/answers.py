@@ -24,7 +24,7 @@ from worldline.text import fold
 SURE = 0.65
 """Of four answers at least three have to be right, in small memories and in long ones."""
 SURE_OF_PAST = 0.45
-"""Enough for a date or a number of what happened; chosen on development stories and chats, where four of five were right."""
+"""Enough for a date or a number of what happened; chosen on development text, where four of five were right."""
 SURE_OF_LISTS = 0.3
 """The values of a list share the probability."""
 MOST = 6
