@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -227,3 +229,23 @@ def test_a_password_is_never_shown(url: str) -> None:
         assert "worldline_tester@" in repr(memory)
     with pytest.raises(InvalidInput, match="mysql"):
         Memory.open("mysql://somewhere/db")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda url: url.rpartition("/")[0] + "/nowhere", "create the database"),
+        (lambda url: re.sub(r"//[^@/]*@", "//nobody:x@", url), "correct the user"),
+        (lambda url: re.sub(r":\d+/", ":99999/", url), "correct the address"),
+        (lambda url: "postgresql://nowhere.invalid/memory", "correct the host"),
+    ],
+)
+def test_a_wrong_address_says_at_once_what_is_wrong_with_it(
+    url: str, wrong: Callable[[str], str], advice: str
+) -> None:
+    """A database, user, port or host that is not there is named, and nobody is told to repeat the call."""
+    begun = time.monotonic()
+    with pytest.raises(StoreError, match=advice) as told:
+        Memory.open(wrong(url), PLAIN).stats()
+    assert not isinstance(told.value, StoreAway)
+    assert time.monotonic() - begun < PLAIN.lock_seconds / 2

@@ -472,3 +472,40 @@ def test_facts_of_others_do_not_crowd_out_mine(tmp_path: Path, monkeypatch: pyte
         near = mine.handle.read(lambda view: facts_near(view, rosa, ()))
     assert [one.fact.text for one in about] == ["Rosa lives in Lisbon"]
     assert [fact.value for fact in near] == ["Lisbon"]
+
+
+TOLD = (
+    "My cousin Jonna called from Tampere, she is moving house.",
+    "We rented a boat, a wooden one with two cabins, for 640 euros.",
+    "Emil begins at Lindqvist, who make kayaks, on 3 June.",
+    "Pepper has a new groomer, Ilse Brandt in the harbour street.",
+)
+UNTOLD = (
+    "What breed is Pepper?",
+    "What's the name of Jonna's husband?",
+    "How much does Lindqvist pay Emil?",
+)
+
+
+def test_a_topic_is_not_yet_an_answer():
+    """A question whose every word was spoken of is doubted where nothing of the kind it asks for was said."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        for text in TOLD:
+            memory.remember(text, speaker="Aino")
+
+        assert [question for question in UNTOLD if not memory.recall(question).abstained] == []
+        for question in (
+            "How much was the boat?",
+            "Who is Pepper's groomer?",
+            "When does Emil begin at Lindqvist?",
+        ):
+            assert not memory.recall(question).abstained, question
+
+
+def test_doubt_does_not_depend_on_how_much_is_wanted():
+    """One hit or ten: how sure it is that there is an answer stays the same."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        for text in TOLD:
+            memory.remember(text, speaker="Aino")
+        for question in UNTOLD:
+            assert memory.recall(question, limit=1).sure == memory.recall(question, limit=10).sure

@@ -248,8 +248,9 @@ def test_an_answer_is_evidence():
     doubted = verdict("What car does Oskar drive?", *DINNER)
 
     assert not doubted.enough
-    assert settle(doubted).enough
-    assert settle(doubted).sure > doubted.sure
+    assert settle(doubted, reach=0.0, answered=True).enough
+    assert not settle(doubted, reach=0.0, answered=False).enough
+    assert settle(doubted, reach=0.0, answered=True).sure > doubted.sure
 
 
 def test_there_are_few_weights():

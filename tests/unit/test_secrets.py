@@ -85,6 +85,7 @@ SECRETS = {
     "amex": "378282246310005",
     "iban": "DE89 3704 0044 0532 0130 00",
     "one-time code": "Your verification code is |482913",
+    "one-time code of nobody": "Hi Ana, your code is |493021. It expires soon",
     "one-time code first": "|G-482913 is your Google verification code",
     "pin": "the PIN for the card is |4821",
     "card code": "CVV: |123",

@@ -9,7 +9,7 @@ weights that were fitted on the other sets do. The weights of the evidence are c
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from worldline.bench.run import open_cached
 from worldline.bench.systems import Worldline
 from worldline.read.features import measure
 from worldline.read.recall import Ranked
-from worldline.read.score import judge, settle
 from worldline.read.weights import EVIDENCE
 
 if TYPE_CHECKING:
@@ -62,9 +61,7 @@ def pools(
     weighed: list[Weighed] = []
     talks = load(dataset, path)
     for number, talk in enumerate(talks):
-        for at, (question, ids, ranked, answered) in enumerate(_conversation(talk, embedder)):
-            verdict = judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order)
-            measures = (settle(verdict) if answered else verdict).measures
+        for at, (question, ids, ranked, measures) in enumerate(_conversation(talk, embedder)):
             weighed.append(Weighed(question.answerable, [measures.get(name, 0.0) for name in EVIDENCE]))
             if question.answerable and question.gold:
                 columns = _columns(ranked)
@@ -79,15 +76,15 @@ def pools(
 
 def _conversation(
     talk: Conversation, embedder: Embedder | None
-) -> Iterator[tuple[BenchQuestion, list[str], Ranked, bool]]:
-    """Every question with the ids of its candidates, its pool, and whether it is answered."""
+) -> Iterator[tuple[BenchQuestion, list[str], Ranked, Mapping[str, float]]]:
+    """Every question with the ids of its candidates, its pool, and what its doubt is weighed by."""
     with tempfile.TemporaryDirectory(prefix="worldline-fit-") as folder:
         product = Worldline(talk, Path(folder) / "store.db", embedder, lambda _: None)
         for question in talk.questions:
-            ranked = product.look(question)
+            ranked, measures = product.look(question)
             if ranked.order:
                 ids = product.names([ranked.board.turns[at].key for at in ranked.order])
-                yield question, ids, ranked, product.rank(question).answered
+                yield question, ids, ranked, measures
         product.close()
 
 

@@ -19,7 +19,7 @@ import msgspec
 from worldline.read.cues import Asked
 from worldline.read.meeting import Need, Unit, left_open, sentences, units
 from worldline.read.turns import DAY, Turn
-from worldline.read.weights import CERTAIN, EVIDENCE
+from worldline.read.weights import CERTAIN, EVIDENCE, UNTOLD
 from worldline.rules.describe import CLOCK, DATE, NUMBER, TIME
 from worldline.text import words
 
@@ -53,13 +53,15 @@ def evidence(
     top = max(found, key=lambda unit: (unit.share, -unit.turn))
     together = [max(unit.degrees[at] for unit in found) for at in range(len(wanted))]
     cosines = sorted((turn.cosine for turn in turns if turn.cosine is not None), reverse=True)
+    gap = (min(unit.gap(wanted) for unit in found) + left_open(wanted, together)) / 2
+    lacks = _lacks(asked, wanted, best[top.turn])
     measures = {
-        "open": (min(unit.gap(wanted) for unit in found) + left_open(wanted, together)) / 2,
-        "lacks": _lacks(asked, wanted, best[top.turn]),
+        "open": gap,
+        "lacks": lacks,
         "person": _person(wanted, top),
         "own": _own(asked, wanted, turns[:DEPTH]),
         "meaning": sum(cosines[:3]) / 3 - 0.6 if len(cosines) > 2 else 0.0,
-        "request": float(asked.advice or asked.broad),
+        "reach": UNTOLD * (1 - gap) ** 2 * (1 - lacks),
     }
     missing = [need for need, degree in zip(wanted, together, strict=True) if need.stem and degree < MET]
     missing.sort(key=lambda need: -need.weight)

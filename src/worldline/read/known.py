@@ -23,7 +23,7 @@ from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, About, Ground, overtaken
+from worldline.read.weighing import SPANS, About, Ground, overtaken, reach
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -65,6 +65,8 @@ class Known(Struct, frozen=True):
 
     facts: tuple[Believed, ...] = ()
     answer: Told | None = None
+    reach: float | None = None
+    """How near any value comes to being the answer, from 0 to 1; None where no value is asked for."""
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
@@ -109,10 +111,11 @@ def known(
     if question.wants not in SPANS:
         return Known(chosen)
     ground, items = gathered(view, question, lines, mine, hits, readings)
-    found = reply(ground, items)
+    near, found = reach(ground, items), reply(ground, items)
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn))
-    return Known(chosen, _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None)
+        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near)
+    walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
+    return Known(chosen, walked, near)
 
 
 def _read(asked: Asked) -> Question | None:

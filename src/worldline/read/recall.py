@@ -22,7 +22,7 @@ from worldline.ports import View
 from worldline.read import beside, lanes
 from worldline.read.cues import Asked, ask, first_names
 from worldline.read.kindred import FAMILY
-from worldline.read.known import Known, Told, known
+from worldline.read.known import TURNS, Known, Told, known
 from worldline.read.lanes import LANES, Course, Look, Semantic
 from worldline.read.meeting import degrees, needs
 from worldline.read.orders import Alternatives, Telling, in_order, listed
@@ -106,6 +106,8 @@ class Found(Struct, frozen=True):
     opening: str
     several: bool = False
     """Whether the question asks for more than one thing."""
+    measures: Mapping[str, float] = {}
+    """What the doubt was weighed by."""
 
 
 def recall(
@@ -141,16 +143,16 @@ def _recalled(
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
-    chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least)]]
+    chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least, TURNS)]]
     told = verbatim(view, [scored.key for scored in chosen])
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
     believed = Known() if "facts" in wish.without else known(view, asked, likeness, hits, readings)
-    if "facts" not in wish.without and believed.answer is None and (several := listed(question)):
-        believed, hits = _in_order(view, several, wish, believed, hits, pool)
+    if "facts" not in wish.without and believed.answer is None and (choices := listed(question)):
+        believed, hits = _in_order(view, choices, wish, believed, hits, pool)
+    verdict = settle(verdict, believed.reach, believed.answer is not None)
     if believed.answer:
-        verdict = settle(verdict)
         hits = _led_by(view, hits, believed.answer.turn, pool)
     elif wordless:
         verdict = replace(verdict, sure=0.0, enough=False)
@@ -169,7 +171,8 @@ def _recalled(
         believed.answer.proof if believed.answer else (),
     )
     opening = _opening(reason, believed, wish.max_tokens)
-    return Found(answer, wanted, len(pool.candidates), opening, asked.several or asked.broad)
+    several = asked.several or asked.broad
+    return Found(answer, wanted, len(pool.candidates), opening, several, verdict.measures)
 
 
 def _in_order(
@@ -429,7 +432,7 @@ def _why_not(pool: Pool, verdict: Judged) -> str:
     measures = verdict.measures
     if measures.get("own", 0.0) < 0 or measures.get("person", 1.0) < 0.5:
         return "what was found speaks of somebody else"
-    if measures.get("lacks"):
+    if measures.get("lacks") or not measures.get("reach"):
         return "what was found does not tell the value asked for"
     return "what was found meets too little of the question"
 

@@ -98,10 +98,15 @@ def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | Non
     return Judged(sure, sure >= THRESHOLD, found.measures, found.missing)
 
 
-def settle(verdict: Judged) -> Judged:
-    """The same where a fact or a sentence answers the question: that is evidence too, and never doubted."""
-    measures = {**verdict.measures, "answered": 1.0}
-    return Judged(max(weigh_evidence(measures), THRESHOLD), True, measures, verdict.missing)
+def settle(verdict: Judged, reach: float | None, answered: bool) -> Judged:
+    """The same, knowing how near a value comes to being the answer; where one is given it is never doubted."""
+    if not verdict.measures and not answered:
+        return verdict
+    near = {} if reach is None else {"reach": reach}
+    measures = {**verdict.measures, **near, "answered": float(answered)}
+    sure = weigh_evidence(measures)
+    sure = max(sure, THRESHOLD) if answered else sure
+    return Judged(sure, sure >= THRESHOLD, measures, verdict.missing)
 
 
 def how_many(asked: Asked) -> int:

@@ -118,6 +118,30 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
             yield item, features
 
 
+def reach(ground: Ground, items: Sequence[Item]) -> float:
+    """How near any value comes to being the answer: 0 where nothing of the wanted kind stands there.
+
+    It suits what is wanted, its sentence meets the words of the question, and it is what the question calls it.
+    """
+    inside = frozenset(words(ground.question.text))
+    found = (item for item in items if _may_answer(ground, item, inside, ()))
+    return max((_reached(ground, item) for item in found), default=0.0)
+
+
+_CALLS = frozenset({"thing", "name", "place"})
+"""What these want is told by the noun alone: "which bank", "the name of her aunt"."""
+OTHER = 0.2
+"""What is left where the value is nothing of what the question calls it."""
+
+
+def _reached(ground: Ground, item: Item) -> float:
+    asked = ground.question
+    suits = FITS[asked.wants][item.kind] ** 2
+    called = bool(asked.noun) and asked.wants in _CALLS
+    noun = OTHER + (1 - OTHER) * _noun(asked, item, _own(item)) if called else 1.0
+    return suits * noun * _covered(ground, item)
+
+
 def is_settled(asked: Question) -> bool:
     """Whether it asks for a date or a number of what happened or was once: no later turn can have changed that."""
     return asked.mode != "now" and asked.wants in _NUMBERS | _DATES

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,7 +105,8 @@ class _Pool:
                 _configure(made)
                 return made
             except psycopg.OperationalError as error:
-                if time.monotonic() + 0.1 > until or (error.sqlstate is not None and not _starting(error)):
+                refused = error.sqlstate is not None and not _starting(error)
+                if refused or _wrong_address(error) or time.monotonic() + 0.1 > until:
                     raise
                 time.sleep(0.1)
 
@@ -589,7 +591,26 @@ def _trouble(error: Exception, path: str) -> StoreError:
         )
     if isinstance(error, errors.DeadlockDetected | errors.QueryCanceled):
         return StoreBusy(f"the server gave this call up ({_short(error)}); repeat it")
+    if advice := _wrong_address(error):
+        return StoreError(f"{path} cannot be opened ({_short(error)}): {advice}")
     return StoreAway(f"{path} does not answer ({_short(error)}); nothing of this call was kept: repeat it")
+
+
+_WRONG = (
+    (r'FATAL: +database "[^"]*" does not exist', "create the database, or name one that is there"),
+    (
+        r"FATAL: +(?:password authentication failed|role |no pg_hba.conf entry)",
+        "correct the user or the password",
+    ),
+    (r"invalid (?:port number|integer value|URI|connection option)", "correct the address"),
+    (r"failed to resolve host|could not translate host name", "correct the host"),
+)
+"""What is said when a connection is made and no repeating helps, and what does."""
+
+
+def _wrong_address(error: Exception) -> str:
+    """What to correct, where the address is wrong; the driver gives such errors no number of their own."""
+    return next((advice for said, advice in _WRONG if re.search(said, str(error))), "")
 
 
 def _starting(error: psycopg.Error) -> bool:
