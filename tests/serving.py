@@ -12,11 +12,14 @@ from typing import Any
 
 import httpx2
 
+import warm
+
 
 @contextmanager
-def running(db: str, *args: str, **environ: str) -> Iterator[str]:
+def running(db: str, *args: str, cold: bool = False, **environ: str) -> Iterator[str]:
     """`worldline serve` on a free port; gives its address."""
-    command = [sys.executable, "-m", "worldline", "serve", "--db", db, "--port", "0", "--json", *args]
+    python = [sys.executable] if cold else warm.python()
+    command = [*python, "-m", "worldline", "serve", "--db", db, "--port", "0", "--json", *args]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -32,7 +32,7 @@ _OTHER_NAMES = {"equivalence_class": "same", "export_identity": "identity"}
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server without tokens."""
-    with running(str(tmp_path_factory.mktemp("http") / "me.db")) as address:
+    with running(str(tmp_path_factory.mktemp("http") / "me.db"), cold=True) as address:
         yield address
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 import pytest
 
+import warm
 from serving import rest, running
 from worldline import Config, Memory, Scope
 from worldline.errors import InvalidInput, NotFound, Refused, StoreBusy
@@ -355,7 +356,7 @@ def test_one_tenant_cannot_take_all_places():
 
 def test_metrics_and_logs_hold_no_words(tmp_path):
     """Requests are counted and logged by route, status and time; neither has a word of a memory."""
-    command = [sys.executable, "-m", "worldline", "serve", "--db", str(tmp_path / "me.db"), "--port", "0"]
+    command = [*warm.python(), "-m", "worldline", "serve", "--db", str(tmp_path / "me.db"), "--port", "0"]
     environ = {**os.environ, "WORLDLINE_EMBEDDER": "none"}
     process = subprocess.Popen(
         [*command, "--json", "--log"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
