@@ -49,7 +49,7 @@ ON_BOTH = (
 """Tests that every store must pass, whichever engine it lies in."""
 OF_FILES = (
     *("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing", "of_a_file"),
-    *("backup_and_an_export", "hot_tables_stay"),
+    *("backup_and_an_export", "hot_tables_stay", "a_pack_is_never"),
 )
 """What the names of those have in common that are about a file, or take long and are not about the store."""
 
