@@ -39,7 +39,7 @@ test: $(STAMP)
 	@$(MAKE) --no-print-directory --jobs=2 check suite
 
 suite: $(STAMP) browser
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto -p no:langsmith_plugin
 
 bench: $(STAMP)
 	$(BIN)/python bench/engine.py

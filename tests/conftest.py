@@ -1,4 +1,8 @@
-"""Settings and stores that every test may use."""
+"""Settings and stores that every test may use.
+
+A process of its own costs two seconds of CPU to start: take `warm.python()` for `sys.executable` unless the start
+itself is tested, and `serving.running` for a server.
+"""
 
 from __future__ import annotations
 
