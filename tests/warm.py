@@ -50,6 +50,7 @@ def python() -> list[str]:
         [sys.executable, __file__, str(folder / _TOLD), str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # none to be lost in a fork
     )
     theirs.close()
     ours.settimeout(120)

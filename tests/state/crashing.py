@@ -21,7 +21,7 @@ def kill_writers(path: Path, kills: int, seed: int = 0) -> int:
     for turn in range(kills):
         children = [start("facts", path, f"p{turn}{who}", cold=turn == 0) for who in "ab"[: 1 + turn % 2]]
         for child in children:
-            acknowledged.update(killed_after(child, chance.uniform(0, 0.25)))
+            acknowledged.update(killed_after(child, chance.uniform(0, 0.5)))
         check_after(path, acknowledged)
     return len(acknowledged)
 

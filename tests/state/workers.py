@@ -25,7 +25,6 @@ from worldline.config import Config
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Fact, Predicate
-from worldline.reading import read as reading
 from worldline.testing import HashEmbedder
 from worldline.write.load import Link, Note
 
@@ -125,7 +124,7 @@ def facts(path: str, name: str) -> None:
     """Events with facts; acknowledged ones are printed with their number."""
     with Memory.open(path, Config(lock_seconds=60, embedder="none")) as memory:
         memory.register(Predicate("lives_in", functional=True))
-        reading.read("The parser is loaded before anything counts.")
+        memory.remember("Everything is loaded before anything counts.", dry_run=True)
         say("ready")
         number = 0
         while True:
