@@ -5,8 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CODE := src tests examples bench docs
+# Every process that a test starts would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: browser demo test check bench bench-scale soak docs format clean setup
+.PHONY: browser demo test suite check bench bench-scale soak docs format clean setup
 
 setup: $(STAMP)
 
@@ -32,8 +34,12 @@ browser:
 	       && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the explorer will fail until one is installed"
 
-test: check browser
-	$(BIN)/pytest -n auto
+# The checks take one core for half a minute where nothing is cached: the suite runs beside them.
+test: $(STAMP)
+	@$(MAKE) --no-print-directory --jobs=2 check suite
+
+suite: $(STAMP) browser
+	$(BIN)/pytest -n auto -p no:langsmith_plugin
 
 bench: $(STAMP)
 	$(BIN)/python bench/engine.py

@@ -1,4 +1,8 @@
-"""Settings and stores that every test may use."""
+"""Settings and stores that every test may use.
+
+A process of its own costs two seconds of CPU to start: take `warm.python()` for `sys.executable` unless the start
+itself is tested, and `serving.running` for a server.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +53,7 @@ ON_BOTH = (
 """Tests that every store must pass, whichever engine it lies in."""
 OF_FILES = (
     *("shell", "does_not_wait_for_a_writer", "new_file", "scorer", "recall_writes_nothing", "of_a_file"),
-    *("backup_and_an_export", "hot_tables_stay"),
+    *("backup_and_an_export", "hot_tables_stay", "a_pack_is_never"),
 )
 """What the names of those have in common that are about a file, or take long and are not about the store."""
 

@@ -138,6 +138,7 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
+@lru_cache(maxsize=65_536)
 def _plain(token: str) -> str:
     """The token with nothing in it that FTS5 would split at; a strange one is spelt in hex."""
     token = token.replace("'", "")

@@ -99,22 +99,42 @@ def url(db: str) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def wide(browser: Browser) -> Iterator[Page]:
+    """One tab of the size of a desk; a new one for each test would cost most of its time."""
+    context = browser.new_context(viewport={"width": 1360, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
+def page(wide: Page, url: str) -> Iterator[Page]:
     """The explorer, loaded; a fault in its scripts fails the test."""
-    yield from opened(browser, url, viewport={"width": 1360, "height": 900})
+    yield from loaded(wide, url)
 
 
 def opened(browser: Browser, url: str, **how: Any) -> Iterator[Page]:
     """A page in a fresh context."""
     context = browser.new_context(**how)
-    context.set_default_timeout(20_000)
-    made, faults = context.new_page(), []
-    made.on("pageerror", lambda error: faults.append(str(error)))
-    made.goto(url)
-    ready(made)
-    yield made
+    yield from loaded(context.new_page(), url)
     context.close()
+
+
+def loaded(page: Page, url: str) -> Iterator[Page]:
+    """The explorer in a tab, as if it had just been opened; a fault in its scripts fails the test."""
+    faults: list[str] = []
+    page.set_default_timeout(20_000)
+    page.unroute_all()
+    page.goto("about:blank")
+
+    def note(error: object) -> None:
+        faults.append(str(error))
+
+    page.on("pageerror", note)
+    page.goto(url)
+    ready(page)
+    yield page
+    page.remove_listener("pageerror", note)
     assert faults == []
 
 

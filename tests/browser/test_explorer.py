@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conftest import NASTY, opened, ready, shot
+from conftest import NASTY, loaded, opened, ready, shot
 from serving import rest, running
 from worldline import Config, Memory
 from worldline.write.load import Link, Note
@@ -358,9 +358,9 @@ def lively(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def desk(browser: Browser, lively: str) -> Iterator[Page]:
+def desk(wide: Page, lively: str) -> Iterator[Page]:
     """The explorer on that store."""
-    yield from opened(browser, lively, viewport={"width": 1360, "height": 900})
+    yield from loaded(wide, lively)
 
 
 def test_the_answer_stands_on_top_with_its_proof(desk: Page) -> None:

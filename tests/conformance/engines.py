@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from hypothesis import settings
 
-from conformance.server import Server
+from conformance.server import SETTINGS, Server
 from worldline import Memory
 from worldline.config import load
 from worldline.hashing import tenant_number
@@ -44,7 +44,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     state, lock = folder / "postgres.json", folder / "postgres.lock"
     with _alone(lock):
         if not state.exists():
-            server = Server()
+            server = Server(settings=SETTINGS | {"synchronous_commit": "off"})  # nobody kills this one
             server.start()
             with psycopg.connect(server.url(), autocommit=True) as connection:
                 connection.execute(f"CREATE ROLE {ROLE} LOGIN")

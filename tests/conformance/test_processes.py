@@ -26,7 +26,10 @@ def test_processes_write_and_sleep_side_by_side(url: str, tenants: tuple[str, st
     """Two processes on one tenant and one on another, all writing and sleeping at once."""
     one, another = tenants
     names = ((one, "Ana"), (one, "Ben"), (another, "Ana"))
-    children = {(whose, name): start("share", url, whose, name, WRITES) for whose, name in names}
+    children = {
+        (whose, name): start("share", url, whose, name, WRITES, cold=whose == another)
+        for whose, name in names
+    }
     try:
         for child in children.values():
             assert child.stdout is not None

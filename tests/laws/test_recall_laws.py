@@ -1,8 +1,7 @@
 """What recall promises whatever was stored: budgets, time, scopes, and the same answer every time."""
 
 import random
-
-import pytest
+from itertools import product
 
 from worldline import Config, Fact, Memory
 from worldline.clock import Interval
@@ -90,16 +89,16 @@ def test_a_pack_is_never_above_its_budget():
         assert len(shown) <= len(hits)
 
 
-@pytest.mark.parametrize("budget", [0, 1, 7, 8, 25, 60, 200, 1000])
-def test_recall_keeps_its_budget_with_facts_and_doubts(budget):
+def test_recall_keeps_its_budget_with_facts_and_doubts():
     """The whole text, facts, doubt and footer included, is within `max_tokens`."""
     with Memory.open(":memory:", Config(embedder="none")) as memory:
         for n in range(12):
             memory.remember(f"I moved to Lisbon {n} years ago. My sister Ines lives in Porto.", speaker="Ana")
-        for question in ("Where does Ines live?", "What is the price of tea in Quito?", "?", "游泳"):
+        questions = ("Where does Ines live?", "What is the price of tea in Quito?", "?", "游泳")
+        for budget, question in product([0, 1, 7, 8, 25, 60, 200, 1000], questions):
             found = memory.recall(question, max_tokens=budget)
 
-            assert estimate_tokens(found.text) == found.tokens <= budget
+            assert estimate_tokens(found.text) == found.tokens <= budget, (budget, question)
 
 
 # Time ----------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Race(Struct, frozen=True):
 
 def race(path: Path, writers: int, writes: int, readers: int = 2) -> Race:
     """All writers start at one signal; raises when any of them, or a reader, meets an error."""
-    children = [start("write", path, f"w{n}", writes) for n in range(writers)]
+    children = [start("write", path, f"w{n}", writes, cold=n == 0) for n in range(writers)]
     watching = [start("read", path) for _ in range(readers)]
     try:
         return _run(path, children, watching, writes)

@@ -19,9 +19,9 @@ def kill_writers(path: Path, kills: int, seed: int = 0) -> int:
     chance = random.Random(seed)
     acknowledged: set[str] = set()
     for turn in range(kills):
-        children = [start("facts", path, f"p{turn}{who}") for who in "ab"[: 1 + turn % 2]]
+        children = [start("facts", path, f"p{turn}{who}", cold=turn == 0) for who in "ab"[: 1 + turn % 2]]
         for child in children:
-            acknowledged.update(killed_after(child, chance.uniform(0, 0.25)))
+            acknowledged.update(killed_after(child, chance.uniform(0, 0.5)))
         check_after(path, acknowledged)
     return len(acknowledged)
 
@@ -82,7 +82,7 @@ def kill_loaders(path: Path, kills: int, size: int, seed: int = 0) -> int:
     chance, whole = random.Random(seed), 0
     for turn in range(kills):
         file = path.with_name(f"{turn}{path.name}")
-        lines = killed_after(start("load", file, size), chance.uniform(0, size / 400))
+        lines = killed_after(start("load", file, size, cold=turn == 0), chance.uniform(0, size / 400))
         with Memory.open(file) as memory:
             worlds = {node.id for node in memory.list("project", limit=500).items}
             assert {line.split()[1] for line in lines} <= worlds

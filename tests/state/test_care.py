@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import warm
 from worldline import Memory
 from worldline.config import Config
 from worldline.errors import NotAStore, Refused, StoreError
@@ -157,7 +158,7 @@ def test_a_store_that_cannot_be_written_can_be_read() -> None:
         path.chmod(0o444)
         folder.chmod(0o555)
         done = subprocess.run(
-            [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+            [*warm.python(), "-c", code, str(path)], capture_output=True, text=True, check=False
         )
         folder.chmod(0o755)
         lines = done.stdout.splitlines()

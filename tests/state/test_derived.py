@@ -64,6 +64,12 @@ def answers(path: Path) -> Any:
         return recalled, listed, labelled, known, m.context(max_tokens=300).text
 
 
+@pytest.fixture(scope="module")
+def before(filled: Path) -> Any:
+    """What it says while nothing is changed."""
+    return answers(filled)
+
+
 def sql(path: Path, statement: str, args: tuple[Any, ...] = ()) -> None:
     """One statement behind the engine's back."""
     connection = apsw.Connection(str(path))
@@ -130,7 +136,7 @@ def changed(value: Any) -> Any:
 
 @pytest.mark.parametrize(("table", "column"), list(cells()), ids=[f"{t}.{c}" for t, c in cells()])
 def test_no_changed_value_changes_an_answer_silently(
-    filled: Path, tmp_path: Path, table: str, column: str
+    filled: Path, before: Any, tmp_path: Path, table: str, column: str
 ) -> None:
     """A changed value is seen by verify (or keeps the store from opening), or no answer differs."""
     source = apsw.Connection(str(filled))
@@ -139,7 +145,6 @@ def test_no_changed_value_changes_an_answer_silently(
         f"SELECT DISTINCT {name} FROM {table} ORDER BY {name} IS NULL, 1 DESC LIMIT 2"
     ).fetchall()
     source.close()
-    before = answers(filled)
     for number, (value,) in enumerate(values):
         path = Path(shutil.copy(filled, tmp_path / f"{number}.db"))
         try:
@@ -156,7 +161,9 @@ def test_no_changed_value_changes_an_answer_silently(
 
 
 @pytest.mark.parametrize("table", sorted({table for table, _ in cells()} - {"embeddings", "cold_embeddings"}))
-def test_no_lost_row_changes_an_answer_silently(filled: Path, tmp_path: Path, table: str) -> None:
+def test_no_lost_row_changes_an_answer_silently(
+    filled: Path, before: Any, tmp_path: Path, table: str
+) -> None:
     """A row that is gone is noticed by verify (or keeps the store from opening), or no answer differs.
 
     A text without a vector is a usual state (it was told where there was no embedder), so that is not damage.
@@ -166,7 +173,6 @@ def test_no_lost_row_changes_an_answer_silently(filled: Path, tmp_path: Path, ta
     names = [row[1] for row in source.execute(f"PRAGMA table_info({table})").fetchall()]
     source.close()
     its_own = " AND ".join(f'"{name}" IS ?' for name in names)
-    before = answers(filled)
     for number in {0, len(rows) // 2, len(rows) - 1} if rows else ():
         path = Path(shutil.copy(filled, tmp_path / f"{number}.db"))
         sql(path, f"DELETE FROM {table} WHERE {its_own}", rows[number])

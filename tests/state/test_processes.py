@@ -28,7 +28,7 @@ def test_a_new_file_is_made_once_by_eight_processes(tmp_path: Path) -> None:
     """Opening a file that is not there from eight processes at once makes one store."""
     for attempt in range(2):
         path = tmp_path / f"new{attempt}.db"
-        children = [start("open", path) for _ in range(8)]
+        children = [start("open", path, cold=attempt == 0) for _ in range(8)]
         for child in children:
             assert child.stdout is not None
             child.stdout.readline()

@@ -25,7 +25,7 @@ def test_a_killed_night_ends_like_an_undisturbed_one(tmp_path: Path) -> None:
     chance = random.Random(7)
     for _ in range(6):
         killed_after(start("sleep", torn), chance.uniform(0, 0.6))
-    end(start("sleep", torn))
+    end(start("sleep", torn, cold=True))
     with Memory.open(torn, QUICK, embedder=HashEmbedder()) as memory:
         assert products(memory) == wanted
         assert derived(memory) == rows

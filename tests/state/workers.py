@@ -1,4 +1,4 @@
-"""Child processes of the process and crash tests: real interpreters on one real file.
+"""Child processes of the process and crash tests: real processes on one real file.
 
     python workers.py write FILE NAME COUNT     prints a line per acknowledged write
     python workers.py read FILE                 checks snapshots until its standard input ends
@@ -25,19 +25,21 @@ from worldline.config import Config
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Fact, Predicate
-from worldline.reading import read as reading
 from worldline.testing import HashEmbedder
 from worldline.write.load import Link, Note
 
 QUICK = Config(durability="normal", lock_seconds=120, embedder="none")
 
 
-def start(*arguments: object, **options: object) -> subprocess.Popen[str]:
-    """A child of this file with pipes at both ends."""
-    command = [sys.executable, "-W", "error", __file__, *map(str, arguments)]
+def start(*arguments: object, cold: bool = False) -> subprocess.Popen[str]:
+    """A child of this file with pipes at both ends, with an interpreter of its own if it is to start cold."""
+    import warm
+
+    python = [sys.executable] if cold else warm.python()
+    command = [*python, "-W", "error", __file__, *map(str, arguments)]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )  # type: ignore[call-overload,no-any-return]
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def end(child: subprocess.Popen[str], seconds: float = 120) -> list[str]:
@@ -122,7 +124,7 @@ def facts(path: str, name: str) -> None:
     """Events with facts; acknowledged ones are printed with their number."""
     with Memory.open(path, Config(lock_seconds=60, embedder="none")) as memory:
         memory.register(Predicate("lives_in", functional=True))
-        reading.read("The parser is loaded before anything counts.")
+        memory.remember("Everything is loaded before anything counts.", dry_run=True)
         say("ready")
         number = 0
         while True:

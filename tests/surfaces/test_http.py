@@ -14,7 +14,7 @@ import jsonschema
 import orjson
 import pytest
 
-from serving import Rest, rest, running
+from serving import Rest, rest, running, web
 from worldline import Memory
 from worldline.errors import InvalidInput, Refused, WorldlineError
 from worldline.surfaces import auth, http, openapi
@@ -32,7 +32,7 @@ _OTHER_NAMES = {"equivalence_class": "same", "export_identity": "identity"}
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server without tokens."""
-    with running(str(tmp_path_factory.mktemp("http") / "me.db")) as address:
+    with running(str(tmp_path_factory.mktemp("http") / "me.db"), cold=True) as address:
         yield address
 
 
@@ -275,7 +275,7 @@ def test_what_is_known_reaches_the_client(api: Any) -> None:
 
 def test_openapi_describes_every_answer(url: str, api: Any) -> None:
     """The served document names each route once, and real answers fit its schemas."""
-    document = httpx2.get(f"{url}/openapi.json").json()
+    document = web.get(f"{url}/openapi.json").json()
     assert document == orjson.loads(orjson.dumps(openapi.document()))
     operations = [o["operationId"] for methods in document["paths"].values() for o in methods.values()]
     assert len(operations) == len(set(operations)) == len(ROUTES)
@@ -312,7 +312,7 @@ def test_an_empty_name_or_time_is_refused(api: Any, kind: str) -> None:
 
 def test_openapi_is_true_of_lists_plans_times_and_scopes(url: str, api: Any) -> None:
     """Arrays are said to be arrays, a plan may come instead of a graph, and times and scopes say what they take."""
-    document = httpx2.get(f"{url}/openapi.json").json()
+    document = web.get(f"{url}/openapi.json").json()
     id_ = api.note("Acme", "tier: silver")
     api.post("remember", {"text": "I live in Rome.", "speaker": "Ana"})
 
@@ -346,7 +346,7 @@ def test_openapi_is_true_of_lists_plans_times_and_scopes(url: str, api: Any) -> 
 
 def test_allow_names_every_method(url: str) -> None:
     """A method that a path does not know is answered with all that it does."""
-    answer = httpx2.delete(f"{url}/v1/links")
+    answer = web.delete(f"{url}/v1/links")
 
     assert answer.status_code == 405
     assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
@@ -397,7 +397,7 @@ def test_errors_are_problem_documents(
     url: str, method: str, path: str, body: Any, status: int, told: str
 ) -> None:
     """What the caller can mend comes as problem+json with its status and what to do."""
-    answer = httpx2.request(method, f"{url}/v1/{path}", json=body)
+    answer = web.request(method, f"{url}/v1/{path}", json=body)
 
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
@@ -411,14 +411,14 @@ def test_other_pages_are_refused(url: str) -> None:
     note = '{"type":"context","name":"forged"}'
     post = f"{url}/v1/notes"
 
-    assert httpx2.post(post, content=note, headers={"content-type": "text/plain"}).status_code == 415
-    assert httpx2.get(f"{url}/v1/stats", headers={"origin": "http://evil.example"}).status_code == 403
-    assert httpx2.get(f"{url}/v1/stats", headers={"host": "evil.example"}).status_code == 403
-    assert httpx2.post(f"{url}/mcp", json={}, headers={"host": "evil.example"}).status_code == 403
-    assert httpx2.get(f"{url}/v1/stats", headers={"origin": url}).status_code == 200
+    assert web.post(post, content=note, headers={"content-type": "text/plain"}).status_code == 415
+    assert web.get(f"{url}/v1/stats", headers={"origin": "http://evil.example"}).status_code == 403
+    assert web.get(f"{url}/v1/stats", headers={"host": "evil.example"}).status_code == 403
+    assert web.post(f"{url}/mcp", json={}, headers={"host": "evil.example"}).status_code == 403
+    assert web.get(f"{url}/v1/stats", headers={"origin": url}).status_code == 200
     allowed = httpx2.options(post, headers={"origin": url, "access-control-request-method": "POST"})
     assert "access-control-allow-origin" not in allowed.headers
-    assert "default-src 'none'" in httpx2.get(url).headers["content-security-policy"]
+    assert "default-src 'none'" in web.get(url).headers["content-security-policy"]
 
 
 def test_bodies_are_limited_and_checked(url: str) -> None:
@@ -426,14 +426,12 @@ def test_bodies_are_limited_and_checked(url: str) -> None:
     json = {"content-type": "application/json"}
 
     assert (
-        httpx2.post(
-            f"{url}/v1/notes", content=b" " * (http.MAX_BODY + 1), headers=json, timeout=60
-        ).status_code
+        web.post(f"{url}/v1/notes", content=b" " * (http.MAX_BODY + 1), headers=json, timeout=60).status_code
         == 413
     )
-    assert httpx2.post(f"{url}/v1/notes", content=b"{", headers=json).status_code == 400
-    assert httpx2.post(f"{url}/v1/notes", content=b"[]", headers=json).status_code == 400
-    assert httpx2.post(f"{url}/v1/notes", content=b'"\xff"', headers=json).status_code == 400
+    assert web.post(f"{url}/v1/notes", content=b"{", headers=json).status_code == 400
+    assert web.post(f"{url}/v1/notes", content=b"[]", headers=json).status_code == 400
+    assert web.post(f"{url}/v1/notes", content=b'"\xff"', headers=json).status_code == 400
 
 
 def test_many_requests_at_once(url: str) -> None:
@@ -474,10 +472,10 @@ def test_tokens_open_their_own_tenant_only(tmp_path: Path) -> None:
             with rest(url, wrong) as nobody:
                 assert "Bearer" in nobody.get("memories", 401)["detail"]
         assert (
-            httpx2.get(f"{url}/v1/stats", headers={"authorization": "Basic ana-token-0123456789"}).status_code
+            web.get(f"{url}/v1/stats", headers={"authorization": "Basic ana-token-0123456789"}).status_code
             == 401
         )
-        assert httpx2.get(url).status_code == 200
+        assert web.get(url).status_code == 200
 
 
 def test_only_this_machine_without_tokens() -> None:

@@ -17,7 +17,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from serving import rest, running
+import warm
+from serving import rest, running, web
 from worldline import Config, Memory, Scope
 from worldline.errors import InvalidInput, NotFound, Refused, StoreBusy
 from worldline.surfaces import auth, limits, mcp_tools
@@ -110,14 +111,18 @@ def test_serve_with_a_user_binds_every_route(tmp_path):
     db = str(tmp_path / "me.db")
     with Memory.open(db, Config(embedder="none")) as memory:
         bobs = memory.scoped(user="bob").note("context", "Bob's tea", "black").id
-    with running(db, "--user", "ann") as url, rest(url) as client:
+    with (
+        running(db, "--user", "ann") as url,
+        rest(url) as client,
+        httpx2.Client(base_url=url, verify=False, timeout=60) as anyone,
+    ):
         client.post("notes", {"type": "context", "name": "Ann's tea"})
         for route in ROUTES:
             path = route.path.replace("{ref}", bobs).replace("{who}", "bob").replace("{proposal}", bobs)
             for query in ({}, {"user": "bob"}):
-                ask = httpx2.get if route.method == "GET" else httpx2.post
+                ask = anyone.get if route.method == "GET" else anyone.post
                 more = {} if route.method == "GET" else {"json": {"question": "Which tea does Bob like?"}}
-                answer = ask(url + path, params=query, timeout=60, **more)
+                answer = ask(path, params=query, **more)
                 assert "black" not in answer.text, path
                 assert "Bob's tea" not in answer.text, path
                 assert not query or answer.status_code >= 400, path
@@ -150,7 +155,7 @@ def test_tokens_are_hashed_rotated_and_may_only_read(tmp_path):
             call = {"name": "memory_write", "arguments": {"content": "x"}}
             body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
             accepts = {"accept": "application/json, text/event-stream", "authorization": f"Bearer {reader}"}
-            assert "only reads" in httpx2.post(f"{url}/mcp", json=body, headers=accepts).text
+            assert "only reads" in web.post(f"{url}/mcp", json=body, headers=accepts).text
         second = auth.issue(path, "ana", alone=True)
         with rest(url, first) as old, rest(url, second) as new:
             old.get("memories", 401)
@@ -200,7 +205,7 @@ def test_a_thousand_half_sent_requests_delay_nobody(tmp_path, sent):
             with rest(url, TOKEN) as fresh:
                 fresh.post("notes", {"type": "context", "name": f"n{number}"})
             slowest = max(slowest, time.monotonic() - began)
-        metrics = httpx2.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
+        metrics = web.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
         for connection in opened:
             connection.close()
 
@@ -223,7 +228,7 @@ def test_who_leaves_in_the_middle_is_no_fault_of_the_server(tmp_path):
         deadline, told = time.monotonic() + 20, ""
         while "/v1/recall" not in told and time.monotonic() < deadline:
             time.sleep(0.1)
-            told = httpx2.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
+            told = web.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
 
     assert 'route="/v1/recall",status="499"} 1' in told
 
@@ -291,7 +296,7 @@ def test_deep_bodies_are_a_clear_error(tmp_path):
             inner = "[" * depth + "]" * depth
             body = f'{{"type": "context", "name": "x", "metadata": {{"a": {inner}}}}}'
             headers = {"content-type": "application/json"}
-            answer = httpx2.post(f"{url}/v1/notes", content=body, headers=headers)
+            answer = web.post(f"{url}/v1/notes", content=body, headers=headers)
             assert answer.status_code == 400
             assert "nested" in answer.text
             call = (
@@ -299,10 +304,10 @@ def test_deep_bodies_are_a_clear_error(tmp_path):
             )
             rpc = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {call}}}'
             accepts = {**headers, "accept": "application/json, text/event-stream"}
-            answer = httpx2.post(f"{url}/mcp", content=rpc, headers=accepts)
+            answer = web.post(f"{url}/mcp", content=rpc, headers=accepts)
             assert answer.status_code < 500
             assert "error" in answer.text.lower()
-        assert httpx2.get(f"{url}/healthz").json() == {"ok": True}
+        assert web.get(f"{url}/healthz").json() == {"ok": True}
 
 
 def test_depth_is_measured_without_recursion():
@@ -324,7 +329,7 @@ def test_a_client_has_so_many_requests_a_second(tmp_path):
     assert rates.allows("b", 0.0)
     assert rates.allows("a", 0.6)
     with running(str(tmp_path / "me.db"), "--rate", "1") as url:
-        codes = [httpx2.get(f"{url}/v1/stats").status_code for _ in range(12)]
+        codes = [web.get(f"{url}/v1/stats").status_code for _ in range(12)]
     assert codes[0] == 200
     assert 429 in codes
 
@@ -355,7 +360,7 @@ def test_one_tenant_cannot_take_all_places():
 
 def test_metrics_and_logs_hold_no_words(tmp_path):
     """Requests are counted and logged by route, status and time; neither has a word of a memory."""
-    command = [sys.executable, "-m", "worldline", "serve", "--db", str(tmp_path / "me.db"), "--port", "0"]
+    command = [*warm.python(), "-m", "worldline", "serve", "--db", str(tmp_path / "me.db"), "--port", "0"]
     environ = {**os.environ, "WORLDLINE_EMBEDDER": "none"}
     process = subprocess.Popen(
         [*command, "--json", "--log"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
@@ -367,7 +372,7 @@ def test_metrics_and_logs_hold_no_words(tmp_path):
                 pool.map(lambda n: client.post("notes", {"type": "context", "name": f"zebra {n}"}), range(8))
             )
             client.get("people/zebra", 404)
-        metrics = httpx2.get(f"{url}/metrics").text
+        metrics = web.get(f"{url}/metrics").text
     finally:
         process.terminate()
         _, log = process.communicate(timeout=20)

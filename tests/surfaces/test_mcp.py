@@ -15,6 +15,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+import warm
 from clock import children_cpu
 from serving import running
 from worldline import Config, Memory, Scope
@@ -37,12 +38,13 @@ def db(tmp_path: Path) -> str:
     return str(tmp_path / "me.db")
 
 
-def stdio(db: str, *args: str, **environ: str) -> Client:
+def stdio(db: str, *args: str, cold: bool = False, **environ: str) -> Client:
     """A client whose server is a child process on standard input and output."""
     environ = {"WORLDLINE_DB": db, "WORLDLINE_EMBEDDER": "none", **environ}
     environ |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    command = ["-m", "worldline", "mcp", *args]
-    return Client(StdioServerParameters(command=sys.executable, args=command, env=environ))
+    python, *more = [sys.executable] if cold else warm.python()
+    command = [*more, "-m", "worldline", "mcp", *args]
+    return Client(StdioServerParameters(command=python, args=command, env=environ))
 
 
 class Tools:
@@ -498,7 +500,7 @@ def test_several_clients_and_the_shell_on_one_file(db: str) -> None:
 
     async def shell() -> None:
         for number in range(3):
-            command = [sys.executable, "-m", "worldline", "note", "context", f"shell {number}", "--db", db]
+            command = [*warm.python(), "-m", "worldline", "note", "context", f"shell {number}", "--db", db]
             process = await asyncio.create_subprocess_exec(
                 *command, stdout=subprocess.DEVNULL, env=dict(os.environ)
             )
@@ -532,7 +534,7 @@ def test_first_answer_after_a_cold_start(db: str) -> None:
         assert (await call("recall", question="Which tier is Acme on?"))["items"]
 
     def first() -> None:
-        session(stdio(db, WORLDLINE_EMBEDDER="auto"), work)
+        session(stdio(db, cold=True, WORLDLINE_EMBEDDER="auto"), work)
 
     def load() -> None:
         subprocess.run([sys.executable, "-c", loading], check=True)

@@ -159,6 +159,20 @@ def test_none_of_the_pipelines_code_runs() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_the_tokenizer_is_the_one_of_the_files() -> None:
+    """Built once by ourselves, it has the rules that the files hold and cuts every special case as they say."""
+    import spacy
+
+    ours = parser._pipeline().tokenizer
+    theirs = spacy.blank("en").tokenizer.from_disk(installed() / "tokenizer", exclude=["vocab"])
+    theirs.infix_finditer, theirs.token_match = ours.infix_finditer, ours.token_match
+
+    assert ours.rules == theirs.rules
+    for case in ours.rules:
+        text = f"so {case} or ({case})"
+        assert [(t.text, t.norm_) for t in ours(text)] == [(t.text, t.norm_) for t in theirs(text)]
+
+
 def test_the_reader_is_named() -> None:
     """What read a text can be told, and nothing is wrong with it."""
     assert parser.active() == f"spacy en_core_web_sm {VERSION}"

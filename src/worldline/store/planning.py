@@ -7,6 +7,8 @@ So each store carries these: of a million rows all are of one tenant, and an ind
 
 from __future__ import annotations
 
+from functools import cache
+
 import apsw
 
 from worldline.store.schema import CLUSTERED, INDEXES, TABLES, key_of
@@ -55,7 +57,8 @@ def _columns(definition: str) -> list[str]:
     return inside[: inside.index(")")].split(", ")
 
 
-def figures() -> list[tuple[str, str, str]]:
+@cache
+def figures() -> tuple[tuple[str, str, str], ...]:
     """(table, index, figures) of every index, as SQLite keeps them."""
     found = []
     for table in TABLES:
@@ -65,7 +68,7 @@ def figures() -> list[tuple[str, str, str]]:
     for name, definition in INDEXES.items():
         table = definition.partition(" ON ")[2].partition(" ")[0]
         found.append((table, name, _figure(table, name, len(_columns(definition)))))
-    return found
+    return tuple(found)
 
 
 def _figure(table: str, index: str, columns: int) -> str:
