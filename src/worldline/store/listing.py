@@ -131,25 +131,27 @@ def worlds(view: View) -> tuple[tuple[Node, str], ...]:
 
 def amounts(view: View) -> Amounts:
     """How much this tenant holds, as far as scope and world reach."""
-    nodes = view.query(
-        f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
+    believed = view.query(
+        f"SELECT b.type, count(DISTINCT CASE WHEN {view.seen()} THEN b.line END), count(DISTINCT b.node), count(*)"
+        f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
         " GROUP BY b.type ORDER BY b.type"
     )
-    edges = view.query(
-        f"SELECT e.type, count(*) FROM edges e WHERE e.tenant = :t AND {view.time('e')}"
+    linked = view.query(
+        f"SELECT e.type, count(CASE WHEN {view.time('e')} THEN 1 END), count(*) FROM edges e WHERE e.tenant = :t"
         f" AND {view.scoped('e')} AND {view.edge_ever_inside()} GROUP BY e.type ORDER BY e.type"
     )
-    versions, beliefs, edge_rows, changesets, events = view.query(
-        "SELECT count(DISTINCT b.node), count(*),"
-        f" (SELECT count(*) FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} AND {view.edge_ever_inside()}),"
-        " (SELECT count(*) FROM log l WHERE l.tenant = :t),"
+    changesets, events = view.query(
+        "SELECT (SELECT count(*) FROM log l WHERE l.tenant = :t),"
         " (SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
         " AND v.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
         f" AND b.node = n.id AND {view.scoped('b')} AND {view.ever_inside('b.line')}))"
-        f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
+    nodes = {type_: seen for type_, seen, _, _ in believed if seen}
+    edges = {type_: held for type_, held, _ in linked if held}
+    versions, beliefs = (sum(row[at] for row in believed) for at in (2, 3))
+    edge_rows = sum(row[2] for row in linked)
     merges = len(view.proposals("p.status = 'pending'"))
-    return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
+    return Amounts(nodes, edges, versions, beliefs, edge_rows, changesets, events, merges)
 
 
 def span(view: View) -> dict[str, Interval | None]:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 EXACT = 20_000
 BESIDE = 50
 """So many more than asked for are compared again to the last bit."""
+WIDE, NARROW = 8, 3
+"""So many times as many as asked for are chosen by their signs, and so many are compared exactly."""
 _REMEMBERED = 8
 """So many scopes whose rows are remembered between searches."""
 _ENTRY = 64
@@ -106,7 +108,7 @@ class VectorIndex:
                 near = [one for i in looked for one in i._few.within(query, depth, scopes, nodes)]
                 return sorted(near, key=lambda found: (-found[1], found[0]))[:depth]
             pieces = [piece for index in looked for piece in index._pieces(scopes, nodes)]
-        chosen = signs.most_alike(pieces, query, 8 * depth + 800, depth + depth // 2)
+        chosen = signs.most_alike(pieces, query, WIDE * depth + 800, NARROW * depth)
         compared = _read(view, chosen.tolist(), len(query))
         self._compared = query, compared
         return compared.nearest(query, depth)
