@@ -98,7 +98,7 @@ def test_the_next_process_reads_the_file(path: Path, monkeypatch: pytest.MonkeyP
     assert counts == [1]
 
 
-@pytest.mark.parametrize("damage", ["cut", "bit", "empty", "header", "other"])
+@pytest.mark.parametrize("damage", ["cut", "bit", "empty", "header", "other", "huge"])
 def test_a_damaged_file_is_made_anew(path: Path, damage: str) -> None:
     """Cut, changed or something else: it counts as none, answers are the same, and a whole one is written."""
     first = told(path)
@@ -111,6 +111,9 @@ def test_a_damaged_file_is_made_anew(path: Path, damage: str) -> None:
             "bit": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
             "empty": b"",
             "header": whole[:8] + b"{" + whole[9:],
+            "huge": whole[:8]
+            + whole[8:1024].replace(b'"rows":600', b'"rows":%d' % (1 << 61)).rstrip().ljust(1016)
+            + whole[1024:],
             "other": b"SQLite format 3\0" * 100,
         }[damage]
     )

@@ -10,6 +10,7 @@ missing, damaged, of another history or from before something was erased counts 
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import zlib
@@ -394,7 +395,7 @@ def read(path: str) -> tuple[SignsPart, Stamp] | None:
     )  # fmt: skip
     arrays, at = [], len(begin)
     for kind, shape in shapes:
-        count = int(np.prod(shape))
+        count = math.prod(shape)
         if min(shape) < 0 or at + 8 * count > len(held):
             return None
         arrays.append(np.frombuffer(held, kind, count, at).reshape(shape))
