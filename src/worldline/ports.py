@@ -65,6 +65,7 @@ class Store(Protocol):
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
     shares: dict[tuple[int, str], Any]
+    counts: dict[Any, Any]
     swept: set[str]
     leaves: dict[int, Any]
     met: set[tuple[int, str]]

@@ -110,3 +110,21 @@ def test_what_changed_at_a_moment_holds_and_does_not_come_up(memory: Memory) -> 
         title for title in ("About Ana", "Coming up", "What holds") if "Faro" in str(lines(memory, title))
     ] == []
     assert "no longer: Ana lives in Faro" in lines(memory, "Changed lately")
+
+
+def test_what_was_said_long_ago_is_not_read_for_it(tmp_path) -> None:
+    """With eight times as many messages the block takes hardly more steps of the store: it finds the newest."""
+    steps = []
+    with Memory.open(tmp_path / "m.db", Config(embedder="none", understand="off")) as memory:
+        for size in (400, 2800):
+            memory.remember(
+                messages=[{"name": "Ana", "content": f"Note {n} of {size}."} for n in range(size)]
+            )
+            memory.context()
+            seen: list[int] = []
+            connection = memory.handle.store.connection()
+            connection.set_progress_handler(lambda seen=seen: seen.append(1) or False, 100)
+            memory.context()
+            connection.set_progress_handler(None)
+            steps.append(len(seen))
+    assert steps[1] < 1.5 * steps[0], steps

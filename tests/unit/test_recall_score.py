@@ -1,15 +1,18 @@
 """The pure part of recall: cues, described texts, kinds, features, score, evidence."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from worldline.read.cues import ask
 from worldline.read.features import measure
-from worldline.read.meeting import is_slip
+from worldline.read.meeting import degrees, is_slip, met, needs
 from worldline.read.score import how_many, judge, rank, score, settle
 from worldline.read.turns import Corpus, Turn
 from worldline.read.weights import EVIDENCE, WEIGHTS
+from worldline.rules import describe as described
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.rules.kinds import asked_kinds, tags_of
 from worldline.text import words
@@ -276,3 +279,52 @@ def test_a_fact_that_meets_the_question_speaks_for_its_turn():
 
     points = [score(asked, [one], corpus).scores[0] for one in (turn, other, fitting)]
     assert points[0] == points[1] < points[2]
+
+
+HINTED = (
+    "Several of us ran a half marathon; the third was once a dozen, hundreds or thousands.",
+    "It cost $40, or 12 euros.",
+    "I waited an hour, a few mins, two more yrs and a decade.",
+    "See you at noon, at 7 pm or 12:30, at midnight.",
+    "Some 12 % or per cent; one percent more.",
+    "In May, on March 3, on 2024-05, 4/5, the 3rd, 1999.",
+    'She said "never mind".',
+    "This morning, last weekend, since Sunday, soon, when I was small, years ago, 2019, in July.",
+    "Always say so. From now on be brief. When I ask, each time I need it, going forward.",
+    "I'd rather than that; my favourite; I can't stand it; I'm allergic, hesitant, a fan, into it; I tend to.",
+    "I'll come, we'll see, I plan, I will, looking forward, can't wait, going to go.",
+    "Nothing at all.",
+    "ALWAYS LIKE YOU, AND PREFERABLY TWICE.",
+    "K\u212aelvin \u0131 \u017foon",
+    "",
+)
+
+
+def test_what_is_looked_for_first_hides_no_sign(monkeypatch):
+    """A text has the signs that its patterns find, whether or not plain words say beforehand that one may match."""
+    table = (Path(__file__).parent / "gate_messages.tsv").read_text("utf-8").splitlines()
+    texts = [*HINTED, *(part for line in table for part in line.split("\t"))]
+    found = [(described._flags(text), described.is_standing(text)) for text in texts]
+    monkeypatch.setattr(described, "_HINTS", {})
+    assert found == [(described._flags(text), described.is_standing(text)) for text in texts]
+    assert len({flags for flags, _ in found}) > 30
+
+
+def test_a_pool_is_met_as_each_of_its_texts():
+    """What many texts meet of a question together is what each meets by itself."""
+    asked = ask("Which instrumnt did Ana's sister teach at the weighing school?", SAID, ("ana",))
+    wanted = [need for need in needs(asked, Corpus(1, 1.0, {})) if need.stem]
+    texts = [
+        " ".join(words(text))
+        for text in (
+            "My sister teaches the cello.", "The weight of an instrument.", "School is over, teacher.", "Nothing.", "",
+            "Instruments and instrument makers weigh little.",
+        )
+    ]  # fmt: skip
+    weights = [need.weight for need in wanted]
+    for row, text in zip(met(wanted, texts), texts, strict=True):
+        alone = degrees(wanted, text)
+        assert row.tolist() == pytest.approx(
+            [one * weight / sum(weights) for one, weight in zip(alone, weights, strict=True)]
+        )
+    assert any(0 < degree < 1 for text in texts for degree in degrees(wanted, text))

@@ -203,7 +203,12 @@ def met(wanted: Sequence[Need], texts: Sequence[str]) -> Column:
     """Texts × needs: how far each text, as stems, meets each need, as a share of the whole; the person aside."""
     told = [need for need in wanted if need.stem]
     weights = np.array([need.weight for need in told])
-    found = np.array([degrees(told, text) for text in texts]).reshape(len(texts), len(told))
+    said = [frozenset(text.split()) for text in texts]
+    every = set().union(*said)
+    apart, asked = f" {' '.join(every)} ", {need.stem for need in told}
+    ways = [_meeting(need, every, apart, asked) | {need.stem: 1.0} for need in told]
+    found = np.array([[_best(hits, tokens) for hits in ways] for tokens in said])
+    found = found.reshape(len(texts), len(told))
     return np.asarray(found * weights / max(float(weights.sum()), 1e-9))
 
 
@@ -236,6 +241,10 @@ def sentences(turn: Turn) -> list[str]:
 def degrees(wanted: Sequence[Need], said: str) -> list[float]:
     """How far a text, as stems, meets each need."""
     return [_most(hits) for hits in _hits(wanted, said)]
+
+
+def _best(hits: Mapping[str, float], tokens: frozenset[str]) -> float:
+    return 0.0 if tokens.isdisjoint(hits) else max(hits[token] for token in hits if token in tokens)
 
 
 def _most(hits: Mapping[str, float]) -> float:

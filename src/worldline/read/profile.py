@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 RECENT = 2000
 """So many turns are counted where no row of sleep's fits the view, the newest."""
 SAMPLE = 300
-"""So many turns are looked at for the words that somebody uses more than others."""
+"""So many turns are looked at for the words somebody uses more than others; of partners so many new ones count."""
 SPEAKERS, PARTNERS = 500, 10
 """So many people are read of what sleep keeps; of so many partners, what they said since."""
 FACTS, RELATIONS, LANDMARKS, TELLING = 60, 20, 40, 8
@@ -160,9 +160,8 @@ def _rows(view: View, who: Person) -> ProfileRows:
         _add(rows, speaker, _recent(view, speaker, _upto(rows, speaker)))
     own = [rows.tallies[speaker] for speaker in who.speakers if speaker in rows.tallies]
     others = {name for one in own for name in one.answers} - set(who.speakers)
-    most = RECENT if is_plain(view) else SAMPLE
     for speaker in sorted(others)[:PARTNERS]:
-        _add(rows, speaker, _recent(view, speaker, _upto(rows, speaker), most))
+        _add(rows, speaker, _recent(view, speaker, _upto(rows, speaker), SAMPLE))
     return rows
 
 

@@ -144,21 +144,26 @@ class Matcher:
         ]
         return np.array(rows, np.float32).reshape(len(asked.words), len(known))
 
-    def quick(self, asked: PlannedQuestion) -> Callable[[Sequence[Hop], int], float]:
-        """The score of a chain without the meaning of it as a whole; many are of the same relations, and scored once.
+    def quick(self, asked: PlannedQuestion) -> Callable[[Sequence[Hop], int], Callable[[Hop], float]]:
+        """Given a chain, the score of it with one more hop, without the meaning of it as a whole.
 
-        It holds until further relations are learned.
+        Many are of the same relations, and scored once. It holds until further relations are learned.
         """
         tables = self._tables(asked)
-        known: dict[tuple[int, tuple[tuple[str, bool], ...]], float] = {}
+        known: dict[tuple[Any, ...], float] = {}
 
-        def score(hops: Sequence[Hop], start: int) -> float:
-            key = (start, tuple((hop.relation, hop.inverse) for hop in hops))
-            if key not in known:
-                known[key] = self.shape(asked, hops, start, tables)
-            return known[key]
+        def after(hops: Sequence[Hop], start: int) -> Callable[[Hop], float]:
+            begun = start, *((hop.relation, hop.inverse) for hop in hops)
 
-        return score
+            def score(hop: Hop) -> float:
+                key = (*begun, hop.relation, hop.inverse)
+                if key not in known:
+                    known[key] = self.shape(asked, (*hops, hop), start, tables)
+                return known[key]
+
+            return score
+
+        return after
 
     def _tables(self, asked: PlannedQuestion) -> tuple[Any, Any]:
         table = self.table(asked)
@@ -219,8 +224,8 @@ class Matcher:
 
     def careful(self, asked: PlannedQuestion, chains: Sequence[tuple[Sequence[Hop], int]]) -> list[float]:
         """The full score: shape, and what whole chains mean."""
-        score = self.quick(asked)
-        scores = [score(hops, start) for hops, start in chains]
+        after = self.quick(asked)
+        scores = [after(hops[:-1], start)(hops[-1]) for hops, start in chains]
         if self.likeness.embed is None or not chains:
             return scores
         return self._with_meaning(asked, chains, scores)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
+from operator import itemgetter
 from typing import Protocol
 
 import msgspec
@@ -110,16 +111,19 @@ def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Pat
     for _ in range(MAX_HOPS):
         ends = {_end(asked, path) for path in frontier}
         steps = _steps(ends, graph)
-        grown = [
-            (path, hop)
+        further = [
+            (path, [hop for hop in steps.get(_end(asked, path), ()) if hop.target not in path.seen])
             for path in frontier
-            for hop in steps.get(_end(asked, path), ())
-            if hop.target not in path.seen
         ]
-        matcher.learn({(hop.relation, hop.phrase) for _, hop in grown})
-        score = matcher.quick(asked)
-        best = nsmallest(BEAM, grown, key=lambda g: -score((*g[0].hops, g[1]), g[0].start))
-        frontier = [_Path((*path.hops, hop), path.seen | {hop.target}, path.start) for path, hop in best]
+        matcher.learn({(hop.relation, hop.phrase) for _, hops in further for hop in hops})
+        after = matcher.quick(asked)
+        grown = [
+            (-score, path, hop)
+            for path, hops in further
+            for hop, score in zip(hops, map(after(path.hops, path.start), hops), strict=True)
+        ]
+        best = nsmallest(BEAM, grown, key=itemgetter(0))
+        frontier = [_Path((*path.hops, hop), path.seen | {hop.target}, path.start) for _, path, hop in best]
         found += [p for p in frontier if p.hops[-1].target not in named]
         if not frontier:
             break

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant
@@ -71,7 +70,7 @@ def newest_facts(view: View, most: int) -> list[HeldFact]:
     rows = view.query(
         f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
         " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id"
-        f" WHERE b.tenant = :t AND b.type = 'Fact' AND {view.seen()} ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        f" WHERE b.tenant = :t AND b.type = 'Fact' AND {view.seen()} ORDER BY b.vf DESC, b.node DESC LIMIT :most",
         most=most,
     )
     return [_held(row) for row in rows]
@@ -92,7 +91,7 @@ def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[H
         " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
         f" AND b.vf >= :start AND b.vf < :end AND (b.vf > :v OR f.dated <> 0 AND b.precision IS NOT NULL)"
         f" AND b.vt > :v AND {_known(view)}"
-        " ORDER BY b.vf, n.id LIMIT :most",
+        " ORDER BY b.vf, b.node LIMIT :most",
         start=start, end=end, most=most,
     )  # fmt: skip
     return [_held(row) for row in rows]
@@ -109,13 +108,17 @@ def facts_ended(view: View, since: Instant, most: int) -> list[HeldFact]:
     return [_held(row) for row in rows]
 
 
-def notes_of(view: View, types: Collection[str], most: int) -> list[Node]:
-    """Notes of these types that hold now, newest first."""
+def notes_of(view: View, types: Sequence[str], most: int) -> list[Node]:
+    """Notes of these types that hold now, newest first; of each type no more are read than are wanted."""
+    each = (
+        f"SELECT * FROM (SELECT b.* FROM beliefs b WHERE b.tenant = :t AND b.type = :type{at} AND {view.seen()}"
+        " ORDER BY b.vf DESC, b.node DESC LIMIT :most) newest"
+        for at in range(len(types))
+    )
     rows = view.query(
-        f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
-        f" AND b.type IN (SELECT value FROM json_each(:types)) AND {view.seen()}"
-        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
-        types=orjson.dumps(list(types)).decode(), most=most,
+        f"SELECT {NODE} FROM ({' UNION ALL '.join(each)}) b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " ORDER BY b.vf DESC, b.node DESC LIMIT :most",
+        **{f"type{at}": type_ for at, type_ in enumerate(types)}, most=most,
     )  # fmt: skip
     return [node_from(row) for row in rows]
 

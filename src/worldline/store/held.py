@@ -66,6 +66,8 @@ class Held:
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.shares: dict[tuple[int, str], Share] = {}
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
+        self.counts: dict[Any, Any] = {}
+        """How much a view holds, as it was counted after some changeset."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self.leaves: dict[int, Any] = {}
@@ -81,6 +83,7 @@ class Held:
         self.meanings.clear()
         self.common.clear()
         self.shares.clear()
+        self.counts.clear()
         self.shown.clear()
         forget_names()
 
@@ -109,6 +112,7 @@ class Held:
     def forget(self, tenant: str) -> None:
         """Drops what is kept in mind of a tenant whose rows were replaced."""
         self.vectors.pop(tenant, None)
+        self.counts.clear()
         self.swept.discard(tenant)
 
     def index_of(self, tenant: str) -> Vectors:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, FOREVER, Instant, Interval
+from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval
 from worldline.hashing import node_id, world_hash
 from worldline.model import Metadata, Node
 from worldline.ports import View
@@ -129,27 +129,73 @@ def worlds(view: View) -> tuple[tuple[Node, str], ...]:
 # Amounts ------------------------------------------------------------------------------------------
 
 
+class _Counted(NamedTuple):
+    """What everything amounts to, and from when until when that stays so if nobody writes."""
+
+    head: bytes
+    since: Instant
+    until: Instant
+    visible: dict[str, int]
+    edges: dict[str, int]
+    rows: tuple[int, int, int]
+    """Versions, beliefs, edges."""
+
+
+_COUNTS = 64
+"""Of so many views it is kept in mind how much they hold."""
+
+
 def amounts(view: View) -> Amounts:
-    """How much this tenant holds, as far as scope and world reach."""
-    nodes = view.query(
-        f"SELECT b.type, count(DISTINCT b.line) FROM beliefs b WHERE b.tenant = :t AND {view.seen()}"
-        " GROUP BY b.type ORDER BY b.type"
-    )
-    edges = view.query(
-        f"SELECT e.type, count(*) FROM edges e WHERE e.tenant = :t AND {view.time('e')}"
-        f" AND {view.scoped('e')} AND {view.edge_ever_inside()} GROUP BY e.type ORDER BY e.type"
-    )
-    versions, beliefs, edge_rows, changesets, events = view.query(
-        "SELECT count(DISTINCT b.node), count(*),"
-        f" (SELECT count(*) FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} AND {view.edge_ever_inside()}),"
-        " (SELECT count(*) FROM log l WHERE l.tenant = :t),"
+    """How much this tenant holds, as far as scope and world reach; counted once between two writes."""
+    head, changesets, events = view.query(
+        "SELECT (SELECT head FROM tenants WHERE tenant = :t), (SELECT count(*) FROM log l WHERE l.tenant = :t),"
         " (SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
         " AND v.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
         f" AND b.node = n.id AND {view.scoped('b')} AND {view.ever_inside('b.line')}))"
-        f" FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
     )[0]
+    counted = _counted(view, bytes(head or b""))
     merges = len(view.proposals("p.status = 'pending'"))
-    return Amounts(dict(nodes), dict(edges), versions, beliefs, edge_rows, changesets, events, merges)
+    return Amounts(dict(counted.visible), dict(counted.edges), *counted.rows, changesets, events, merges)
+
+
+def _counted(view: View, head: bytes) -> _Counted:
+    """From mind, where nobody has written since and nothing has begun or ended."""
+    if view.known < LATEST or view.closed or view.labels or not view.is_snapshot:
+        return _count(view, head)
+    key = view.tenant, tuple(view.scope.bound().items()), view.world, view.quarantined, view.hindsight
+    held: dict[Any, _Counted] = view.store.counts
+    found = held.get(key)
+    if found is None or found.head != head or not found.since <= view.valid < found.until:
+        if len(held) >= _COUNTS:
+            held.clear()
+        found = held[key] = _count(view, head)
+    return found
+
+
+def _count(view: View, head: bytes) -> _Counted:
+    turns = (
+        "min(CASE WHEN {0}.vf > :v THEN {0}.vf ELSE :forever END), min(CASE WHEN {0}.vt > :v THEN {0}.vt ELSE"
+        " :forever END)"
+    )
+    believed = view.query(
+        f"SELECT b.type, count(DISTINCT CASE WHEN {view.seen()} THEN b.line END), count(DISTINCT b.node), count(*),"
+        f" {turns.format('b')} FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')}"
+        f" AND {view.ever_inside('b.line')} GROUP BY b.type ORDER BY b.type"
+    )
+    linked = view.query(
+        f"SELECT e.type, count(CASE WHEN {view.time('e')} THEN 1 END), count(*), {turns.format('e')} FROM edges e"
+        f" WHERE e.tenant = :t AND {view.scoped('e')} AND {view.edge_ever_inside()} GROUP BY e.type ORDER BY e.type"
+    )
+    until = min((moment for row in (*believed, *linked) for moment in row[-2:]), default=FOREVER)
+    versions, beliefs = (sum(row[at] for row in believed) for at in (2, 3))
+    return _Counted(
+        head,
+        view.valid,
+        until,
+        {row[0]: row[1] for row in believed if row[1]},
+        {row[0]: row[1] for row in linked if row[1]},
+        (versions, beliefs, sum(row[2] for row in linked)),
+    )
 
 
 def span(view: View) -> dict[str, Interval | None]:

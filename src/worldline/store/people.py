@@ -17,6 +17,8 @@ from worldline.store.view import LISTED, listed
 from worldline.text import fold, unsigned
 
 _MOST_SPEAKERS = 2000
+_SPELLINGS = 100
+"""Of so many texts of a speaker, those that came first, the name is taken: nobody reads all that somebody ever said."""
 _MERGED = "EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted')"
 
 
@@ -109,8 +111,9 @@ def speakers(view: View) -> list[str]:
 def written(view: View, speaker: str) -> str:
     """A speaker's name as it was first written; empty for nobody."""
     parts = (
-        f"SELECT * FROM (SELECT {place} AS place, n.name FROM {table} t CROSS JOIN nodes n ON n.tenant = t.tenant"
-        " AND n.id = t.node WHERE t.tenant = :t AND t.speaker = :speaker ORDER BY t.node LIMIT 1) s"
+        f"SELECT * FROM (SELECT {place} AS place, n.name FROM (SELECT x.node FROM {table} x WHERE x.tenant = :t"
+        f" AND x.speaker = :speaker LIMIT {_SPELLINGS}) t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node"
+        " ORDER BY t.node LIMIT 1) s"
         for place, table in enumerate(TABLES)
     )
     rows = view.query(f"{' UNION ALL '.join(parts)} ORDER BY 1 LIMIT 1", speaker=speaker)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from worldline.ports import Row
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectors import BESIDE, Newest, VectorIndex, WorldIndex
+from worldline.store.vectors import BESIDE, EXACT, Few, Newest, VectorIndex, WorldIndex
 from worldline.store.view import LISTED, listed
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCANS = 2
 """So many questions about a tenant are left to the server."""
-SMALL, LARGEST = 2_000, 50_000
+SMALL, LARGEST = 2_000, EXACT
 """A tenant with no more vectors is loaded at once, which takes no longer than a few questions to the server; one with
 more than the second number never is."""
 TABLES = ("embeddings", "cold_embeddings")
@@ -116,7 +116,7 @@ class ScannedIndex:
             f" ON v.passage >= j.value * {WORDS_PER_NODE} AND v.passage < (j.value + 1) * {WORDS_PER_NODE}",
             among=listed(nodes),
         )
-        return _index(rows, len(query)).cosines(view, query, nodes)
+        return _index(rows, len(query)).cosines(query, nodes)
 
 
 def _held(view: View) -> str:
@@ -126,9 +126,9 @@ def _held(view: View) -> str:
     return f"({' UNION ALL '.join(parts)})"
 
 
-def _index(rows: Sequence[Row], width: int) -> VectorIndex:
+def _index(rows: Sequence[Row], width: int) -> Few:
     """A few vectors, to be compared as all of them would be."""
-    found = VectorIndex()
+    found = Few()
     found.take(rows, width)
     return found
 

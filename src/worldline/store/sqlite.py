@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import struct
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from worldline.errors import (
     StoreFull,
 )
 from worldline.hashing import ALGORITHM, tenant_number
-from worldline.ports import Row, Store, Tenant
+from worldline.ports import Row, Store, Tenant, Vectors
 from worldline.store import migrate, planning
 from worldline.store.dialect import open_store
 from worldline.store.held import TENANT, USED, Held, its_own
@@ -48,6 +49,7 @@ from worldline.store.schema import (
     on_conflict,
     quoted,
 )
+from worldline.store.vectors import VectorIndex
 
 try:
     import fcntl
@@ -144,6 +146,27 @@ class SqliteStore(Held):
             finally:
                 connection.set_busy_timeout(int(self.config.lock_seconds * 1000))
                 connection.execute(f"PRAGMA synchronous = {self.config.durability}")
+
+    # Signs of vectors, in files beside the store ---------------------------------------------------
+
+    def _new_index(self) -> Vectors:
+        return VectorIndex(beside=self)
+
+    def signs_path(self, tenant: int) -> str:
+        """The file with the signs of a tenant's vectors; none for a store in memory."""
+        return "" if self.in_memory else f"{self.path}.signs-{tenant & (1 << 64) - 1:016x}"
+
+    def keep_signs(self, tenant: int, moved: int, write: Callable[[str], None]) -> bool:
+        """Has the file written, unless rows were moved or erased since, or somebody else writes."""
+        if self.in_memory or not _is_writable(self.path):
+            return False
+        with contextlib.suppress(apsw.Error, StoreError, OSError), self._exclusive(wait=False):
+            self._require_place()
+            with closing(only_reading(self.path)) as now:  # this thread may be looking at an older state
+                if now.execute("SELECT moved FROM tenants WHERE tenant = ?", (tenant,)).get == moved:
+                    write(self.signs_path(tenant))
+                    return True
+        return False
 
     def _file(self) -> apsw.Connection:
         if not self.in_memory and not _is_writable(self.path):
@@ -353,6 +376,7 @@ class SqliteStore(Held):
             ).fetchall()
             connection.execute("PRAGMA secure_delete = ON")
             try:
+                drop_signs(self.path)
                 planning.tell(connection)
                 connection.execute("VACUUM")
             finally:
@@ -453,6 +477,13 @@ class SqliteStore(Held):
         for name in BULK:
             self.execute(f"CREATE {INDEXES[name].replace('INDEX', 'INDEX IF NOT EXISTS', 1)}")
         planning.tell(self.connection())
+
+
+def drop_signs(path: str) -> None:
+    """Takes away the files with the signs of vectors; they are made anew when they are needed."""
+    there = Path(path)
+    for file in there.parent.glob(f"{glob.escape(there.name)}.signs-*"):
+        file.unlink(missing_ok=True)
 
 
 def only_reading(path: str) -> apsw.Connection:
@@ -640,6 +671,10 @@ class ReadOnlyStore(SqliteStore):
     def _file(self) -> apsw.Connection:
         return only_reading(self.path)
 
+    def keep_signs(self, tenant: int, moved: int, write: Callable[[str], None]) -> bool:
+        """Never: nothing is written here, nor beside it."""
+        return False
+
     def _make(self) -> None:
         raise NotAStore(f"{self.path} is empty and not a Worldline store")
 
@@ -683,6 +718,7 @@ def put_back(backup: str | Path, target: str | Path, config: Config) -> int:
             raise StoreError(f"{source} is damaged itself ({wrong[0]}); name another backup")
         handle = locked(f"{there}.lock", config.lock_seconds)
         try:
+            drop_signs(str(there))
             store.backup(str(there))
         finally:
             os.close(handle)

@@ -1,21 +1,23 @@
-"""The vector lane's index: every stored vector in memory, caught up from SQL before each search.
+"""The vector lane's index, caught up from SQL before each search.
 
-It is disposable: the truth is the `embeddings` table, and this is rebuilt from it at any time. A
-search is exact up to `EXACT` rows; above that, a sketch of fewer dimensions chooses the rows that
-are compared exactly. It knows nothing of time and worlds: the view filters what it returns.
+It is disposable: the truth is the `embeddings` table, and this is rebuilt from it at any time. Up to `EXACT` vectors
+lie in memory and are all compared. Of more, memory holds the signs alone (`signs`), which choose the few hundred that
+are read from SQL and compared exactly. It knows nothing of time and worlds: the view filters what it returns.
 """
 
 from __future__ import annotations
 
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
+import orjson
 from msgspec import Struct
 
 from worldline.errors import Conflict
 from worldline.ports import View
+from worldline.store import signs
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -31,13 +33,14 @@ if TYPE_CHECKING:
 EXACT = 20_000
 BESIDE = 50
 """So many more than asked for are compared again to the last bit."""
-SKETCH = 64
-_SAMPLE = 4096
-"""The sketch keeps the main directions of so many vectors: always the first ones, whatever comes later."""
+WIDE, NARROW = 8, 3
+"""So many times as many as asked for are chosen by their signs, and so many are compared exactly."""
 _REMEMBERED = 8
 """So many scopes whose rows are remembered between searches."""
 _ENTRY = 64
 """Bytes that a number in a set takes, nearly."""
+_AT_ONCE = 20_000
+"""So many rows are read at a time."""
 
 
 class Newest(Struct, frozen=True):
@@ -46,7 +49,17 @@ class Newest(Struct, frozen=True):
     vector: int
     belief: int
     moved: int = 0
-    """How often rows were moved to the archive or back."""
+    """How often rows were moved to the archive or back, or erased."""
+
+
+class Beside(Protocol):
+    """Where a store lets a file of signs lie."""
+
+    def signs_path(self, tenant: int) -> str:
+        """Its name; empty where there can be none."""
+
+    def keep_signs(self, tenant: int, moved: int, write: Callable[[str], None]) -> bool:
+        """Has it written, unless rows were moved or erased since, or somebody else writes; whether that was done."""
 
 
 class VectorIndex:
@@ -55,25 +68,22 @@ class VectorIndex:
     `cold` is the same for what is archived, filled by the first read that looks there.
     """
 
-    def __init__(self, table: str = "embeddings") -> None:
-        self._table = table
+    def __init__(self, table: str = "embeddings", beside: Beside | None = None) -> None:
+        self._table, self._beside = table, beside
         self.cold = VectorIndex("cold_embeddings") if table == "embeddings" else None
         self._lock = threading.Lock()
         self._moved = 0
         self.worlds = WorldIndex()
         self._empty()
 
-    def _empty(self) -> None:
-        self._last, self._last_belief, self._size = 0, 0, 0
-        self._scopes: dict[int, set[int]] = {}
-        """The nodes that were ever believed in a scope."""
-        self._matrix: Floats | None = None
-        self._sketch: Floats | None = None
-        self._passages: Rows | None = None
-        self._order: Rows | None = None
-        """Rows in the order of their passages, made when it is needed."""
-        self._projection: Floats | None = None
-        self._chosen: dict[frozenset[int], Rows] = {}
+    def _empty(self, many: signs.Gathered | None = None) -> None:
+        self._last, self._last_belief = 0, 0
+        self._few = Few()
+        self._many = many
+        self._compared: tuple[Any, Few] = None, Few()
+        """The query that was looked for last, and the vectors that were read for it."""
+        self._unkept = False
+        """Whether the base is one that no file holds yet."""
 
     def search(
         self,
@@ -87,61 +97,182 @@ class VectorIndex:
     ) -> list[tuple[int, float]]:
         """(node, cosine) of the nearest nodes, best first; only these scopes and nodes, if given.
 
-        A view that looks at the archive too compares every vector, so that an answer as of some
+        A view that looks at the archive too chooses among all rows at once, so that an answer as of some
         moment is the same wherever its vectors lie by now.
         """
+        looked = [self, self.cold] if self.cold is not None and view.whole else [self]
         with self._lock:
-            self._catch_up(view, newest, len(query))
-            near: list[tuple[int, float]] = []
-            if self._size:
-                near = self._nearest(query, depth, self._allowed(scopes, nodes), exact=view.whole)
-        if self.cold is not None and view.whole:
-            near += self.cold.search(view, query, depth, newest, scopes=scopes, nodes=nodes)
-            near.sort(key=lambda found: (-found[1], found[0]))
-        return near[:depth]
+            for index in looked:
+                index._catch_up(view, newest, len(query), bound=scopes is not None)
+            if sum(map(len, looked)) <= EXACT:
+                near = [one for i in looked for one in i._few.within(query, depth, scopes, nodes)]
+                return sorted(near, key=lambda found: (-found[1], found[0]))[:depth]
+            pieces = [piece for index in looked for piece in index._pieces(scopes, nodes)]
+        chosen = signs.most_alike(pieces, query, WIDE * depth + 800, NARROW * depth)
+        compared = _read(view, chosen.tolist(), len(query))
+        self._compared = query, compared
+        return compared.nearest(query, depth)
 
-    def nearest(self, query: Floats, depth: int) -> list[tuple[int, float]]:
-        """The nearest of those that are here, without a look for more."""
-        return self._nearest(query, depth, None, exact=True) if self._size else []
+    def __len__(self) -> int:
+        return len(self._many) if self._many is not None else len(self._few)
 
     @property
     def size(self) -> int:
         """Bytes that it takes, nearly."""
-        arrays = self._matrix, self._sketch, self._passages, self._order
-        held = sum(array.nbytes for array in arrays if array is not None)
-        held += _ENTRY * sum(len(nodes) for nodes in self._scopes.values())
+        held = self._few.size
+        if self._many is not None:
+            held += self._many.base.size + self._many.rest.size
         return held + (self.cold.size if self.cold is not None else 0)
 
     def cosines(self, view: View, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
-        import numpy as np
-
-        known = self.cold.cosines(view, query, nodes) if self.cold is not None else {}
+        if self._many is not None or (self.cold is not None and self.cold._many is not None):
+            last, compared = self._compared
+            known = compared.cosines(query, nodes) if last is query else {}
+            rest = [node for node in nodes if node not in known]
+            return known | _read(view, rest, len(query)).cosines(query, rest)
         with self._lock:
-            if not self._size or not nodes:
-                return known
-            rows = self._rows_of(np.fromiter(nodes, np.int64, len(nodes)))
-            found, values = self._by_node(rows, query, self._alike)
-            return known | dict(zip(found.tolist(), values.tolist(), strict=True))
+            known = self.cold._few.cosines(query, nodes) if self.cold is not None else {}
+            return known | self._few.cosines(query, nodes)
+
+    def take(self, rows: Sequence[Row], width: int) -> None:
+        """Passages with their vectors, to be compared with no look for more."""
+        self._few.take(rows, width)
+
+    def _pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[signs.Piece]:
+        """The rows that may be returned, by their signs."""
+        if self._many is not None:
+            return self._many.pieces(scopes, nodes)
+        return self._few.pieces(scopes, nodes)
 
     # Catching up -------------------------------------------------------------------------------
 
-    def _catch_up(self, view: View, newest: Newest, width: int) -> None:
+    def _catch_up(self, view: View, newest: Newest, width: int, *, bound: bool) -> None:
         """Loads the vectors and beliefs that were stored since the last look; what is no vector is left out."""
-        if newest.moved != self._moved:  # rows have left for the archive, or come back
+        if newest.moved != self._moved:  # rows were erased, have left for the archive, or come back
             self._moved = newest.moved
             self._empty()
-        if newest.belief > self._last_belief:
-            self._load_beliefs(view)
+        is_hot = self.cold is not None
+        if self._many is None and max(len(self._few), newest.vector if is_hot else 0) > EXACT:
+            self._empty(signs.Gathered(width))
+        if self._many is not None and self._last == 0:
+            self._begin(view, self._many)
+        if newest.vector > self._last or not is_hot:
+            found = self._take(self._since(view, "passage, vector, id", self._table, self._last), width)
+            self._last = newest.vector if is_hot else max(found, self._last)
+        if bound and newest.belief > self._last_belief:
+            into = self._few if self._many is None else self._many
+            into.believe(self._since(view, "scope, node, id", "beliefs", self._last_belief))
             self._last_belief = newest.belief
-        if newest.vector <= self._last and self.cold is not None:
+        if self._many is not None:
+            self._settle(view, self._many)
+
+    def _since(self, view: View, columns: str, table: str, last: int) -> Iterator[Sequence[Row]]:
+        """The rows of a table after one of them, so many at a time."""
+        sql = f"SELECT {columns} FROM {table} WHERE tenant = :t AND id > :last ORDER BY id LIMIT :most"
+        while rows := view.query(sql, last=last, most=_AT_ONCE):
+            yield rows
+            if len(rows) < _AT_ONCE:
+                return
+            last = rows[-1][2]
+
+    def _take(self, batches: Iterable[Sequence[Row]], width: int) -> int:
+        """Vectors that came since; the number of the last, 0 for none."""
+        if self._many is not None:
+            return self._many.take(batches)
+        last = 0
+        for rows in batches:
+            last = rows[-1][2]
+            self._few.take(rows, width)
+        return last
+
+    # The file beside the store -------------------------------------------------------------------
+
+    def _begin(self, view: View, many: signs.Gathered) -> None:
+        """From the file, where it holds more than is known and is of this history."""
+        path = self._beside.signs_path(view.tenant) if self._beside is not None else ""
+        found = signs.read(path) if path else None
+        if found is None:
             return
-        rows = view.query(
-            f"SELECT passage, vector, id FROM {self._table} WHERE tenant = :t AND id > :last ORDER BY id",
-            last=self._last,
+        base, stamp = found
+        if (
+            stamp.width == many.width
+            and stamp.moved == self._moved
+            and stamp.last > self._last
+            and stamp.belief >= self._last_belief
+            and _told(view, stamp.last, stamp.sequence) == (stamp.passage, stamp.head)
+        ):
+            many.begin(base)
+            self._last, self._last_belief = stamp.last, stamp.belief
+
+    def _settle(self, view: View, many: signs.Gathered) -> None:
+        """Joins what came after the base to it, and writes that down, where it can be done at once."""
+        if many.is_due:
+            many.settle()
+            self._unkept = True
+        if not self._unkept or self._beside is None or self._last == 0:
+            return
+        ((sequence, head),) = view.query("SELECT sequence, head FROM tenants WHERE tenant = :t")
+        passage, _ = _told(view, self._last, sequence)
+        if len(many.rest.signs) or passage is None:
+            return
+        stamp = signs.Stamp(
+            many.width, self._last, passage, self._last_belief, self._moved, sequence, head.hex()
         )
-        self._last = newest.vector if self.cold is not None else rows[-1][2] if rows else self._last
-        self.take(rows, width)
+        done = self._beside.keep_signs(
+            view.tenant, self._moved, lambda path: signs.write(path, many.base, stamp)
+        )
+        kept = signs.read(self._beside.signs_path(view.tenant)) if done else None
+        if kept is not None:
+            self._unkept = False
+            many.begin(kept[0])  # mapped, so that all processes share it
+
+
+def _told(view: View, last: int, sequence: int) -> tuple[int | None, str | None]:
+    """The passage of a vector and the hash of a changeset: another history has others."""
+    ((passage, head),) = view.query(
+        "SELECT (SELECT e.passage FROM embeddings e WHERE e.tenant = :t AND e.id = :last),"
+        " (SELECT l.hash FROM log l WHERE l.tenant = :t AND l.sequence = :sequence)",
+        last=last, sequence=sequence,
+    )  # fmt: skip
+    return passage, head.hex() if head is not None else None
+
+
+def _read(view: View, nodes: Collection[int], width: int) -> Few:
+    """The vectors of these nodes, from SQL; the archived ones too, where the view looks there."""
+    parts = (
+        f"SELECT v.passage, v.vector FROM json_each(:among) j CROSS JOIN {table} v ON v.tenant = :t"
+        f" AND v.passage >= j.value * {WORDS_PER_NODE} AND v.passage < (j.value + 1) * {WORDS_PER_NODE}"
+        for table in (("embeddings", "cold_embeddings") if view.whole else ("embeddings",))
+    )
+    found = Few()
+    if nodes:
+        found.take(view.query(" UNION ALL ".join(parts), among=orjson.dumps(sorted(nodes)).decode()), width)
+    return found
+
+
+class Few:
+    """Vectors that lie in memory as they are."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._scopes: dict[int, set[int]] = {}
+        """The nodes that were ever believed in a scope."""
+        self._matrix: Floats | None = None
+        self._passages: Rows | None = None
+        self._order: Rows | None = None
+        """Rows in the order of their passages, made when it is needed."""
+        self._chosen: dict[frozenset[int], Rows] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, nearly."""
+        arrays = self._matrix, self._passages, self._order
+        held = sum(array.nbytes for array in arrays if array is not None)
+        return held + _ENTRY * sum(len(nodes) for nodes in self._scopes.values())
 
     def take(self, rows: Sequence[Row], width: int) -> None:
         """Passages with their vectors; those of another width cannot be compared with anything."""
@@ -151,20 +282,43 @@ class VectorIndex:
         if not rows:
             return
         block = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), width)
-        sound = np.isfinite(block).all(axis=1)
+        sound = signs.are_finite(block)
         self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))
         self._order = None
         self._chosen.clear()
 
-    def _load_beliefs(self, view: View) -> None:
-        rows = view.query(
-            "SELECT DISTINCT scope, node FROM beliefs WHERE tenant = :t AND id > :last",
-            last=self._last_belief,
-        )
-        for scope, node in rows:
-            self._scopes.setdefault(scope, set()).add(node)
-        if rows:
+    def believe(self, batches: Iterable[Sequence[Row]]) -> None:
+        """(scope, node, number) of what was believed since."""
+        for rows in batches:
+            for scope, node, _ in rows:
+                self._scopes.setdefault(scope, set()).add(node)
             self._chosen.clear()
+
+    def within(
+        self, query: Floats, depth: int, scopes: Collection[int] | None, nodes: Collection[int] | None
+    ) -> list[tuple[int, float]]:
+        """The nearest in these scopes and among these nodes, if given."""
+        return self.nearest(query, depth, self._allowed(scopes, nodes)) if self._size else []
+
+    def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[signs.Piece]:
+        """The same rows by their signs."""
+        import numpy as np
+
+        if not self._size:
+            return []
+        rows = self._allowed(scopes, nodes)
+        rows = np.arange(self._size) if rows is None else rows
+        return [(signs.Signs.of(self._held_passages()[rows], self._held()[rows].astype(np.float16)), None)]
+
+    def cosines(self, query: Floats, nodes: Collection[int]) -> dict[int, float]:
+        """The cosine of every one of these nodes that has a vector."""
+        import numpy as np
+
+        if not self._size or not nodes:
+            return {}
+        rows = self._rows_of(np.fromiter(nodes, np.int64, len(nodes)))
+        found, values = self._by_node(rows, query, self._alike)
+        return dict(zip(found.tolist(), values.tolist(), strict=True))
 
     def _append(self, passages: Any, block: Floats) -> None:
         """Grows by doubling, so that one more vector does not copy all others."""
@@ -189,8 +343,6 @@ class VectorIndex:
     def _held_passages(self) -> Rows:
         assert self._passages is not None
         return self._passages[: self._size]
-
-    # Searching ---------------------------------------------------------------------------------
 
     def _ordered(self) -> tuple[Rows, Rows]:
         """(rows, passages) in the order of the passages."""
@@ -230,46 +382,17 @@ class VectorIndex:
         rows = self._chosen[key]
         return None if len(rows) == self._size else rows
 
-    def _nearest(
-        self, query: Floats, depth: int, rows: Rows | None, *, exact: bool
-    ) -> list[tuple[int, float]]:
+    def nearest(self, query: Floats, depth: int, rows: Rows | None = None) -> list[tuple[int, float]]:
+        """The nearest (of these rows), exactly."""
         import numpy as np
 
-        count = self._size if rows is None else len(rows)
-        if count > max(EXACT, 8 * depth) and not exact:
-            rows = self._sketched(query, min(8 * depth + 2000, count - 1), rows)
+        if not self._size:
+            return []
         nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query, self._fast)
         first = self._rows_of(np.sort(nodes[np.lexsort((nodes, -cosines))[: depth + BESIDE]]))
         nodes, cosines = self._by_node(first, query, self._alike)
         best = np.lexsort((nodes, -cosines))[:depth]
         return list(zip(nodes[best].tolist(), cosines[best].tolist(), strict=True))
-
-    def _sketched(self, query: Floats, count: int, rows: Rows | None) -> Rows:
-        """The rows whose sketches are nearest."""
-        import numpy as np
-
-        sketch, projection = self._sketches()
-        near = _products(sketch, _products(projection.T, query))
-        if rows is not None:
-            near = near[rows]
-        best = np.argpartition(near, len(near) - count)[-count:]
-        return np.asarray(best if rows is None else rows[best])
-
-    def _sketches(self) -> tuple[Floats, Floats]:
-        """Every vector in the main directions of the first ones, and those directions."""
-        import numpy as np
-
-        held = self._held()
-        if self._projection is None:
-            first = held[:_SAMPLE].astype(np.float64)
-            directions = np.linalg.eigh(first.T @ first)[1][:, ::-1][:, :SKETCH]
-            self._projection = np.ascontiguousarray(directions, np.float32)
-        done = 0 if self._sketch is None else len(self._sketch)
-        if done < self._size:
-            more = held[done:] @ self._projection
-            self._sketch = more if self._sketch is None else np.concatenate([self._sketch, more])
-        assert self._sketch is not None
-        return self._sketch, self._projection
 
     def _by_node(self, rows: Rows, query: Floats, compare: Compare) -> tuple[Rows, Floats]:
         """Passages roll up: the mean of a node's best and of its first passage."""

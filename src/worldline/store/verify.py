@@ -364,9 +364,12 @@ def _check_changeset(
                 ended.get(table, {}).update(dict.fromkeys(numbers, known))
                 rows = [ledger.close_bytes(table, number, known) for number in numbers]
             else:
-                covered[table].update(n for n in numbers if not check.tombs.is_gone(table, n, known))
+                erased = check.tombs.rows.get(table, {})
+                covered[table].update(n for n in numbers if n not in erased or erased[n] <= known)
                 rows = _stored_rows(check, where, known, table, numbers, stored.get(table, {}))
             content.update(b"\n".join(rows) + b"\n")
+            if list(map(crc32, rows)) == sums:
+                continue
             for number, row, expected in zip(numbers, rows, sums, strict=True):
                 if row and crc32(row) != expected:
                     check.found(f"{table} row {number}", f"it is not what {where} wrote")
@@ -378,6 +381,9 @@ def _check_changeset(
 def _stored_rows(
     check: Checker, where: str, known: int, table: str, numbers: list[int], stored: dict[int, bytes]
 ) -> list[bytes]:
+    found = [row for number in numbers if (row := stored.get(number)) is not None]
+    if len(found) == len(numbers) and table not in check.tombs.rows:
+        return found
     found = []
     for number in numbers:
         gone = check.tombs.is_gone(table, number, known)

@@ -1,0 +1,406 @@
+"""The signs of very many vectors, and which of their numbers are large: two bits for each number, enough to say which
+few vectors are worth comparing exactly.
+
+A row is a passage; rows lie in the order of their passages, and each stands for itself alone, so the same rows are
+chosen wherever they lie. `Gathered` is what a process knows of one table: a base that does not change, which a file
+beside the store may hold, and what came after it. The file is disposable: it is mapped, not read, and one that is
+missing, damaged, of another history or from before something was erased counts as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import mmap
+import os
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from worldline.store.schema import WORDS_PER_NODE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from worldline.ports import Row
+
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
+    Planes = NDArray[np.uint64]
+
+_BLOCK = 32_768
+"""So many rows are compared at a time: what is reckoned on stays in the processor's cache."""
+_LARGE, _LEVELS = 0.98, (0.4528, 1.51)
+"""Above which part of its share in the length a number is large, and what small and large ones stand for: what loses
+least where numbers are spread as chance would have it."""
+_MARK = b"WLSIGNS1"
+_LENGTH = 1016
+"""Bytes that the header has room for, behind the mark."""
+_REMEMBERED = 8
+"""So many scopes whose rows are remembered between searches."""
+FRESH = 5_000
+"""So many rows, or an eighth of all, come after the base before both are joined."""
+
+
+class Signs(Struct, frozen=True):
+    """Passages, rising, and the bits of their vectors, word by word of all rows: a scan runs through memory.
+
+    The words of the signs come first, then those that say which numbers are large.
+    """
+
+    passages: Rows
+    planes: Planes
+
+    @classmethod
+    def of(cls, passages: Rows, halves: NDArray[np.float16]) -> Signs:
+        """The signs of these vectors; those that hold what is no number are left out."""
+        import numpy as np
+
+        bits, sound = np.ascontiguousarray(halves).view(np.int16), are_finite(halves)
+        order = np.argsort(passages[sound], kind="stable")
+        bits = bits[sound][order]
+        large = np.float16(_LARGE / halves.shape[1] ** 0.5).view(np.int16)
+        planes = np.concatenate([_packed(bits > 0), _packed((bits & 0x7FFF) > large)])
+        return cls(passages[sound][order], planes)
+
+    @classmethod
+    def none(cls, width: int) -> Signs:
+        import numpy as np
+
+        return cls(np.zeros(0, np.int64), np.zeros((_words(width), 0), np.uint64))
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def joined(self, *more: Signs) -> Signs:
+        """All of them; of a passage that several have, the last."""
+        import numpy as np
+
+        parts = [*reversed(more), self]
+        kept, first = np.unique(np.concatenate([part.passages for part in parts]), return_index=True)
+        return Signs(kept, np.concatenate([part.planes for part in parts], axis=1)[:, first])
+
+    def rows_of(self, nodes: Rows) -> Rows:
+        """Every row of these nodes, which rise."""
+        import numpy as np
+
+        low = np.searchsorted(self.passages, nodes * WORDS_PER_NODE)
+        counts = np.searchsorted(self.passages, (nodes + 1) * WORDS_PER_NODE) - low
+        starts = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        return np.asarray(starts + np.arange(int(counts.sum())))
+
+    def apart(self, query: Planes, rows: Rows | None) -> NDArray[np.uint16]:
+        """In how many signs each row (of these) differs from the query."""
+        import numpy as np
+
+        planes = self.planes if rows is None else self.planes[:, rows]
+        found = np.empty(planes.shape[1], np.uint16)
+        for start in range(0, len(found), _BLOCK):
+            block = found[start : start + _BLOCK]
+            block[:] = 0
+            for plane, word in zip(planes, query, strict=False):
+                block += np.bitwise_count(plane[start : start + _BLOCK] ^ word)
+        return found
+
+    def products(self, query: Floats, rows: Rows) -> Floats:
+        """The query against what the bits of these rows stand for, at one length."""
+        import numpy as np
+
+        small, large = _LEVELS
+        signs, big = np.split(self.planes[:, rows], 2)
+        up, high, above = (_sums(planes, query) for planes in (signs, big, signs & big))
+        found = small * (2 * up - query.sum()) + (large - small) * (2 * above - high)
+        count = np.bitwise_count(big).sum(axis=0)
+        return np.asarray(found / np.sqrt(small**2 * len(query) + (large**2 - small**2) * count))
+
+
+def are_finite(halves: NDArray[np.float16]) -> NDArray[np.bool_]:
+    """Of each vector whether all of it is numbers."""
+    import numpy as np
+
+    return np.asarray(((np.ascontiguousarray(halves).view(np.int16) & 0x7FFF) < 0x7C00).all(axis=1))
+
+
+def _sums(planes: Planes, query: Floats) -> Floats:
+    """For each row the sum of the query's numbers where its bits are set."""
+    import numpy as np
+
+    octets = np.ascontiguousarray(planes.T).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, count=len(query)).astype(np.float32)
+    return np.asarray(np.einsum("ij,j->i", bits, query))
+
+
+def _words(width: int) -> int:
+    """Words of 64 bits that a vector takes."""
+    return 2 * -(-width // 64)
+
+
+def _packed(bits: NDArray[np.bool_]) -> Planes:
+    import numpy as np
+
+    octets = np.packbits(bits, axis=1)
+    room = np.zeros((len(octets), -(-octets.shape[1] // 8) * 8), np.uint8)
+    room[:, : octets.shape[1]] = octets
+    return np.ascontiguousarray(room.view(np.uint64).T)
+
+
+Piece = tuple[Signs, "Rows | None"]
+"""Signs, and which of their rows may be returned; None for all."""
+
+
+def most_alike(pieces: Sequence[Piece], query: Floats, wide: int, narrow: int) -> Rows:
+    """The nodes of the rows most like a query: `wide` by their equal signs, of these `narrow` by its own numbers."""
+    import numpy as np
+
+    signs = _packed((query > 0)[None, :])[:, 0]
+    apart = [piece.apart(signs, rows) for piece, rows in pieces]
+    furthest = np.searchsorted(np.cumsum(np.bincount(np.concatenate(apart))), wide)
+    passages, products = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    for (piece, rows), far in zip(pieces, apart, strict=True):
+        near = np.flatnonzero(far <= furthest)
+        near = near if rows is None else rows[near]
+        passages.append(np.asarray(piece.passages[near]))
+        products.append(piece.products(query, near))
+    found, near_ = np.concatenate(passages), np.concatenate(products)
+    best = np.lexsort((found, -near_))[:narrow]
+    return np.unique(found[best] // WORDS_PER_NODE)
+
+
+# Who may see what --------------------------------------------------------------------------------------
+
+
+class Owned(Struct, frozen=True):
+    """The nodes, rising, that were ever believed, each with a scope that it was believed in."""
+
+    nodes: Rows
+    scopes: Rows
+
+    @classmethod
+    def of(cls, pairs: Rows) -> Owned:
+        """(scope, node) pairs, at least one; each counts once."""
+        import numpy as np
+
+        known = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
+        anew = np.concatenate([[True], (known[1:] != known[:-1]).any(axis=1)])
+        return cls(np.ascontiguousarray(known[anew, 1]), np.ascontiguousarray(known[anew, 0]))
+
+    def joined(self, *more: Owned) -> Owned:
+        import numpy as np
+
+        nodes = np.concatenate([self.nodes, *(part.nodes for part in more)])
+        order = np.argsort(nodes, kind="stable")
+        return Owned(nodes[order], np.concatenate([self.scopes, *(part.scopes for part in more)])[order])
+
+    def within(self, scopes: Collection[int]) -> Rows:
+        """The nodes that were believed in one of these."""
+        import numpy as np
+
+        return _once(self.nodes[np.isin(self.scopes, list(scopes))])
+
+    def among(self, nodes: Rows, scopes: Collection[int]) -> Rows:
+        """Those of these nodes, which rise, that were believed in one of these scopes."""
+        import numpy as np
+
+        low = np.searchsorted(self.nodes, nodes)
+        counts = np.searchsorted(self.nodes, nodes, side="right") - low
+        starts = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        rows = starts + np.arange(int(counts.sum()))
+        return _once(self.nodes[rows][np.isin(self.scopes[rows], list(scopes))])
+
+
+def _once(rising: Rows) -> Rows:
+    import numpy as np
+
+    return np.asarray(rising[np.concatenate([[True], rising[1:] != rising[:-1]])] if len(rising) else rising)
+
+
+class SignsPart(Struct, frozen=True):
+    """Rows, and whose they are."""
+
+    signs: Signs
+    believed: Owned
+
+    def joined(self, more: SignsPart) -> SignsPart:
+        return SignsPart(self.signs.joined(more.signs), self.believed.joined(more.believed))
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """As they lie in the file."""
+        return self.signs.passages, self.signs.planes, self.believed.nodes, self.believed.scopes
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(array.nbytes for array in self.arrays)
+
+
+class Gathered:
+    """What is known of a table: the base and what came after it."""
+
+    def __init__(self, width: int) -> None:
+        import numpy as np
+
+        nothing = np.zeros(0, np.int64)
+        self.width, self._nothing = width, SignsPart(Signs.none(width), Owned(nothing, nothing))
+        self.base = self.rest = self._nothing
+        self._chosen: dict[frozenset[int], Rows | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.base.signs) + len(self.rest.signs)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so much came after the base that both should be joined."""
+        rest = len(self.rest.signs) + len(self.rest.believed.nodes)
+        return rest > FRESH + len(self.base.signs) // 8
+
+    def begin(self, base: SignsPart) -> None:
+        """With this base, and nothing after it."""
+        self.base, self.rest = base, self._nothing
+        self._chosen.clear()
+
+    def settle(self) -> None:
+        """Joins what came after the base to it."""
+        self.begin(self.base.joined(self.rest))
+
+    def take(self, batches: Iterable[Sequence[Row]]) -> int:
+        """(passage, vector, number) of rows that came since; the number of the last, 0 for none."""
+        last, found = 0, list[Signs]()
+        for rows in batches:
+            last = rows[-1][2]
+            found += self._signs(rows)
+        if found:
+            self.rest = SignsPart(self.rest.signs.joined(*found), self.rest.believed)
+        return last
+
+    def _signs(self, rows: Sequence[Row]) -> Iterator[Signs]:
+        """Those of another width cannot be compared with anything."""
+        import numpy as np
+
+        rows = [row for row in rows if len(row[1]) == 2 * self.width]
+        if rows:
+            halves = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(
+                len(rows), self.width
+            )
+            yield Signs.of(np.array([row[0] for row in rows], np.int64), halves)
+
+    def believe(self, batches: Iterable[Sequence[Row]]) -> None:
+        """(scope, node, number) of what was believed since."""
+        import numpy as np
+
+        found = [Owned.of(np.array(rows, np.int64)[:, :2]) for rows in batches]
+        if found:
+            self.rest = SignsPart(self.rest.signs, self.rest.believed.joined(*found))
+
+    def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[Piece]:
+        """The rows that may be returned, of the base and of what came after."""
+        import numpy as np
+
+        if scopes is None and nodes is None:
+            return [(self.base.signs, None), (self.rest.signs, None)]
+        if nodes is not None:
+            asked = np.unique(np.fromiter(nodes, np.int64, len(nodes)))
+            seen = asked if scopes is None else self._seen(asked, scopes)
+            return [(part.signs, part.signs.rows_of(seen)) for part in (self.base, self.rest)]
+        assert scopes is not None
+        later = self.rest.believed.within(scopes)
+        fresh = _once(self.rest.signs.passages // WORDS_PER_NODE)
+        mine = self.rest.signs.rows_of(self._seen(fresh, scopes))
+        return [(self.base.signs, self._of_base(scopes, later)), (self.rest.signs, mine)]
+
+    def _seen(self, nodes: Rows, scopes: Collection[int]) -> Rows:
+        import numpy as np
+
+        return np.union1d(*(part.believed.among(nodes, scopes) for part in (self.base, self.rest)))
+
+    def _of_base(self, scopes: Collection[int], later: Rows) -> Rows | None:
+        """Its rows in these scopes, and those of nodes that were believed there since."""
+        import numpy as np
+
+        key, signs = frozenset(scopes), self.base.signs
+        if key not in self._chosen:
+            if len(self._chosen) >= _REMEMBERED:
+                self._chosen.clear()
+            rows = signs.rows_of(self.base.believed.within(scopes))
+            self._chosen[key] = None if len(rows) == len(signs) else rows
+        rows_, more = self._chosen[key], signs.rows_of(later)
+        return rows_ if rows_ is None or not len(more) else np.union1d(rows_, more)
+
+
+# The file ----------------------------------------------------------------------------------------------
+
+
+class Stamp(Struct, frozen=True):
+    """What a base was made of: up to which rows, in which history, and how often rows had moved or been erased."""
+
+    width: int
+    last: int
+    passage: int
+    belief: int
+    moved: int
+    sequence: int
+    head: str
+
+
+class _Header(Struct, frozen=True):
+    stamp: Stamp
+    rows: int
+    pairs: int
+    checksum: int
+
+
+def write(path: str, base: SignsPart, stamp: Stamp) -> None:
+    """Puts the file in its place whole; only its owner can read it."""
+    import numpy as np
+
+    blocks = [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in base.arrays]
+    checksum = 0
+    for block in blocks:
+        checksum = zlib.crc32(block, checksum)
+    header = msgspec.json.encode(_Header(stamp, len(base.signs), len(base.believed.nodes), checksum))
+    aside = f"{path}.making"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(aside)
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(_MARK + header.ljust(_LENGTH))
+            for block in blocks:
+                file.write(block)
+        os.replace(aside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+
+
+def read(path: str) -> tuple[SignsPart, Stamp] | None:
+    """The base that a file holds, mapped; None where there is none that is whole."""
+    import numpy as np
+
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(len(_MARK) + _LENGTH)
+            header = msgspec.json.decode(begin[len(_MARK) :], type=_Header)
+            held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+    words = _words(header.stamp.width)
+    shapes: tuple[tuple[Any, tuple[int, ...]], ...] = (
+        (np.int64, (header.rows,)), (np.uint64, (words, header.rows)), (np.int64, (header.pairs,)),
+        (np.int64, (header.pairs,)),
+    )  # fmt: skip
+    arrays, at = [], len(begin)
+    for kind, shape in shapes:
+        count = math.prod(shape)
+        if min(shape) < 0 or at + 8 * count > len(held):
+            return None
+        arrays.append(np.frombuffer(held, kind, count, at).reshape(shape))
+        at += 8 * count
+    sound = begin.startswith(_MARK) and at == len(held)
+    if not sound or zlib.crc32(memoryview(held)[len(begin) :]) != header.checksum:
+        return None
+    return SignsPart(Signs(arrays[0], arrays[1]), Owned(arrays[2], arrays[3])), header.stamp
