@@ -65,10 +65,15 @@ class Store(Protocol):
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
     shares: dict[tuple[int, str], Any]
+    waiting: dict[int, Any]
     swept: set[str]
     leaves: dict[int, Any]
     met: set[tuple[int, str]]
     shown: dict[int, dict[int, int]]
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
 
     def reading(self, tenant: str) -> AbstractContextManager[Tenant]:
         """One snapshot for several statements; yields what is kept of the tenant."""

@@ -9,6 +9,7 @@ from worldline.config import Config
 from worldline.errors import Refused
 from worldline.ports import Row, Tenant, Vectors
 from worldline.store.vectors import VectorIndex
+from worldline.store.waiting import Waiting
 from worldline.text import forget_names
 
 SHOWN = 4096
@@ -66,6 +67,8 @@ class Held:
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
         self.shares: dict[tuple[int, str], Share] = {}
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
+        self.waiting: dict[int, Waiting] = {}
+        """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self.leaves: dict[int, Any] = {}
@@ -81,6 +84,7 @@ class Held:
         self.meanings.clear()
         self.common.clear()
         self.shares.clear()
+        self.waiting.clear()
         self.shown.clear()
         forget_names()
 

@@ -254,6 +254,11 @@ class PostgresStore(Held):
             self._end(held, keep=keep)
             self.forget_shown(number, shown)
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
+        return any(held.writes for held in self._stack())
+
     @contextlib.contextmanager
     def _begun(self, begin: str, tenant: int, *, writes: bool) -> Iterator[_Transaction]:
         connection, rows = self._first(begin)

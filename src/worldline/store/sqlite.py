@@ -384,6 +384,7 @@ class SqliteStore(Held):
                 raise StoreError("a write was started inside another transaction of the same thread")
             self._require_place()
             connection.execute("BEGIN IMMEDIATE")
+            self._local.writes = True
             try:
                 yield
                 shown = self.shown_rows(tenant) if keep else []
@@ -396,6 +397,13 @@ class SqliteStore(Held):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._local.writes = False
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
+        return getattr(self._local, "writes", False)
 
     def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""
