@@ -81,6 +81,9 @@ class Store(Protocol):
     def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> AbstractContextManager[Tenant]:
         """One write transaction, all or nothing; writers of one tenant queue. `keep=False` rolls back."""
 
+    def number(self, tenant: str) -> int:
+        """The number that a tenant's rows carry in this store."""
+
     def tenant_row(self, tenant: str) -> Tenant:
         """What is kept of a tenant."""
 
@@ -400,6 +403,8 @@ class Tx(View, Protocol):
     heard: set[bytes]
     """The keys of the events that this changeset has put."""
     held_worlds: dict[int, tuple[int, bytes, bytes]]
+    keyless: int
+    """How many names wait for their block keys, as far as was seen."""
     scope_keys: dict[int, str]
     """The canonical texts of scope sets."""
 

@@ -114,6 +114,7 @@ class Held:
         """Drops what is kept in mind of a tenant whose rows were replaced."""
         self.vectors.pop(tenant, None)
         self.swept.discard(tenant)
+        self.waiting.clear()
 
     def index_of(self, tenant: str) -> Vectors:
         """A tenant's vectors; whoever was asked longest ago gives up the room that others need."""

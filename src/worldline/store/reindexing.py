@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from worldline.clock import Interval
-from worldline.hashing import tenant_number
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.reading.voices import role_of
@@ -454,7 +453,7 @@ def put_rows(
     store: Store, name: str, tenant: Sequence[Any], rows: Mapping[str, Sequence[Sequence[Any]]]
 ) -> int:
     """Puts told rows in the place of an empty memory, inside a write transaction; the tenant's number."""
-    number = tenant_number(name)
+    number = store.number(name)
     for table in (*TABLES, "cold_texts", "composed", "words", "fresh_words", "words_total"):
         store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": number})
     store.execute(

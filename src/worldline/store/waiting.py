@@ -123,7 +123,7 @@ class Waiting:
         return [self._heads[number] + _OFTEN[min(times, 255)] for number, times in often.items()]
 
 
-class Look(Struct, frozen=True):
+class SeenWaiting(Struct, frozen=True):
     """The texts that wait as one transaction sees them."""
 
     known: Waiting
@@ -141,19 +141,21 @@ class Look(Struct, frozen=True):
         return found
 
 
-def look(view: View, before: tuple[Waiting, int, Text | None], total: int, rows: Sequence[Text]) -> Look:
+def look(
+    view: View, before: tuple[Waiting, int, Text | None], total: int, rows: Sequence[Text]
+) -> SeenWaiting:
     """All that wait: what was seen before, and the rows from the last of it on; all anew where those do not join."""
     known, count, last = before
     new = rows[1:] if count else rows
     if (count and (not rows or rows[0] != last)) or count + len(new) != total:
         known, count, new = Waiting(), 0, view.query(f"{WAITING} ORDER BY row")
     if view.store.is_writing or not known.follow(count, new):
-        return Look(known, count, new)
+        return SeenWaiting(known, count, new)
     held = view.store.waiting
     held[view.tenant] = known
     while len(held) > TENANTS:
         held.pop(next(iter(held)), None)
-    return Look(known, count + len(new))
+    return SeenWaiting(known, count + len(new))
 
 
 def seen(view: View) -> tuple[Waiting, int, Text | None]:
