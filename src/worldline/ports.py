@@ -66,16 +66,24 @@ class Store(Protocol):
     common: dict[tuple[int, str], int]
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
+    waiting: dict[int, Any]
     swept: set[str]
     leaves: dict[int, Any]
     met: set[tuple[int, str]]
     shown: dict[int, dict[int, int]]
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
 
     def reading(self, tenant: str) -> AbstractContextManager[Tenant]:
         """One snapshot for several statements; yields what is kept of the tenant."""
 
     def writing(self, tenant: str, *, keep: bool = True, wait: bool = True) -> AbstractContextManager[Tenant]:
         """One write transaction, all or nothing; writers of one tenant queue. `keep=False` rolls back."""
+
+    def number(self, tenant: str) -> int:
+        """The number that a tenant's rows carry in this store."""
 
     def tenant_row(self, tenant: str) -> Tenant:
         """What is kept of a tenant."""
@@ -396,6 +404,8 @@ class Tx(View, Protocol):
     heard: set[bytes]
     """The keys of the events that this changeset has put."""
     held_worlds: dict[int, tuple[int, bytes, bytes]]
+    keyless: int
+    """How many names wait for their block keys, as far as was seen."""
     scope_keys: dict[int, str]
     """The canonical texts of scope sets."""
 

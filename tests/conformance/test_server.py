@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -25,6 +26,8 @@ from worldline.errors import (
     StoreError,
 )
 from worldline.hashing import tenant_number
+from worldline.store import naming
+from worldline.store.moving import move
 from worldline.store.schema import TABLES
 
 PLAIN = Config(embedder="none", understand="off", lock_seconds=20.0)
@@ -209,6 +212,7 @@ def test_tables_of_format_4_are_brought_up(server: Server) -> None:
     url = server.url()
     with Memory.open(url, Config(embedder="none"), "a") as memory:
         memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+        memory.handle.write("keys", lambda tx, place: (naming.give_keys(tx), True))
         with memory.handle.reading():
             keys = set(memory.handle.store.query("SELECT key FROM blocks"))
     with psycopg.connect(url, autocommit=True) as connection:
@@ -220,6 +224,36 @@ def test_tables_of_format_4_are_brought_up(server: Server) -> None:
         with memory.handle.reading():
             assert set(memory.handle.store.query("SELECT key FROM blocks")) == keys
         assert memory.handle.store.missing_indexes() == []
+
+
+def test_tables_of_format_5_are_brought_up(server: Server) -> None:
+    """Nothing has to change for them: rows written before and after prove themselves."""
+    url = server.url()
+    with Memory.open(url, Config(embedder="none")) as memory:
+        memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE worldline.meta SET value = '5' WHERE key = 'format'")
+    with Memory.open(url, Config(embedder="none")) as memory:
+        memory.remember("Katarzyna Nowack lives in Braga.", speaker="Ana")
+        assert len(memory.merges()) == 1
+        assert memory.verify().ok
+
+
+def test_the_usual_tenant_moves_between_a_file_and_a_server(server: Server, tmp_path: Path) -> None:
+    """Its number is another one there, and its hashes, words and vectors are the same."""
+    url, path = server.url(), tmp_path / "m.db"
+    with Memory.open(path, Config(embedder="none")) as memory:
+        memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+        hits = [hit.node.id for hit in memory.recall("Where does Katarzyna live?").hits]
+        with Memory.open(url, Config(embedder="none")) as there:
+            assert move(memory.handle.store, there.handle.store, "default").rows
+    with Memory.open(url, Config(embedder="none")) as there:
+        assert [hit.node.id for hit in there.recall("Where does Katarzyna live?").hits] == hits != []
+        there.remember("Katarzyna likes figs.", speaker="Ana")
+        with Memory.open(path, Config(embedder="none")) as memory:
+            assert move(there.handle.store, memory.handle.store, "default").rows
+            assert memory.verify().ok
+            assert memory.remember("Katarzyna Nowack lives in Braga.", speaker="Ana").changed
 
 
 def test_a_password_is_never_shown(url: str) -> None:

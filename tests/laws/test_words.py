@@ -21,6 +21,12 @@ KINDS = ("0food", "0pet", "0job")
 OWNERS = ("us1", "us2", "us3")
 
 
+@pytest.fixture(autouse=True)
+def folded_early(monkeypatch):
+    """The texts of small stores are folded in too."""
+    monkeypatch.setattr(words, "FRESH", 192)
+
+
 class Shelf:
     """An index with random texts, and the same texts in a list."""
 
@@ -320,3 +326,40 @@ def test_an_owner_of_many_texts_is_counted_once(monkeypatch: pytest.MonkeyPatch)
         user.remember(messages=[{"content": f"The {VOCABULARY[n]} is red"} for n in range(400)])
         assert user.recall("Is w390 red?").hits[0].node.content == "The w390 is red"
         assert [share.texts for share in store.shares.values()] == [700]
+
+
+def test_texts_that_wait_are_read_once(monkeypatch, tmp_path) -> None:
+    """A look reads the texts that came since the last one; what another process folds or takes away is seen."""
+    monkeypatch.setattr(words, "FRESH", 40)
+    config = Config(embedder="none", understand="off")
+    with Memory.open(tmp_path / "m.db", config) as one, Memory.open(tmp_path / "m.db", config) as other:
+        read: list[int] = []
+        plain = type(one.handle.store).query
+
+        def query(store, sql, args=()):
+            rows = plain(store, sql, args)
+            read.append(sum(row[0] == 2 for row in rows) if "held AS" in sql else 0)
+            return rows
+
+        monkeypatch.setattr(type(one.handle.store), "query", query)
+        for number in range(90):
+            (one if number % 3 else other).remember(f"The lighthouse number {number} stands alone.")
+            if number % 7 == 0:
+                del read[:]
+                assert len(one.recall("lighthouse", limit=200, max_tokens=9000).hits) == number + 1
+                assert max(read) <= 9 or number % 40 < 8
+        gone = one.remember("The lighthouse of nobody.")
+        assert len(other.recall("lighthouse", limit=200, max_tokens=9000).hits) == 91
+        one.forget(gone.id, confirm=True)
+        assert len(other.recall("lighthouse", limit=200, max_tokens=9000).hits) == 90
+
+
+def test_what_a_transaction_undoes_is_not_kept_in_mind() -> None:
+    """A look inside a write that is rolled back leaves nothing behind for those that come after it."""
+    with Memory.open(":memory:", Config(embedder="none", understand="off")) as memory:
+        memory.remember("A heron stood in the river.")
+        memory.recall("heron")
+        memory.remember("A kingfisher sat by the heron.", dry_run=True)
+        memory.remember("A pelican came.")
+        assert [hit.node.content for hit in memory.recall("kingfisher").hits] == []
+        assert [hit.node.content for hit in memory.recall("pelican").hits] == ["A pelican came."]

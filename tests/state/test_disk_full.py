@@ -15,10 +15,12 @@ from workers import QUICK, end, start
 
 from worldline.config import Config
 from worldline.errors import NewerFormat, NotAStore, StoreError, StoreFull
-from worldline.handle import Handle
+from worldline.handle import Handle, Place
+from worldline.hashing import tenant_number
 from worldline.memory import Memory
 from worldline.model import Fact
-from worldline.store import migrate, schema, sqlite
+from worldline.ports import Tx
+from worldline.store import migrate, naming, schema, sqlite
 from worldline.write.load import Note
 
 LONG = "word " * 4000
@@ -50,7 +52,7 @@ def test_a_full_store_says_so_once_and_goes_on(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "m.db", QUICK) as memory:
         connection = memory.handle.store.connection()
         memory.note("learning", "first", "")
-        connection.pragma("max_page_count", connection.pragma("page_count") + 60)
+        connection.pragma("max_page_count", connection.pragma("page_count") + 160)
         kept = _filled(memory)
         assert kept > 0
         with pytest.raises(StoreFull):
@@ -301,11 +303,47 @@ def test_a_failed_migration_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
         assert memory.verify().ok
 
 
+def with_keys(memory: Memory) -> None:
+    """Gives the names that wait for them their block keys, as older programs did at once."""
+
+    def work(tx: Tx, place: Place) -> tuple[None, bool]:
+        naming.give_keys(tx)
+        return None, True
+
+    memory.handle.write("keys", work)
+
+
+def test_a_file_of_format_5_opens(tmp_path: Path) -> None:
+    """The usual tenant gets the number that takes no space, others keep theirs, and everything proves itself."""
+    path = tmp_path / "old.db"
+    with Memory.open(path, Config(embedder="none")) as memory:
+        memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+        Memory.open(path, Config(embedder="none"), tenant="other").remember("Ben keeps bees.", speaker="Ben")
+        heads = dict(memory.handle.store.query("SELECT name, head FROM tenants"))
+    for table in schema.TABLES:
+        if table != "meta":
+            _sql(path, f"UPDATE {table} SET tenant = {tenant_number('default')} WHERE tenant = 1")
+    _sql(path, "PRAGMA user_version = 5")
+
+    for tenant, number in (("default", 1), ("other", tenant_number("other"))):
+        with Memory.open(path, Config(embedder="none"), tenant=tenant) as memory:
+            store = memory.handle.store
+            assert store.query("SELECT tenant FROM tenants WHERE name = :name", {"name": tenant}) == [
+                (number,)
+            ]
+            assert store.tenant_row(tenant).head == heads[tenant]
+            assert store.missing_indexes() == []
+            assert memory.verify().ok
+            assert memory.remember("Katarzyna Nowack lives in Braga.", speaker="Ana").changed
+            assert memory.verify().ok
+
+
 def test_a_file_of_format_4_opens(tmp_path: Path) -> None:
     """Names that resemble a known one are found under the keys that older files have, and the log stays whole."""
     path = tmp_path / "old.db"
     with Memory.open(path, Config(embedder="none")) as memory:
         memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
+        with_keys(memory)
         keys = set(memory.handle.store.query("SELECT key, line FROM blocks"))
     for statement in (
         "UPDATE blocks SET key = substr(key, -1) || ':' || substr(key, 1, length(key) - 2)",

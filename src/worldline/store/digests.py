@@ -3,6 +3,9 @@
 A world's digest is a set hash over the hashes of its children, its interior edges and its former
 versions. A child that moves away stays in the old parent's digest as it was; in the new parent it
 counts as it is. So one append costs a few additions per ancestor, whatever the siblings.
+
+What is stored is a digest of some time ago, and before it the last few members that came and went (`NOTED`): a
+digest has two kilobytes, and most changesets touch only the page that the notes lie in.
 """
 
 from __future__ import annotations
@@ -11,11 +14,55 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from worldline.hashing import EMPTY_DIGEST, digest_update, world_hash
+from worldline.hashing import DIGEST_SIZE, EMPTY_DIGEST, digest_update, world_hash
 from worldline.ports import Row
 
 if TYPE_CHECKING:
     from worldline.ports import Tx
+
+
+NOTED = 12
+"""So many members are noted before they are added up; with the other columns they fill a page's part of the row."""
+_CAME, _WENT = b"+", b"-"
+_NOTE = 33
+_KNOWN: dict[bytes, bytes] = {}
+"""World hash → its digest, which follows from it: so that the notes are not added up with every changeset."""
+_MOST_KNOWN = 256
+
+
+def current(stored: bytes, hash_: bytes = b"") -> bytes:
+    """The digest that a stored one and its notes amount to."""
+    if (known := _KNOWN.get(hash_)) is not None:
+        return known
+    notes = _notes(stored)
+    came, went = (_noted(notes, sign) for sign in (_CAME, _WENT))
+    return digest_update(stored[-DIGEST_SIZE:], came, went) if notes else stored[-DIGEST_SIZE:]
+
+
+def _notes(stored: bytes) -> list[bytes]:
+    parts = [stored[at : at + _NOTE] for at in range(0, len(stored) - DIGEST_SIZE, _NOTE)]
+    return [part for part in parts if part[:1] in (_CAME, _WENT)]
+
+
+def _noted(notes: list[bytes], sign: bytes) -> list[bytes]:
+    return [note[1:] for note in notes if note[:1] == sign]
+
+
+def _keep(hash_: bytes, digest: bytes) -> None:
+    _KNOWN[hash_] = digest
+    while len(_KNOWN) > _MOST_KNOWN:
+        _KNOWN.pop(next(iter(_KNOWN)), None)
+
+
+def _with_notes(stored: bytes, members: Members, digest: bytes) -> bytes:
+    """What is stored after members came and went: one more note for each, or the digest itself."""
+    notes = _notes(stored)
+    for member in members.removed:  # of what came and went meanwhile nothing is noted
+        notes.remove(_CAME + member) if _CAME + member in notes else notes.append(_WENT + member)
+    notes += [_CAME + member for member in members.added]
+    if len(notes) > NOTED:
+        notes, stored = [], digest
+    return b"".join(notes).ljust(NOTED * _NOTE, b"\0") + stored[-DIGEST_SIZE:]
 
 
 class Members(Struct):
@@ -83,7 +130,7 @@ def _depth(tx: Tx, line: int) -> int:
 
 
 def _stored(tx: Tx, line: int) -> tuple[int, bytes, bytes]:
-    """(head version, hash, digest) of a lineage before this changeset."""
+    """(head version, hash, digest with its notes) of a lineage before this changeset."""
     if line in tx.held_worlds:
         return tx.held_worlds[line]
     rows = tx.store.query(
@@ -102,17 +149,18 @@ def _keep_leaf_hash(tx: Tx, line: int, before: bytes) -> None:
 
 def _settle_one(tx: Tx, line: int) -> Row:
     """A world's new row."""
-    head, before, digest = _stored(tx, line)
-    if digest is EMPTY_DIGEST and line not in tx.worlds.appeared:
+    head, before, stored = _stored(tx, line)
+    if stored is EMPTY_DIGEST and line not in tx.worlds.appeared:
         _keep_leaf_hash(tx, line, before)
     members = tx.worlds.members[line]
     new_head = tx.worlds.heads.get(line, head)
     if new_head != head:
         members.added.append(tx.id_of(head))
-    digest = digest_update(digest, members.added, members.removed)
+    digest = digest_update(current(stored, before), members.added, members.removed)
     after = world_hash(tx.id_of(new_head), digest)
+    _keep(after, digest)
     tx.add("world_hashes", line, after, tx.stamp)
-    row = tx.tenant, line, new_head, after, digest
+    row = tx.tenant, line, new_head, after, _with_notes(stored, members, digest)
     if line == tx.root:
         return row
     parent = tx.worlds.of(tx.world_of(line))

@@ -92,6 +92,8 @@ class StoreGlance:
             "SELECT row, text, owner, kinds FROM fresh_words WHERE tenant = :t ORDER BY row", t=self._tenant
         )
         for row, text, owner, kinds in rows:
+            if not any(term in text for term in terms):
+                continue
             held = text.split()
             length = len(held) + len(owner.split()) + len(kinds.split())
             for term in set(terms).intersection(held):

@@ -9,6 +9,7 @@ from worldline.config import Config
 from worldline.errors import Refused
 from worldline.ports import Row, Tenant, Vectors
 from worldline.store.vectors import VectorIndex
+from worldline.store.waiting import Waiting
 from worldline.text import forget_names
 
 SHOWN = 4096
@@ -68,6 +69,8 @@ class Held:
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.counts: dict[Any, Any] = {}
         """How much a view holds, as it was counted after some changeset."""
+        self.waiting: dict[int, Waiting] = {}
+        """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
         self.leaves: dict[int, Any] = {}
@@ -84,6 +87,7 @@ class Held:
         self.common.clear()
         self.shares.clear()
         self.counts.clear()
+        self.waiting.clear()
         self.shown.clear()
         forget_names()
 
@@ -114,6 +118,7 @@ class Held:
         self.vectors.pop(tenant, None)
         self.counts.clear()
         self.swept.discard(tenant)
+        self.waiting.clear()
 
     def index_of(self, tenant: str) -> Vectors:
         """A tenant's vectors; whoever was asked longest ago gives up the room that others need."""

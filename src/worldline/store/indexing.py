@@ -14,7 +14,7 @@ from worldline.ports import Row
 from worldline.reading.voices import role_of
 from worldline.rules.describe import Described, describe, is_standing
 from worldline.rules.kinds import STANDING, tags_of
-from worldline.store import words
+from worldline.store import waiting, words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, listed, metadata_from
 from worldline.text import PASSAGE, fold, indexed, passages
@@ -153,7 +153,7 @@ def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tupl
 
 def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
     """How many texts these rows of the words index are, and how many words they have; what stands apart is none."""
-    texts = [tokens for _, _, tokens, _ in rows if not tokens.startswith(words.APART)]
+    texts = [tokens for _, _, tokens, _ in rows if not tokens.startswith(waiting.APART)]
     return len(texts), sum(tokens.count(" ") + 1 for tokens in texts)
 
 

@@ -29,6 +29,15 @@ UPDATE edges SET made = 'sleep' WHERE made IS NULL AND {_BY_SLEEP}
 """What sleep made was known by its metadata; it is marked where it has the shape of sleep's own work."""
 
 
+ALONE = "default"
+"""The tenant of whoever names none: most files hold it alone."""
+
+
+def number_in_file(name: str) -> int:
+    """A tenant's number in a file. The usual one has 1, which takes no byte in a row; others have their own."""
+    return 1 if name == ALONE else tenant_number(name)
+
+
 def table(name: str, *, called: str = "") -> str:
     """The statement that makes a table."""
     clustered = " WITHOUT ROWID" if name in schema.CLUSTERED else ""
@@ -47,8 +56,21 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
     connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
     connection.executemany(
-        "INSERT INTO numbers VALUES (?, ?)", [(old, tenant_number(str(name))) for old, name in names]
+        "INSERT INTO numbers VALUES (?, ?)", [(old, number_in_file(str(name))) for old, name in names]
     )
+    _renumber(connection)
+    connection.execute(
+        "UPDATE tenants SET moved = coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'moved'), 0);"
+        "UPDATE tenants SET embedder = (SELECT value FROM meta WHERE key = 'embedder') WHERE tenant IN"
+        " (SELECT tenant FROM embeddings UNION SELECT tenant FROM cold_embeddings);"
+        "DELETE FROM meta WHERE key IN ('moved', 'embedder')"
+    )
+    connection.execute(MARKS)
+    rewording.reword(connection, language, cold)
+
+
+def _renumber(connection: apsw.Connection) -> None:
+    """Every table anew, with the tenants' numbers that `numbers` says, and its indexes."""
     for name in schema.TABLES:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
         if name != "meta":
@@ -59,14 +81,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
             connection.execute(f"ALTER TABLE moving RENAME TO {name}")
     for definition in schema.INDEXES.values():
         connection.execute(f"CREATE {definition}")
-    connection.execute(
-        "UPDATE tenants SET moved = coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'moved'), 0);"
-        "UPDATE tenants SET embedder = (SELECT value FROM meta WHERE key = 'embedder') WHERE tenant IN"
-        " (SELECT tenant FROM embeddings UNION SELECT tenant FROM cold_embeddings);"
-        "DELETE FROM meta WHERE key IN ('moved', 'embedder'); DROP TABLE numbers"
-    )
-    connection.execute(MARKS)
-    rewording.reword(connection, language, cold)
+    connection.execute("DROP TABLE numbers")
 
 
 def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> None:
@@ -75,7 +90,7 @@ def _carry(connection: apsw.Connection, name: str, columns: Sequence[str]) -> No
     source = {
         column: f"o.{schema.quoted(column)}" for column in columns if (name, column) != ("tenants", "id")
     }
-    source["tenant"] = number.format("id" if name == "tenants" else "tenant")
+    source["tenant"] = number.format("id" if "tenant" not in columns else "tenant")
     names = ", ".join(map(schema.quoted, source))
     connection.execute(
         f"INSERT INTO moving ({names}) SELECT {', '.join(source.values())} FROM {name} o ORDER BY 1"
@@ -103,7 +118,18 @@ def _narrower(connection: apsw.Connection, language: str) -> None:
     connection.execute("DROP TABLE log; ALTER TABLE moving RENAME TO log")
 
 
-STEPS: dict[int, Step] = {1: "", 2: "", 3: _tenants_first, 4: _narrower}
+def _small_number(connection: apsw.Connection, language: str) -> None:
+    """Format 6: the usual tenant's number is 1, and rows lie side by side again."""
+    names = connection.execute("SELECT tenant, name FROM tenants").fetchall()
+    numbers = [(old, number_in_file(str(name))) for old, name in names]
+    if all(old == new for old, new in numbers):
+        return
+    connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
+    connection.executemany("INSERT INTO numbers VALUES (?, ?)", numbers)
+    _renumber(connection)
+
+
+STEPS: dict[int, Step] = {1: "", 2: "", 3: _tenants_first, 4: _narrower, 5: _small_number}
 """Format 3 added a column to 2, and 2 tables to 1; the step from 3 copes with either."""
 
 

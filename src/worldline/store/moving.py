@@ -1,6 +1,6 @@
 """Moving tenants between stores, whatever they lie in: rows as they are, both time axes, log and hashes.
 
-A tenant's number follows from its name and its rows are numbered within it, so nothing is translated. One
+A tenant's rows are numbered within it, so nothing is translated but its own number, which a file has smaller. One
 tenant is one transaction: a copy that was cut short is begun again for the tenants that are missing. It is
 proved before it is kept: every row that the log vouches for; indexes are copied with what they index.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from worldline.errors import Refused, StoreError
-from worldline.hashing import GENESIS, tenant_number
+from worldline.hashing import GENESIS
 from worldline.ports import Store, Tenant
 from worldline.store.held import CLAIM
 from worldline.store.schema import TABLES, columns_of, key_of, quoted
@@ -74,13 +74,15 @@ def _led_to(source: Store, number: int, held: Tenant) -> bool:
 
 
 def _carry(source: Store, target: Store, tenant: Tenant, progress: Progress) -> int:
-    args = {"t": tenant.id, "name": tenant.name, "now": tenant.last_known, "head": GENESIS}
+    number = target.number(tenant.name)
+    args = {"t": number, "name": tenant.name, "now": tenant.last_known, "head": GENESIS}
     target.execute(CLAIM, args)
     done = 0
     for table in _MOVED:
-        target.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tenant.id})
+        target.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": number})
+        at = columns_of(table).index("tenant")
         for rows in _batches(source, table, tenant.id):
-            target.put(table, rows, columns_of(table))
+            target.put(table, [(*row[:at], number, *row[at + 1 :]) for row in rows], columns_of(table))
             done += len(rows)
             progress(f"{tenant.name}: {table}", done)
     columns = [column for column in columns_of("tenants") if column not in ("tenant", "name")]
@@ -89,7 +91,7 @@ def _carry(source: Store, target: Store, tenant: Tenant, progress: Progress) -> 
     )
     target.execute(
         f"UPDATE tenants SET {', '.join(f'{column} = :{column}' for column in columns)} WHERE tenant = :t",
-        {"t": tenant_number(tenant.name), **dict(zip(columns, values, strict=True))},
+        {"t": number, **dict(zip(columns, values, strict=True))},
     )
     return done
 

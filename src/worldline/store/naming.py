@@ -1,20 +1,33 @@
 """What a store knows of names: whom they stand for, which resemble one, who is near whom, what was merged.
 
-Each function is one statement. Names are looked up by their folded form, alike ones by block keys.
+Names are looked up by their folded form, alike ones by block keys. A name has a dozen of those, all over the table:
+so a new one lies there whole at first (`KEYLESS`), and many get their keys together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
 
 from worldline.model import Edge, Proposal
 from worldline.ports import Tx, View
+from worldline.rules.identity import block_keys
 from worldline.store.view import LISTED, listed
 
+KEYLESS = "  "
+"""What the key of a name begins with that has not got its own yet."""
+MOST_KEYLESS = 128
+"""So many names wait for their keys; while a changeset settles much at once, eight times as many."""
 _KEYS = "(SELECT value FROM json_each(:keys))"
+_NEAR = (
+    f"(SELECT b.key, b.line FROM blocks b WHERE b.tenant = :t AND b.key IN {_KEYS}"
+    " UNION SELECT j.value ->> 0, CAST(j.value ->> 1 AS BIGINT) FROM json_each(:waiting) j)"
+)
+"""The rows of `blocks` under these keys, with those that names will have which wait for theirs."""
+_WAITING = "SELECT key, line FROM blocks WHERE tenant = :t AND key >= '  ' AND key < ' !' ORDER BY key, line"
 _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object <> 0 AND"
 
 
@@ -78,12 +91,13 @@ def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most
     fresh = _fresh_parts(tx, keys, exact, slot, scope) if tx.gathering else None
     told = {row[2] for row in tx.rows["facts"] if row[3] == slot}
     rows = (tx if fresh is None else tx.peek()).query(
-        "SELECT DISTINCT a.line, a.name, a.key = :exact FROM blocks k"
+        f"SELECT DISTINCT a.line, a.name, a.key = :exact FROM {_NEAR} k"
         " CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
-        f" WHERE k.tenant = :t AND k.key IN {_KEYS} AND a.scope = :scope"
+        " WHERE a.scope = :scope"
         f" AND (f.node IS NOT NULL OR a.key = :exact OR a.line IN {LISTED}) ORDER BY 3 DESC, 1, 2 LIMIT :most",
         keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
+        waiting=_waiting(tx, keys, peek=fresh is not None),
     )  # fmt: skip
     found = [NamePart(line, name, bool(same)) for line, name, same in rows]
     return sorted({*found, *fresh}, key=lambda part: (not part.exact, *part))[:most] if fresh else found
@@ -93,7 +107,7 @@ def _fresh_parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: in
     """Those among the names that the changeset has gathered; None where the store has to tell."""
     if any(not tx.is_new(row[4]) for row in tx.rows["aliases"]):
         return None
-    near = {line for _, key, line in tx.rows["blocks"] if key in keys}
+    near = {line for _, key, line in tx.rows["blocks"] if _meets(key, keys)}
     told = {row[2] for row in tx.rows["facts"] if row[3] == slot}
     return [
         NamePart(line, name, key == exact)
@@ -105,14 +119,50 @@ def _fresh_parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: in
 def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int) -> list[NamedLine]:
     """Names that share block keys with a new one; those that share the most, if there are many."""
     rows = (tx.peek() if tx.gathering else tx).query(
-        "SELECT a.line, a.name FROM blocks k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
-        f" WHERE k.tenant = :t AND k.key IN {_KEYS} AND a.scope = :scope AND a.line NOT IN {LISTED}"
+        f"SELECT a.line, a.name FROM {_NEAR} k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
+        f" WHERE a.scope = :scope AND a.line NOT IN {LISTED}"
         " GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line, a.name LIMIT :most",
         keys=texts(keys), scope=scope, among=listed(but), most=most,
+        waiting=_waiting(tx, keys, peek=bool(tx.gathering)),
     )  # fmt: skip
-    lines = {line for _, key, line in tx.rows["blocks"] if key in keys} - set(but)
+    lines = {line for _, key, line in tx.rows["blocks"] if _meets(key, keys)} - set(but)
     fresh = [NamedLine(row[4], row[3]) for row in tx.rows["aliases"] if row[4] in lines and row[5] == scope]
     return [*(NamedLine(*row) for row in rows), *fresh]
+
+
+@lru_cache(maxsize=50_000)
+def keys_of(name: str) -> frozenset[str]:
+    """The block keys of a name."""
+    return frozenset(block_keys(name))
+
+
+def _meets(key: str, keys: Collection[str]) -> bool:
+    """Whether a row of `blocks` is under one of these keys, or its name will be."""
+    return not keys_of(key[len(KEYLESS) :]).isdisjoint(keys) if key.startswith(KEYLESS) else key in keys
+
+
+def _waiting(tx: Tx, keys: Collection[str], *, peek: bool) -> str:
+    """(key, lineage) of the names that wait for their keys and will be under one of these."""
+    rows = (tx.peek() if peek else tx).query(_WAITING)
+    tx.keyless = len(rows)
+    near = {(key, line) for held, line in rows for key in keys_of(held[len(KEYLESS) :]).intersection(keys)}
+    return orjson.dumps(sorted(near)).decode()
+
+
+def add_keys(tx: Tx, name: str, line: int) -> None:
+    """Makes a name findable for others like it."""
+    if tx.keyless >= MOST_KEYLESS * (8 if tx.gathering else 1):
+        give_keys(tx)
+    tx.add("blocks", KEYLESS + name, line)
+
+
+def give_keys(tx: Tx) -> None:
+    """Puts the keys of all names that wait for theirs."""
+    for held, line in tx.query(_WAITING):
+        for key in sorted(keys_of(held[len(KEYLESS) :])):
+            tx.add("blocks", key, line)
+    tx.query("DELETE FROM blocks WHERE tenant = :t AND key >= '  ' AND key < ' !'")
+    tx.keyless = 0
 
 
 def ever_called(view: View, line: int) -> set[str]:

@@ -92,4 +92,9 @@ def tell(connection: apsw.Connection) -> None:
 def is_told(connection: apsw.Connection) -> bool:
     """Whether a store has these figures."""
     made = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_stat1'").get
-    return bool(made) and set(connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")) == set(figures())
+    try:
+        return bool(made) and set(connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")) == set(
+            figures()
+        )
+    except UnicodeDecodeError:  # damaged; they are put anew
+        return False

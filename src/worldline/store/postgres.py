@@ -212,6 +212,10 @@ class PostgresStore(Held):
                 return held
         return None
 
+    def number(self, tenant: str) -> int:
+        """The number that a tenant's rows carry: on a server, what its name hashes to."""
+        return tenant_number(tenant)
+
     @contextlib.contextmanager
     def reading(self, tenant: str) -> Iterator[Tenant]:
         """One snapshot for several statements; yields what is kept of the tenant."""
@@ -255,6 +259,11 @@ class PostgresStore(Held):
                 self.insert(USED, shown)
             self._end(held, keep=keep)
             self.forget_shown(number, shown)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
+        return any(held.writes for held in self._stack())
 
     @contextlib.contextmanager
     def _begun(self, begin: str, tenant: int, *, writes: bool) -> Iterator[_Transaction]:
@@ -498,18 +507,19 @@ def make(connection: _Connection) -> None:
 
 
 def upgrade(connection: _Connection) -> None:
-    """Brings the tables of format 4 to this one, by whoever comes first."""
-    older = "SELECT 1 FROM meta WHERE key = 'format' AND value = '4'"
+    """Brings the tables of formats 4 and 5 to this one, by whoever comes first."""
+    older = "SELECT value FROM meta WHERE key = 'format' AND value IN ('4', '5')"
     if not connection.execute(older).fetchall():
         return
     with connection.transaction():
         connection.execute(_ONE_AT_A_TIME)
-        if connection.execute(older).fetchall():
-            connection.execute("ALTER TABLE blocks NO FORCE ROW LEVEL SECURITY")
-            for statement in NARROWER:
-                connection.execute(cast(Any, statement))
-            connection.execute("ALTER TABLE blocks FORCE ROW LEVEL SECURITY")
-            connection.execute("UPDATE meta SET value = '5' WHERE key = 'format'")
+        if found := connection.execute(older).fetchall():
+            if found[0][0] == "4":
+                connection.execute("ALTER TABLE blocks NO FORCE ROW LEVEL SECURITY")
+                for statement in NARROWER:
+                    connection.execute(cast(Any, statement))
+                connection.execute("ALTER TABLE blocks FORCE ROW LEVEL SECURITY")
+            connection.execute("UPDATE meta SET value = '6' WHERE key = 'format'")
 
 
 def stored_format(url: str) -> int | None:

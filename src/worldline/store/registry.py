@@ -11,7 +11,7 @@ import orjson
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import Conflict, InvalidInput, Refused
-from worldline.hashing import GENESIS, tenant_number
+from worldline.hashing import GENESIS
 from worldline.inputs import clean_name
 from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
 from worldline.ports import Row, Store, Tenant, Tx
@@ -22,7 +22,7 @@ from worldline.store.tx import begin
 
 def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
     """A tenant and its root world, inside the write transaction that first needs them."""
-    number = tenant_number(name)
+    number = store.number(name)
     claimed = its_own(store.execute(CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
     if claimed.root:
         return claimed

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from worldline.clock import Interval
-from worldline.hashing import tenant_number
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.reading.voices import role_of
@@ -25,6 +24,7 @@ from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE, block_key
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
+from worldline.store.waiting import length_of
 from worldline.text import fold
 
 Query = Callable[..., list[Row]]
@@ -108,7 +108,7 @@ def faults(query: Query, tenant: int, language: str) -> Iterator[Fault]:
 
 def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, str]]) -> Iterator[Fault]:
     cold = words.rows_of(query, tenant, cold=True)
-    waiting = {row[0]: row for row in words.waiting(query, tenant)}
+    waiting = {row[0]: row for row in words.waiting_texts(query, tenant)}
     by_row = {row[0]: row for row in expected}
     for row, stored in sorted(waiting.items()):
         if row in by_row and words.postings_of(stored) != words.postings_of(by_row[row]):
@@ -125,7 +125,7 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
         "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t", {"t": tenant})}  # fmt: skip
     for is_cold in (False, True):
         chosen = [row for row in expected if (row[0] in cold) == is_cold]
-        counted = len(chosen), sum(map(words.length_of, chosen)), 0 if is_cold else len(waiting)
+        counted = len(chosen), sum(map(length_of, chosen)), 0 if is_cold else len(waiting)
         if totals.get(int(is_cold), (0, 0, 0)) != counted:
             yield Fault("the words index", "its totals are not those of the texts")
     told = query("SELECT texts, tokens FROM tenants WHERE tenant = :t", {"t": tenant})
@@ -453,7 +453,7 @@ def put_rows(
     store: Store, name: str, tenant: Sequence[Any], rows: Mapping[str, Sequence[Sequence[Any]]]
 ) -> int:
     """Puts told rows in the place of an empty memory, inside a write transaction; the tenant's number."""
-    number = tenant_number(name)
+    number = store.number(name)
     for table in (*TABLES, "cold_texts", "composed", "words", "fresh_words", "words_total"):
         store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": number})
     store.execute(

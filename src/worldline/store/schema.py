@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-FORMAT = 5
+FORMAT = 6
 UNSWEPT = "unswept"
 """With a tenant's number behind it, what `meta` has where that tenant's deleted rows may still lie in pages."""
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header

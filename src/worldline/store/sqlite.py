@@ -33,7 +33,7 @@ from worldline.errors import (
     StoreError,
     StoreFull,
 )
-from worldline.hashing import ALGORITHM, tenant_number
+from worldline.hashing import ALGORITHM
 from worldline.ports import Row, Store, Tenant, Vectors
 from worldline.store import migrate, planning
 from worldline.store.dialect import open_store
@@ -59,9 +59,9 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 _OFD = (fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW) if hasattr(fcntl, "F_OFD_SETLK") else None
 """Locks of an open file (try, wait), where the system has them; elsewhere flock."""
 _COUNTER, _QUEUE = 0, 1
-PAGE = 1024
-"""Bytes of a page. A write touches many pages and changes little in each: small ones write half as much."""
-CHECKPOINT = 16000
+PAGE = 512
+"""Bytes of a page. A write touches many pages and changes little in each: small ones write a third less."""
+CHECKPOINT = 32000
 """Pages of the log, after which they are copied back; the more, the fewer are copied twice."""
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
@@ -313,7 +313,11 @@ class SqliteStore(Held):
 
     def tenant_row(self, tenant: str) -> Tenant:
         """What the store keeps of a tenant."""
-        return its_own(self.query(TENANT, {"t": tenant_number(tenant)}), tenant)
+        return its_own(self.query(TENANT, {"t": self.number(tenant)}), tenant)
+
+    def number(self, tenant: str) -> int:
+        """The number that a tenant's rows carry in a file."""
+        return migrate.number_in_file(tenant)
 
     def tenants(self) -> list[str]:
         """The names of all tenants that have memories."""
@@ -351,7 +355,7 @@ class SqliteStore(Held):
     def _strays(self) -> Iterator[str]:
         """A tenant's number follows from its name, and every row is somebody's."""
         for number, name in self.query("SELECT tenant, name FROM tenants ORDER BY tenant"):
-            if tenant_number(name) != number:
+            if self.number(name) != number:
                 yield f"the number of the tenant {name!r} does not follow from its name"
         written = "EXISTS (SELECT 1 FROM log l WHERE l.tenant = t.tenant)"
         for (name,) in self.query(f"SELECT name FROM tenants t WHERE t.root = 0 AND {written}"):
@@ -397,7 +401,7 @@ class SqliteStore(Held):
         Yields what is kept of the tenant. What recalls have shown of them since its last write is
         written down with it. Without `wait` it is now or not at all.
         """
-        with self._writing(tenant_number(tenant), keep=keep, wait=wait):
+        with self._writing(self.number(tenant), keep=keep, wait=wait):
             yield self.tenant_row(tenant)
 
     @contextlib.contextmanager
@@ -408,6 +412,7 @@ class SqliteStore(Held):
                 raise StoreError("a write was started inside another transaction of the same thread")
             self._require_place()
             connection.execute("BEGIN IMMEDIATE")
+            self._local.writes = True
             try:
                 yield
                 shown = self.shown_rows(tenant) if keep else []
@@ -420,6 +425,13 @@ class SqliteStore(Held):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._local.writes = False
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
+        return getattr(self._local, "writes", False)
 
     def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""

@@ -94,6 +94,8 @@ class SqlTx(Indexing, Tx):
         self._begun: set[int] = set()
         """Those of them that are believed already."""
         self._stored: dict[int, Row] = {self.root: found.root} if found.root else {}
+        self.keyless = 0
+        """How many names wait for their block keys, as far as was seen."""
         self.heard: set[bytes] = set()
         """The keys of the events that this changeset has put."""
         self._sat: set[int] = set()

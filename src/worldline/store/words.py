@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import lru_cache, reduce
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from zlib import crc32
 
@@ -22,8 +22,22 @@ import orjson
 from msgspec import Struct
 
 from worldline.errors import StoreError
+from worldline.store import waiting
 from worldline.store.held import large
 from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.waiting import (
+    APART,
+    EVERY,
+    FRESH,
+    KIND,
+    MOST_LENGTH,
+    OWNER,
+    WAITING,
+    Text,
+    length_of,
+    postings,
+    terms_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,22 +49,14 @@ if TYPE_CHECKING:
     Floats: TypeAlias = npt.NDArray[np.float64]
 
 K1, B = 1.2, 0.75
-KIND, OWNER, APART, EVERY = "#", "@", "=", ""
-"""What a term begins with that is no word of a text: a kind, an owner; and the list of all texts."""
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
 SEALED = 104
 """Postings of a sealed chunk: as many as fit into a page, or into one beside that of the key."""
-FRESH = 192
-"""So many new texts wait at most."""
-_TOGETHER = 16
-"""So many of them are looked at as one."""
 _POSTING = struct.Struct(">IHHB")
 """Node, passage, words of the passage, how often the term is in it; the order of bytes is that of texts."""
 _FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
 _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
-_OFTEN = [bytes((min(often, 255),)) for often in range(256)]
-_MOST_LENGTH = 65_535
 _MOST_ROW = 2**63
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
@@ -122,14 +128,14 @@ class Counts(NamedTuple):
 _COUNTED = (
     "WITH held AS (SELECT term, cold, sum(n) AS found FROM words WHERE tenant = :t"
     " AND term IN (SELECT value FROM json_each(:terms)) GROUP BY term, cold)"
-    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, '' AS words, '' AS kinds,"
+    " SELECT 0 AS what, cold, texts AS one, tokens AS two, '' AS term, CAST(fresh AS TEXT) AS words, '' AS kinds,"
     " CAST(NULL AS BLOB) AS rows FROM words_total WHERE tenant = :t"
     " UNION ALL SELECT 1, cold, found, 0, term, '', '', CAST(NULL AS BLOB) FROM held"
     " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, CAST(NULL AS BLOB) FROM fresh_words WHERE tenant = :t"
-    " UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
+    " AND row >= :after UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
     " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
 )
-"""Totals, how many texts hold each term, the texts that wait, and the lists that are short."""
+"""Totals, how many texts hold each term, the texts that wait from a row on, and the lists that are short."""
 _LISTS = (
     "SELECT term, cold, chunk, rows FROM words WHERE tenant = :t"
     " AND term IN (SELECT value FROM json_each(:terms)) AND cold <= :cold ORDER BY term, cold, chunk"
@@ -167,14 +173,14 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     wanted = list(dict.fromkeys(terms))
     texts = tokens = 0
     found = dict.fromkeys(wanted, 0)
-    fresh: list[tuple[int, str, str, str]] = []
+    fresh: dict[str, list[bytes]] = {}
     chunks: list[Row] = []
     long: set[str] = set()
     looked = _look(view, wanted, short)
-    for what, where, one, two, term, held, kinds, _ in looked.get(None, ()):
-        if what == 2:
-            fresh.append((one, term, held, kinds))
-        elif where in cold:
+    for what, where, one, two, *_, waits in looked.get(None, ()):
+        if what == 2 and 0 in cold:
+            fresh = waits.held(found.keys())
+        elif what == 0 and where in cold:
             texts, tokens = texts + int(one), tokens + int(two)
     for what, where, one, _, term, _, _, blob in (row for each in wanted for row in looked.get(each, ())):
         if where in cold and what == 1:
@@ -185,10 +191,9 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
             chunks.append((term, where, one, blob))
     gathered: dict[str, list[bytes]] = {term: [] for term in wanted if term not in long}
     _gather(gathered, [chunk for chunk in chunks if chunk[0] not in long])
-    waiting = _held_by(fresh, found.keys()) if 0 in cold else {}
-    for term, postings in waiting.items():
-        found[term] += len(postings)
-    return Counts(texts, tokens, found, waiting, gathered)
+    for term, held in fresh.items():
+        found[term] += len(held)
+    return Counts(texts, tokens, found, fresh, gathered)
 
 
 def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None, list[Row]]:
@@ -202,8 +207,16 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
         if (view.tenant, term) in view.store.shares
     }
     found: dict[str | None, list[Row]] = {}
-    for row in view.query(_COUNTED, terms=_listed(set(terms) - known.keys()), short=short):
-        found.setdefault(row[4] if row[0] in (1, 3) else None, []).append(row)
+    fresh: list[Text] = []
+    seen = waiting.seen(view)
+    after = seen[2][0] if seen[2] else 0
+    for row in view.query(_COUNTED, terms=_listed(set(terms) - known.keys()), short=short, after=after):
+        if row[0] == 2:
+            fresh.append((row[2], *row[4:7]))
+        else:
+            found.setdefault(row[4] if row[0] else None, []).append(row)
+    total = sum(int(row[5]) for row in found.get(None, ()) if not row[1])
+    found.setdefault(None, []).append((2, 0, 0, 0, "", "", "", waiting.look(view, seen, total, fresh)))
     texts = sum(int(row[2]) for row in found.get(None, ()) if row[0] == 0)
     if any(texts > 2 * share.texts for share in known.values()):
         view.store.shares.clear()
@@ -479,7 +492,7 @@ def thin(view: View, most: int) -> list[str]:
 def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[int]:
     """The rows of all passages that the index has, hot or cold."""
     found = set[int](_decoded(_every(query, tenant, cold))[1].tolist())
-    return found if cold else found | {row[0] for row in query(_WAITING, {"t": tenant})}
+    return found if cold else found | {row[0] for row in query(WAITING, {"t": tenant})}
 
 
 def _every(query: Callable[..., list[Row]], tenant: int, cold: int) -> bytes:
@@ -514,7 +527,7 @@ def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str,
                 yield f"words {term!r}, chunk {chunk}", "it does not hold what it says"
             elif term != EVERY and not texts[cold].add(rows):
                 yield f"words {term!r}, chunk {chunk}", "it names texts that are not in the list of all"
-    fresh = query(_WAITING, args)
+    fresh = query(WAITING, args)
     totals = {row[0]: tuple(map(int, row[1:])) for row in query(_TOTALS, args)}
     for cold, tally in enumerate(texts):
         for row in tally.rows[tally.differs()][:1].tolist():
@@ -560,9 +573,9 @@ def _is_whole(chunk: int, n: int, rows: bytes) -> bool:
     return bool((places[1:] > places[:-1]).all())
 
 
-def waiting(query: Callable[..., list[Row]], tenant: int) -> list[Row]:
+def waiting_texts(query: Callable[..., list[Row]], tenant: int) -> list[Row]:
     """The texts that wait, as they are stored."""
-    return query(_WAITING, {"t": tenant})
+    return query(WAITING, {"t": tenant})
 
 
 def held(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> dict[str, bytes]:
@@ -584,7 +597,7 @@ def lists_of(texts: Texts) -> dict[str, bytes]:
 
 def postings_of(text: tuple[int, str, str, str]) -> dict[str, bytes]:
     """What one text adds to the lists."""
-    return dict(_postings([text]))
+    return dict(postings([text]))
 
 
 def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[str]) -> set[int]:
@@ -592,7 +605,7 @@ def nodes_with(query: Callable[..., list[Row]], tenant: int, terms: Collection[s
     args = {"t": tenant, "terms": _listed(terms), "cold": 1}
     chunks = [row[3] for row in query(_LISTS, args)] if terms else []
     rows = _decoded(b"".join(chunks))[1].tolist()
-    rows += [row[0] for row in query(_WAITING, {"t": tenant}) if not set(terms).isdisjoint(_terms(row))]
+    rows += [row[0] for row in query(WAITING, {"t": tenant}) if not set(terms).isdisjoint(terms_of(row))]
     return {row // WORDS_PER_NODE for row in rows}
 
 
@@ -604,49 +617,6 @@ def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
 
 
 # Postings -----------------------------------------------------------------------------------------
-
-
-def _terms(text: tuple[int, str, str, str]) -> Counter[str]:
-    """What a passage is found by, and how often it has it; its tenant's own token is not among them."""
-    _, owner, held, kinds = text
-    terms = Counter(held.split())
-    terms.update(KIND + kind for kind in kinds.split())
-    terms.update(OWNER + token for token in owner.split()[1:])
-    return terms
-
-
-def length_of(text: tuple[int, str, str, str]) -> int:
-    """How many tokens a text is counted with."""
-    return sum(part.count(" ") + 1 for part in text[1:] if part)
-
-
-def _postings(texts: Texts) -> Iterator[tuple[str, bytes]]:
-    """(term, posting) of passages; the list of all texts says how many terms each has."""
-    for text in texts:
-        row, terms = text[0], _terms(text)
-        head = _HEAD.pack(row // WORDS_PER_NODE, row % WORDS_PER_NODE, min(length_of(text), _MOST_LENGTH))
-        yield from ((term, head + _OFTEN[min(often, 255)]) for term, often in terms.items())
-        yield EVERY, head + _OFTEN[min(len(terms), 255)]
-
-
-def _held_by(texts: Sequence[tuple[int, str, str, str]], only: Set[str]) -> dict[str, list[bytes]]:
-    """The postings of texts that wait under each of these terms."""
-    found: dict[str, list[bytes]] = {}
-    for start in range(0, len(texts), _TOGETHER):
-        held = _posted_together(tuple(texts[start : start + _TOGETHER]))
-        for term in held.keys() & only:
-            found.setdefault(term, []).extend(held[term])
-    return found
-
-
-@lru_cache(64 * FRESH // _TOGETHER)
-def _posted_together(texts: tuple[tuple[int, str, str, str], ...]) -> Mapping[str, Sequence[bytes]]:
-    """The postings of some passages, term by term; kept, because those that wait are looked at with every count."""
-    found: dict[str, list[bytes]] = {}
-    for term, posting in _postings(texts):
-        if term != EVERY:
-            found.setdefault(term, []).append(posting)
-    return found
 
 
 class _Numbered(dict[str, int]):
@@ -681,7 +651,7 @@ def _lists(texts: Texts) -> dict[str, bytes]:
     postings = np.empty(len(starts) + len(rows), _FIELDS)
     of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
     postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
-    lengths = np.array([min(length_of(text), _MOST_LENGTH) for text in texts])
+    lengths = np.array([min(length_of(text), MOST_LENGTH) for text in texts])
     postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
     blob = postings.tobytes()
     ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
@@ -730,7 +700,6 @@ _OPEN = (
 )
 _TOTALS = "SELECT cold, texts, tokens, fresh FROM words_total WHERE tenant = :t"
 _FRESH = ("tenant", "row", "owner", "text", "kinds")
-_WAITING = "SELECT row, owner, text, kinds FROM fresh_words WHERE tenant = :t"
 
 
 class Statements(Protocol):
@@ -764,7 +733,7 @@ class Index:
 
     def fold(self) -> None:
         """Puts the texts that wait into the chunks of their terms."""
-        texts = self._query(_WAITING + " ORDER BY row")
+        texts = self._query(WAITING + " ORDER BY row")
         if texts:
             self.store.execute("DELETE FROM fresh_words WHERE tenant = ?", (self.tenant,))
             self._total(0, 0, 0, -len(texts))
@@ -779,7 +748,7 @@ class Index:
         """The same passages with other words or owners."""
         self.remove(old)
         for text in new:
-            self._put(text[0], dict(_postings([text])), 0)
+            self._put(text[0], dict(postings([text])), 0)
             self._total(0, 1, length_of(text), 0)
 
     def move(self, texts: Texts, *, cold: bool) -> None:
@@ -811,7 +780,7 @@ class Index:
         last = self._last()
         for text in texts:
             if text[0] <= last:  # an older one came back from the archive while this one waited
-                self._put(text[0], dict(_postings([text])), 0)
+                self._put(text[0], dict(postings([text])), 0)
         texts = [text for text in texts if text[0] > last]
         gathered = _lists(texts)
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0))
@@ -842,17 +811,17 @@ class Index:
     def _take(self, text: tuple[int, str, str, str], cold: int) -> dict[str, bytes]:
         """Takes a passage out, wherever its postings are; what was taken."""
         row = text[0]
-        waiting = [] if cold else self._query(_WAITING + " AND row = :row", row=row)
+        waiting = [] if cold else self._query(WAITING + " AND row = :row", row=row)
         if waiting:
             self.store.execute("DELETE FROM fresh_words WHERE tenant = ? AND row = ?", (self.tenant, row))
             self._total(0, -1, -length_of(waiting[0]), -1)
-            return dict(_postings(waiting))
+            return dict(postings(waiting))
         place, taken = _place(row), dict[str, bytes]()
         self._take_from(self._around([EVERY], row, cold), place, taken)
         if not taken:
             return {}
         length, terms = _HEAD.unpack_from(taken[EVERY])[2], taken[EVERY][-1]
-        self._take_from(self._around(_terms(text), row, cold), place, taken)
+        self._take_from(self._around(terms_of(text), row, cold), place, taken)
         if min(len(taken) - 1, 255) != terms:  # its words are read otherwise today than when it was stored
             everything = "SELECT term, cold, chunk, rows FROM words WHERE tenant = :t AND cold = :cold"
             self._take_from(self._query(everything, cold=cold), place, taken)

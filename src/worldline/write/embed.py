@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from worldline.handle import Handle
-from worldline.hashing import tenant_number
 from worldline.ports import Embedder, View
 from worldline.reading.voices import role_of
 from worldline.store import vectorising
@@ -96,7 +95,7 @@ def _packed(vectors: Any) -> list[bytes]:
 
 def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, batch: int = _BATCH) -> int:
     """Makes every vector anew beside those in use, and switches once none is missing; how many texts that were."""
-    number, done = tenant_number(handle.tenant), 0
+    number, done = handle.store.number(handle.tenant), 0
     with handle.writing():
         vectorising.begin_anew(handle.store, number, embedder.identity)
     while True:

@@ -25,7 +25,6 @@ from worldline.rules.identity import (
     Similarity,
     Unclear,
     asked_keys,
-    block_keys,
     resolve,
 )
 from worldline.store import naming
@@ -68,7 +67,7 @@ def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     said = set(fold(name).split())
     if naming.one_called(tx, fold(name), place.scope):
         return 0
-    rows = naming.parts(tx, sorted(block_keys(name)), fold(name), slot, place.scope, POOL)
+    rows = naming.parts(tx, sorted(naming.keys_of(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
     fitting = {
         line
@@ -90,8 +89,7 @@ def propose_alike(tx: Tx, line: int, name: str, scope: int, but: Collection[int]
     """Makes a name findable for others like it, and stages merges with the known ones that it resembles."""
     known = naming.alike(tx, asked_keys(name), [line], scope, POOL)
     pool = [c for c in _grouped(known) if int(c.id) not in but]
-    for key in sorted(block_keys(name)):
-        tx.add("blocks", key, line)
+    naming.add_keys(tx, name, line)
     _stage(tx, line, name, resolve(name, pool) if pool else None)
 
 
@@ -172,7 +170,7 @@ def _sharing(named: Mapping[int, NearEntity]) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=50_000)
 def _keys(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(block_keys(name)), frozenset(asked_keys(name))
+    return naming.keys_of(name), frozenset(asked_keys(name))
 
 
 def _undecided(view: View, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
