@@ -283,3 +283,17 @@ def test_a_wrong_address_says_at_once_what_is_wrong_with_it(
         Memory.open(wrong(url), PLAIN).stats()
     assert not isinstance(told.value, StoreAway)
     assert time.monotonic() - begun < PLAIN.lock_seconds / 2
+
+
+def test_a_connection_that_hangs_inside_a_pipeline_is_not_used_again(url: str, whose: str) -> None:
+    """A connection that was given back while something was under way on it is closed; the next call takes another."""
+    with Memory.open(url, PLAIN, whose) as memory:
+        memory.note("context", "tea", "green")
+        pool = memory.handle.store._pool
+        hanging = pool.take(time.monotonic() + 1)
+        hanging.pgconn.enter_pipeline_mode()
+        pool.give_back(hanging)
+        memory.note("context", "tea", "black")
+
+        assert hanging.closed
+        assert memory.verify().ok

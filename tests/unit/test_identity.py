@@ -247,4 +247,4 @@ def test_cost_at_100_000_entities() -> None:
                 [NearEntity(str(n), (names[n // 5] + "aeiou"[n % 5],)) for n, _ in votes.most_common(40)],
             )
 
-    assert cpu(work) / len(asked) < 0.005
+    assert min(cpu(work) for _ in range(3)) / len(asked) < 0.005

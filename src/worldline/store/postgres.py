@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import psycopg
-from psycopg import errors
+from psycopg import errors, pq
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from worldline.config import Config, without_password
@@ -112,7 +112,7 @@ class _Pool:
 
     def give_back(self, connection: _Connection) -> None:
         """Kept for the next one, unless it broke."""
-        if connection.closed or connection.broken or self._closed:
+        if self._closed or not _is_sound(connection):
             connection.close()
         else:
             self._idle.append(connection)
@@ -294,7 +294,7 @@ class PostgresStore(Held):
             except BaseException as error:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
-                gone = isinstance(error, psycopg.OperationalError) and connection.broken
+                gone = isinstance(error, psycopg.OperationalError) and not _is_sound(connection)
                 self._pool.give_back(connection)
                 if not gone or time.monotonic() > until:
                     raise
@@ -621,6 +621,14 @@ _WRONG = (
 def _wrong_address(error: Exception) -> str:
     """What to correct, where the address is wrong; the driver gives such errors no number of their own."""
     return next((advice for said, advice in _WRONG if re.search(said, str(error))), "")
+
+
+def _is_sound(connection: _Connection) -> bool:
+    """Whether nothing is under way on a connection: one that broke inside a pipeline may not know that it is dead."""
+    if connection.closed or connection.broken:
+        return False
+    at_rest = connection.info.transaction_status == pq.TransactionStatus.IDLE
+    return at_rest and connection.info.pipeline_status == pq.PipelineStatus.OFF
 
 
 def _starting(error: psycopg.Error) -> bool:

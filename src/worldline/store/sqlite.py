@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -190,7 +191,7 @@ class SqliteStore(Held):
             migrate.make_private(aside)
             connection = apsw.Connection(aside)
             try:
-                create(connection)
+                _begin(connection)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.close()
                 migrate.drop_logs(self.path)
@@ -233,9 +234,11 @@ class SqliteStore(Held):
     def _bring_up(self, connection: apsw.Connection) -> None:
         with self._exclusive():
             found = self._format(connection)
-            if found is None:
+            if found is None and self.in_memory:
+                _begin(connection)
+            elif found is None:
                 connection.execute("PRAGMA journal_mode = WAL")
-                create(connection)
+                _create(connection)
             else:
                 migrate.upgrade(connection, self.path, self.config.language)
 
@@ -533,8 +536,23 @@ def _place(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def create(connection: apsw.Connection) -> None:
-    """A new, empty store."""
+@cache
+def _empty() -> bytes:
+    """A new, empty store as the bytes of its file: made once, for all that are opened."""
+    with closing(apsw.Connection(":memory:")) as connection:
+        _create(connection)
+        return connection.serialize("main")
+
+
+def _begin(connection: apsw.Connection) -> None:
+    """Makes a connection to nothing one to a new, empty store."""
+    with closing(apsw.Connection(":memory:")) as source:
+        source.deserialize("main", _empty())
+        with connection.backup("main", source, "main") as copy:
+            copy.step()
+
+
+def _create(connection: apsw.Connection) -> None:
     connection.execute(f"PRAGMA page_size = {PAGE}")
     connection.execute("BEGIN IMMEDIATE")
     for name in TABLES:
