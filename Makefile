@@ -34,9 +34,8 @@ browser:
 	       && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium: the tests of the explorer will fail until one is installed"
 
-# The checks take one core for half a minute where nothing is cached: the suite runs beside them.
-test: $(STAMP)
-	@$(MAKE) --no-print-directory --jobs=2 check suite
+# What half a minute can find is not looked for ten minutes later.
+test: check suite
 
 suite: $(STAMP) browser
 	$(BIN)/pytest -n auto -p no:langsmith_plugin
