@@ -88,10 +88,8 @@ class Signs(Struct, frozen=True):
         """Every row of these nodes, which rise."""
         import numpy as np
 
-        low = np.searchsorted(self.passages, nodes * WORDS_PER_NODE)
-        counts = np.searchsorted(self.passages, (nodes + 1) * WORDS_PER_NODE) - low
-        starts = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-        return np.asarray(starts + np.arange(int(counts.sum())))
+        first = np.searchsorted(self.passages, nodes * WORDS_PER_NODE)
+        return _runs(first, np.searchsorted(self.passages, (nodes + 1) * WORDS_PER_NODE))
 
     def apart(self, query: Planes, rows: Rows | None) -> NDArray[np.uint16]:
         """In how many signs each row (of these) differs from the query."""
@@ -205,11 +203,17 @@ class Owned(Struct, frozen=True):
         """Those of these nodes, which rise, that were believed in one of these scopes."""
         import numpy as np
 
-        low = np.searchsorted(self.nodes, nodes)
-        counts = np.searchsorted(self.nodes, nodes, side="right") - low
-        starts = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-        rows = starts + np.arange(int(counts.sum()))
+        rows = _runs(np.searchsorted(self.nodes, nodes), np.searchsorted(self.nodes, nodes, side="right"))
         return _once(self.nodes[rows][np.isin(self.scopes[rows], list(scopes))])
+
+
+def _runs(first: Rows, behind: Rows) -> Rows:
+    """The numbers from each of the first up to what stands behind it, run after run."""
+    import numpy as np
+
+    counts = behind - first
+    starts = np.repeat(first - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+    return np.asarray(starts + np.arange(int(counts.sum())))
 
 
 def _once(rising: Rows) -> Rows:
