@@ -423,3 +423,49 @@ def test_two_who_disagree_about_a_state_contradict() -> None:
     memory.remember("The ford at Nant is open to lorries.", speaker="Emrys")
     memory.remember("The ford at Nant is closed to lorries.", speaker="Sal")
     assert len(memory.conflicts()) == 1
+
+
+def _told(*texts: str, speaker: str = "Ana") -> Memory:
+    memory = Memory.open(":memory:", Config(embedder="none"))
+    for text in texts:
+        memory.remember(text, speaker=speaker)
+    return memory
+
+
+def _held(memory: Memory) -> set[str]:
+    return {f.content for f in memory.list("Fact").items if f.status == "believed"}
+
+
+def test_two_deadlines_are_at_odds_before_either_has_come() -> None:
+    """A contradiction about a day that is still ahead is shown at once."""
+    memory = Memory.open(":memory:", Config(embedder="none"))
+    memory.remember("The permit forms are due on 30 April 2031.", speaker="Emrys")
+    memory.remember("The permit forms are due on 15 May 2031.", speaker="Sal")
+    assert len(memory.conflicts()) == 1
+    assert memory.at(valid="2020-01-01").conflicts() == ()
+
+
+def test_readings_of_a_gauge_stand_beside_each_other() -> None:
+    """A number that is read off again ends no earlier reading, while a price that changes does."""
+    memory = _told("cellar 11.4 °C", "cellar 9.8 °C", "queue count: 31 jobs", "queue count: 44 jobs")
+    assert {"cellar is 11.4 °C", "cellar is 9.8 °C", "queue count is 31 jobs"} <= _held(memory)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ends"),
+    [
+        ("Ticket 512 is open.", "Closed ticket 512, the fuse was blown.", True),
+        ("Head baker on floor 3 is Agnes Toll.", "Floor 3 is short of staff since Agnes retired.", True),
+        ("The huddle is at 9:30.", "Starting today the huddle moves to 10:15.", True),
+        ("My van is a Berlingo.", "The Berlingo got new winter tyres.", False),
+        ("We host on Nimbus.", "The move away from Nimbus fell through.", False),
+        ("I buy flour from Moss Mill.", "I now get rye alongside the flour from Moss Mill.", False),
+    ],
+)
+def test_what_is_over_and_what_goes_on(before: str, after: str, ends: bool) -> None:
+    """A state that excludes the held one ends it; what has something, stays or gets company does not."""
+    memory = _told(before)
+    believed = _held(memory)
+    assert believed
+    memory.remember(after, speaker="Ana")
+    assert (not believed <= _held(memory)) == ends

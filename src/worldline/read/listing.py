@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from worldline.clock import FOREVER
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Side, Utterance
 from worldline.ports import Store, View
@@ -80,7 +81,14 @@ def conflicts(view: View) -> tuple[Contradiction, ...]:
     """Every open conflict, the one noticed last first; each pair once.
 
     Only what the view sees: both sides, and the edge between them, at its moment, in its scope and world.
+    Two deadlines are at odds before either of them has come, so that the present sees what is ahead as well.
     """
+    views = (view,) if view.cold else (view, view.bind(valid=FOREVER - 1))
+    found = {frozenset(s.node.line for s in c.sides): c for seen in reversed(views) for c in _in_sight(seen)}
+    return tuple(sorted(found.values(), key=lambda c: (-c.since, c.sides[0].node.key)))
+
+
+def _in_sight(view: View) -> list[Contradiction]:
     edges = view.edges(facts.disputed(view), ("contradicts",), "out")
     pairs: dict[frozenset[int], Edge] = {}
     for edge in sorted((e for e in edges if "about" not in e.metadata), key=lambda e: (e.known.start, e.key)):
@@ -88,8 +96,7 @@ def conflicts(view: View) -> tuple[Contradiction, ...]:
     lines = {line for pair in pairs for line in pair}
     nodes = {node.line: node for node in view.visible(sorted(lines))}
     about, said = facts.worded(view, lines), facts.sources(view, lines)
-    found = [_conflict(edge, nodes, about, said) for edge in pairs.values()]
-    return tuple(sorted(found, key=lambda c: (-c.since, c.sides[0].node.key)))
+    return [_conflict(edge, nodes, about, said) for edge in pairs.values()]
 
 
 def _conflict(

@@ -17,19 +17,12 @@ from worldline.reading.claim import stem
 from worldline.reading.parser import Token
 from worldline.text import stop
 
-_STAYS = re.compile(
-    r"\b(?:still|as before|unchanged|have not change|has not change|same as|remain|confirm|as always|continue|"
-    r"once again|no change|not change)\b"
-)
-_ADDS = re.compile(
-    r"\b(?:also|too$|as well|another|second|additional|in addition|besides|on top|plus|one more|extra)\b"
-)
-
 
 class Cues(Struct, frozen=True, omit_defaults=True):
     """The signs of change in a message, and the stems of what it states."""
 
     change: bool = False
+    """Whether anything is said to be new or over."""
     passing: bool = False
     adds: bool = False
     stays: bool = False
@@ -38,14 +31,43 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     """Which kinds of values it states: date, money, number."""
     leaves: bool = False
     """Whether somebody goes: quits, retires, moves out, dies."""
+    ends: bool = False
+    """Whether something is said to be over or to have been changed, not only that something is new."""
     moved: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Verbs of change, each with the stems of the thing that it is done to."""
+    states: bool = False
+    """Whether it tells of a state that excludes others."""
+
+    @property
+    def may_end(self) -> bool:
+        """Whether anything that was believed may be over by it."""
+        return self.change or self.states
 
 
 @cache
-def _found_by(name: str) -> re.Pattern[str]:
-    wordings = sorted(lines(name), key=len, reverse=True)
-    return re.compile(r"\b(?:" + "|".join(re.escape(w) for w in wordings) + r")\b")
+def _states() -> frozenset[str]:
+    """The stems of the words of states that exclude each other."""
+    said = (word for line in lines("opposites.txt") for word in line.replace(" | ", " ").split())
+    return frozenset(stem(word) for word in said if word not in stop())
+
+
+LONGEST = 7
+"""Words of the longest wording that is looked for."""
+
+
+@cache
+def _wordings(name: str) -> frozenset[str]:
+    return frozenset(lines(name))
+
+
+def _says(name: str, runs: frozenset[str]) -> bool:
+    return not _wordings(name).isdisjoint(runs)
+
+
+def _runs(words: list[str]) -> frozenset[str]:
+    """Every run of words that may be a wording."""
+    places = range(len(words))
+    return frozenset(" ".join(words[at : at + size]) for size in range(1, LONGEST + 1) for at in places)
 
 
 _LASTING = re.compile(
@@ -69,21 +91,32 @@ def cues(
 ) -> Cues:
     """The cues in the words that are stated, in order; `kinds` are those of the values beside them."""
     tokens = [t for t in stated if t.pos not in ("PUNCT", "SPACE")]
-    said = " ".join(_base(t) for t in tokens)  # "Lower Farm" lowers nothing
+    words = [_base(t) for t in tokens]  # "Lower Farm" lowers nothing
+    runs, said = _runs(words), " ".join(words)
     stems = dict.fromkeys(stem(t.low) for t in tokens if t.low not in stop() and len(t.text) > 1)
+    ends = _says("change_cues.txt", runs)
     return Cues(
-        bool(_found_by("change_cues.txt").search(said)),
-        bool(_found_by("passing_cues.txt").search(said)) and not _LASTING.search(said),
-        bool(_ADDS.search(said)),
-        bool(_STAYS.search(said)),
+        ends or _says("news_cues.txt", runs),
+        _says("passing_cues.txt", runs) and not _LASTING.search(said),
+        _says("adds_cues.txt", runs) or words[-1:] == ["too"],
+        _says("stays_cues.txt", runs),
         tuple(stems),
         tuple(dict.fromkeys(kinds)),
-        bool(_found_by("leaving_cues.txt").search(said)),
+        _says("leaving_cues.txt", runs),
+        ends,
         tuple(moved),
+        any(stem in _states() for stem in stems),
     )
+
+
+_WHOSE = dict.fromkeys(("his", "her", "our", "their", "your", "its"), "my") | dict.fromkeys(
+    ("him", "them", "us"), "me"
+)
+"""Wordings are listed with "my" and "me", whoever is meant."""
 
 
 def _base(token: Token) -> str:
     if token.pos == "PROPN" and token.begin and token.text[:1].isupper():
         return "-"
-    return token.lemma.lower() if token.pos in ("VERB", "AUX", "ADV", "NOUN", "ADJ") else token.low
+    word = token.lemma.lower() if token.pos in ("VERB", "AUX", "ADV", "NOUN", "ADJ") else token.low
+    return _WHOSE.get(word, word)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.dates import find_dates
-from worldline.lexicon import lines
+from worldline.lexicon import lines, words
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
@@ -35,7 +35,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 6"
+RULES = "rules 7"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -180,7 +180,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     if corrects:
         found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
-    claims = [_marked(c, cue, rank) for c in found]
+    claims = [_as_reading(_marked(c, cue, rank)) for c in found]
     fragment = _fragment(body) if corrects and not claims else ""
     values = (
         tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
@@ -224,6 +224,22 @@ _SAID = frozenset({"means", "was means", "did mean|", "did type|", "did write|",
 
 def _marked(claim: Claim, cue: Cue, rank: Rank) -> Claim:
     return replace(claim, rank=rank, cue=cue if cue and claim.cue not in ("ends",) else claim.cue)
+
+
+_GAUGED = re.compile(r"[~≈]?[-−]?\d[\d,.]*\s?(?P<unit>\S*)(?: (?:today|now))?")
+
+
+def _as_reading(claim: Claim) -> Claim:
+    """What is read off something ("greenhouse 11.4 °C") stands beside earlier readings of it."""
+    if claim.holds != "one" or claim.family or not claim.predicate.endswith("is"):
+        return claim
+    gauged = _GAUGED.fullmatch(claim.object)
+    noun = (
+        claim.predicate.removesuffix(" is") or claim.subject if "'s" in claim.predicate else claim.subject
+    ).split()
+    if gauged is None or not {gauged["unit"].lower(), noun[-1].lower()} & words("gauges.txt"):
+        return claim
+    return replace(claim, holds="series")
 
 
 def _fragment(text: str) -> str:

@@ -16,6 +16,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from worldline.lexicon import lines
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
 from worldline.reading.cues import Cues, aspects
@@ -92,15 +93,19 @@ def _stems(said: str) -> frozenset[str]:
     return frozenset(stem(w) for w in words if len(w) > 1)
 
 
-def overtaken(cues: Cues, claims: Sequence[Claim], facts: Collection[Around]) -> list[tuple[str, str]]:
+def overtaken(
+    cues: Cues, claims: Sequence[Claim], facts: Collection[Around], teller: str = ""
+) -> list[tuple[str, str]]:
     """(id, reason) of the held facts that are over by what the message says."""
-    if not cues.change or cues.adds or cues.passing or cues.stays:
+    if cues.adds or cues.passing or cues.stays:
         return []
     said, settled = frozenset(cues.stems), {c.key for c in claims}
     found = []
     for fact in facts:
         kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
-        reason = "" if kept else _reason(cues, said, claims, fact, fact.held.slot in settled)
+        reason = "" if kept else _excluded(fact, said, teller)
+        if not (kept or reason) and cues.change:
+            reason = _reason(cues, said, claims, fact, fact.held.slot in settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
@@ -120,10 +125,21 @@ def _restates(claim: Claim, fact: Around) -> bool:
     )
 
 
+ABOUT = 0.6
+"""So much of what a subject is called makes a message one about it."""
+
+
+def _shared(fact: Around, said: frozenset[str]) -> float:
+    return len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
+
+
 def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
-    shared = len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
-    about = shared > 0.6
+    shared = _shared(fact, said)
+    about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
+    if any(_leaves(c, fact) for c in claims) and _may_end(fact, cues):
+        return "the text says that they left"
+    named = named and (cues.ends or not any(_lives_on(c, fact) for c in claims))
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
@@ -132,13 +148,58 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
         return "somebody else has it now"
     if settled or not (about or (fact.of_speaker and not fact.subject and fact.relation & said)):
         return ""
-    if kind in ("date", "money") and kind in cues.kinds and not fact.many:
+    if (
+        (kind in ("date", "money") or (kind == "number" and cues.ends))
+        and kind in cues.kinds
+        and not fact.many
+    ):
         return "the text gives another value for the same matter and speaks of a change"
     if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
         return "the text speaks of a change of this very thing"
     if any(_new_value(c, fact, kind) for c in claims):
         return "the text gives another value for the same matter and speaks of a change"
     return ""
+
+
+@cache
+def _opposites() -> dict[str, frozenset[frozenset[str]]]:
+    """For each state the words of those that exclude it."""
+    found: dict[str, set[frozenset[str]]] = {}
+    for line in lines("opposites.txt"):
+        states = [state.removeprefix("a ").removeprefix("an ") for state in line.split(" | ")]
+        for state in states:
+            others = (_stems(other) for other in states if other != state)
+            found.setdefault(state, set()).update(other - _stems(state) for other in others)
+    return {state: frozenset(filter(None, others)) for state, others in found.items()}
+
+
+_COPULA = re.compile(r"^(?:is|are|am)\b ?")
+
+
+def _excluded(fact: Around, said: frozenset[str], teller: str) -> str:
+    """Why "Ticket 12 is open" is over by "Closed ticket 12": the same voice tells of a state that excludes it."""
+    held = fact.held
+    if not _COPULA.match(held.phrase) or _shared(fact, said) <= ABOUT or fold(held.teller) != fold(teller):
+        return ""
+    state = f"{_COPULA.sub('', held.phrase)} {held.object}".strip().lower()
+    others = _opposites().get(state) or _opposites().get(
+        state.split(" with ")[0].split(" at ")[0], frozenset()
+    )
+    return "the text says that it is otherwise now" if any(other <= said for other in others) else ""
+
+
+def _leaves(claim: Claim, fact: Around) -> bool:
+    """ "… since Agnes retired": whoever goes has no role any longer."""
+    who = _stems(claim.subject)
+    return claim.effect == "ends" and not claim.object and bool(who) and who <= fact.object
+
+
+_HAVING = frozenset("is are has have got gets needs need".split())
+
+
+def _lives_on(claim: Claim, fact: Around) -> bool:
+    """ "The Yaris got new tyres": what has or is something is not over for that."""
+    return bool(_stems(claim.subject) & fact.key_words) and claim.predicate.split(" ")[0] in _HAVING
 
 
 def _of_another(claim: Claim, fact: Around) -> bool:

@@ -140,7 +140,7 @@ def settle(
             place,
             who_speaks(event.speaker, handle.scope.user),
         )
-        if said.cues.change and not any(c.record for c in sound)
+        if said.cues.may_end and not any(c.record for c in sound)
         else []
     )
     changed = [_settle_one(tx, claim, told, place, handle, event) for claim in sound]
@@ -414,7 +414,7 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place, speaker: str) -> li
 def _overtake(
     tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], event: Stored, place: Place
 ) -> bool:
-    over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before]))
+    over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before], event.speaker))
     closed = False
     for fact, row in before:
         if fact.held.id not in over or not slots.is_held(tx, row.belief.row):

@@ -341,7 +341,7 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
     """Believes the facts given with events and what they claim, one event after the other."""
     changed = []
     claims = [_claims(each, handle, left) for each in said]
-    near = [sharing_words(tx, each.said) if each.said.cues.change else None for each in said]
+    near = [sharing_words(tx, each.said) if each.said.cues.may_end else None for each in said]
     for number, each in enumerate(said):
         event = each.event
         told = put.ToldBy(event.key, event.said_at)
