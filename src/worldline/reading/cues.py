@@ -37,6 +37,12 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     """Verbs of change, each with the stems of the thing that it is done to."""
     states: bool = False
     """Whether it tells of a state that excludes others."""
+    own: bool = False
+    """Whether the speaker speaks of himself."""
+    names: tuple[str, ...] = ()
+    """The stems of the names in it."""
+    owners: tuple[str, ...] = ()
+    """The stems of those that it names only as owners of something: "Zoho's colours"."""
 
     @property
     def may_end(self) -> bool:
@@ -51,6 +57,12 @@ def _states() -> frozenset[str]:
     return frozenset(stem(word) for word in said if word not in stop())
 
 
+CONTACT = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:/\S*)?|\+?\d[\d ()/-]{5,}\d"
+)
+"""An address or number by which somebody or something is reached."""
+_LIGHT = frozenset("bring take carry send put give pass hand off over".split())
+"""What these are done to need not change for that."""
 LONGEST = 7
 """Words of the longest wording that is looked for."""
 
@@ -94,7 +106,10 @@ def cues(
     words = [_base(t) for t in tokens]  # "Lower Farm" lowers nothing
     runs, said = _runs(words), " ".join(words)
     stems = dict.fromkeys(stem(t.low) for t in tokens if t.low not in stop() and len(t.text) > 1)
-    ends = _says("change_cues.txt", runs)
+    moved = tuple(moved)
+    ends = _says("change_cues.txt", runs) or any(
+        verb in aspects() and verb not in _LIGHT for verb, _ in moved
+    )
     return Cues(
         ends or _says("news_cues.txt", runs),
         _says("passing_cues.txt", runs) and not _LASTING.search(said),
@@ -104,9 +119,15 @@ def cues(
         tuple(dict.fromkeys(kinds)),
         _says("leaving_cues.txt", runs),
         ends,
-        tuple(moved),
+        moved,
         any(stem in _states() for stem in stems),
+        any(t.low in _OWN for t in tokens),
+        tuple(dict.fromkeys(stem(t.low) for t in tokens if t.pos == "PROPN" and len(t.text) > 1)),
+        tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "poss" and t.low not in _OWN)),
     )
+
+
+_OWN = frozenset("i me my mine we us our ours myself ourselves im i'm".split())
 
 
 _WHOSE = dict.fromkeys(("his", "her", "our", "their", "your", "its"), "my") | dict.fromkeys(
@@ -119,4 +140,6 @@ def _base(token: Token) -> str:
     if token.pos == "PROPN" and token.begin and token.text[:1].isupper():
         return "-"
     word = token.lemma.lower() if token.pos in ("VERB", "AUX", "ADV", "NOUN", "ADJ") else token.low
+    if word == token.low and (token.pos != "ADJ" or not token.begin) and word.endswith("ed"):
+        word = word[:-2]  # "uninstalled", which the parser has never seen
     return _WHOSE.get(word, word)

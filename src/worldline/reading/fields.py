@@ -181,15 +181,42 @@ def _claims(field: Field, subject: str) -> list[Claim]:
         return _attribute(inner["thing"], inner["noun"], value, field)
     if not table.by_noun(label.lower()) and (_has_name(label) or not subject):
         found = _of_a_thing(label, value, field) if _has_name(label) else []
-        return found or _itself(label, value, field)
-    return _attribute(subject, label, value, field) if subject else _itself(label, value, field)
+        return found or _parted(label, value, field) or _itself(label, value, field)
+    if subject:
+        return _attribute(subject, label, value, field)
+    return _parted(label, value, field) or _itself(label, value, field)
+
+
+def _parted(label: str, value: str, field: Field) -> list[Claim]:
+    """ "Lantern migration deadline": the thing, and the noun for what it has."""
+    said, nouns = label.split(), families().nouns
+    if label.lower() in nouns:
+        return []
+    for at in range(1, len(said)):
+        if (noun := " ".join(said[at:])) in nouns and (said[0][0].isupper() or len(said) > 2):
+            return _attribute(" ".join(said[:at]), noun, _first(value), field)
+    return []
+
+
+def _first(value: str) -> str:
+    """ "Iron Barn, monthly plan" begins with a name, and the rest is more of it."""
+    name, comma, _ = value.partition(", ")
+    return name if comma and all(w[:1].isupper() or w == "&" for w in name.split()) else value
+
+
+_SCHEDULE = re.compile(
+    r"(?:(?:every|each|first|second|third|last) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"(?:,? (?:at )?[\d:.]+ ?(?:am|pm|h)?)?",
+    re.I,
+)
 
 
 def _itself(label: str, value: str, field: Field) -> list[Claim]:
     """ "Tier: Gold" of a thing that nobody names: the tier is Gold."""
-    said, names = _unbracketed(value)[0], label.split()
+    said, names = _first(_unbracketed(value)[0]), label.split()
     told = said.lower() in _NOTHING or len(said.split()) > 4 or re.search(r"[,!?]|\s[–—-]\s", said)
     sentence = any(w in stop() for w in said.lower().split()) or any(w.lower() in stop() for w in names)
+    sentence = sentence and not _SCHEDULE.fullmatch(said)
     if told or sentence or len(names) > 2 or any(w[0].isupper() for w in names[1:]):
         return []
     return [_claim(label, "is", "|be", said, "text", field, "one")]
@@ -282,7 +309,7 @@ def _people(subject: str, noun: str, values: list[str], family: Family, field: F
     found: list[Claim] = []
     for value in values:
         name, what = _unbracketed(value)
-        if not name[:1].isupper():
+        if not name[:1].isupper() and not _HANDLE.fullmatch(name):
             if found and _ROLE.search(name):  # "Simon Pugh, head of logistics"
                 found.append(_claim(found[-1].object, "is", "|be", name, "text", field, "many"))
             continue
@@ -292,6 +319,8 @@ def _people(subject: str, noun: str, values: list[str], family: Family, field: F
     return found
 
 
+_HANDLE = re.compile(r"@?[a-z][\w-]*[._][\w.-]+|@[a-z][\w.-]+")
+"""What somebody is called by a machine: s.kowal, @ana."""
 _ROLE = re.compile(
     r"^(?:\w+ )?(?:head|director|manager|lead|chief|owner|officer|chair|founder|buyer|partner)\b"
 )

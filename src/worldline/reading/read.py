@@ -20,7 +20,7 @@ from worldline.lexicon import lines, words
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
-from worldline.reading.cues import Cues, cues
+from worldline.reading.cues import CONTACT, Cues, cues
 from worldline.reading.families import families
 from worldline.reading.fields import bracketed, claims_of_fields
 from worldline.reading.mending import as_verb, mended, with_verb
@@ -186,7 +186,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
         tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
     )
     signs = cues(stated.tokens, _kinds(body, said_at), stated.moved)
-    if signs.passing:
+    if signs.passing or signs.adds:
         claims = [
             replace(c, cue="adds") if c.cue in ("", "closes") and c.effect == "holds" else c for c in claims
         ]
@@ -196,8 +196,8 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
 _REDACTED = "[redacted"
 """How a text says that a secret was taken out of it: nothing is known of that."""
 _VALUE = re.compile(
-    r"[$€£¥]?\d[\d,.:]*\d?(?:\s?(?:%|°C|[a-z]{1,2}\b|kilos?|euros?|dollars?|pounds?|minutes?|hours?|days?|weeks?|years?|percent|francs?))?"
-    r"|(?<=[a-z,:] )(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
+    r"[$€£¥]?\d(?:[\d,.:]*\d)?(?:\s?(?:%|°C|[a-z]{1,2}\b|kilos?|euros?|dollars?|pounds?|minutes?|hours?|days?|weeks?|years?|percent|francs?))?"
+    r"|(?<=[a-z,:] )(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? |[A-Z]\. ?)*[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
 )
 
 
@@ -214,6 +214,7 @@ def _kinds(text: str, said_at: datetime | None) -> list[str]:
     """The kinds of values that a text states."""
     found = ["money"] if _MONEY.search(text) else []
     found += ["number"] if re.search(r"\d", text) else []
+    found += ["contact"] if CONTACT.search(text) else []
     return found + (["date"] if said_at and find_dates(text, said_at) else [])
 
 

@@ -132,6 +132,9 @@ class Terse(Contacts):
             noun, _, rest = said.partition(f" due {day}")
             if noun != said and not rest:
                 return self._noun_is(noun, "due", day, "date")
+            noun, _, rest = said.partition(f" on {day}")
+            if noun != said and not rest:
+                return self._noun_is(noun, "on", day, "date")
             noun, _, rest = said.partition(f" {day}")
             if (
                 noun != said
@@ -162,7 +165,8 @@ class Terse(Contacts):
         owner = self.talk.topic or (self.talk.speaker if mine else "")
         if owner and not due:
             return self._noun_claim(owner, noun, value, kind)
-        claim = self._claim(owner or noun, f"'s {noun} is due" if owner else "is due" if due else "is",
+        is_ = f"is {'on' if due == 'on' else 'due'}" if due else "is"
+        claim = self._claim(owner or noun, f"'s {noun} {is_}" if owner else is_,
                             predicate_key([noun, due], "of"), value, kind, None)  # fmt: skip
         claim = replace(claim, holds="one")
         span = (

@@ -19,7 +19,7 @@ from msgspec import Struct
 from worldline.lexicon import lines
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import Cues, aspects
+from worldline.reading.cues import CONTACT, Cues, aspects
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
 from worldline.rules.slots import NOT, HeldValue
@@ -99,13 +99,14 @@ def overtaken(
     """(id, reason) of the held facts that are over by what the message says."""
     if cues.adds or cues.passing or cues.stays:
         return []
-    said, settled = frozenset(cues.stems), {c.key for c in claims}
+    said = frozenset(cues.stems)
     found = []
     for fact in facts:
         kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
-        reason = "" if kept else _excluded(fact, said, teller)
+        reason = "" if kept else _excluded(fact, cues, teller)
         if not (kept or reason) and cues.change:
-            reason = _reason(cues, said, claims, fact, fact.held.slot in settled)
+            settled = any(c.key == fact.held.slot and _same_subject(c, fact) for c in claims)
+            reason = _reason(cues, said, claims, fact, settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
@@ -139,7 +140,7 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
     if any(_leaves(c, fact) for c in claims) and _may_end(fact, cues):
         return "the text says that they left"
-    named = named and (cues.ends or not any(_lives_on(c, fact) for c in claims))
+    named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
@@ -148,11 +149,7 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
         return "somebody else has it now"
     if settled or not (about or (fact.of_speaker and not fact.subject and fact.relation & said)):
         return ""
-    if (
-        (kind in ("date", "money") or (kind == "number" and cues.ends))
-        and kind in cues.kinds
-        and not fact.many
-    ):
+    if not fact.many and _may_be_new(kind, cues) and not fact.object <= said:
         return "the text gives another value for the same matter and speaks of a change"
     if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
         return "the text speaks of a change of this very thing"
@@ -176,12 +173,22 @@ def _opposites() -> dict[str, frozenset[frozenset[str]]]:
 _COPULA = re.compile(r"^(?:is|are|am)\b ?")
 
 
-def _excluded(fact: Around, said: frozenset[str], teller: str) -> str:
+def _may_be_new(kind: str, cues: Cues) -> bool:
+    """Whether a message states a value of the kind of the held one; a number is one where something changed."""
+    given = {kind, "number"} if cues.ends and kind == "money" else {kind}
+    return (kind in ("date", "money") or (kind == "number" and cues.ends)) and not given.isdisjoint(
+        cues.kinds
+    )
+
+
+def _excluded(fact: Around, cues: Cues, teller: str) -> str:
     """Why "Ticket 12 is open" is over by "Closed ticket 12": the same voice tells of a state that excludes it."""
-    held = fact.held
-    if not _COPULA.match(held.phrase) or _shared(fact, said) <= ABOUT or fold(held.teller) != fold(teller):
+    held, said = fact.held, frozenset(cues.stems)
+    mine = fact.of_speaker and not fact.subject and cues.own
+    if not (mine or _shared(fact, said) > ABOUT) or fold(held.teller) != fold(teller):
         return ""
-    state = f"{_COPULA.sub('', held.phrase)} {held.object}".strip().lower()
+    state = f"{_COPULA.sub('', held.phrase)} {held.object}" if _COPULA.match(held.phrase) else held.object
+    state = state.strip().lower()
     others = _opposites().get(state) or _opposites().get(
         state.split(" with ")[0].split(" at ")[0], frozenset()
     )
@@ -189,12 +196,26 @@ def _excluded(fact: Around, said: frozenset[str], teller: str) -> str:
 
 
 def _leaves(claim: Claim, fact: Around) -> bool:
-    """ "… since Agnes retired": whoever goes has no role any longer."""
-    who = _stems(claim.subject)
-    return claim.effect == "ends" and not claim.object and bool(who) and who <= fact.object
+    """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
+    who, role = _stems(claim.subject), _stems(claim.object)
+    return (
+        claim.effect == "ends" and bool(who) and who <= fact.object and role <= fact.relation | fact.subject
+    )
 
 
-_HAVING = frozenset("is are has have got gets needs need".split())
+_GETTING = frozenset("has have got gets".split())
+_HAVING = _GETTING | {"is", "are", "needs", "need"}
+
+
+def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
+    """Whether what a message names may itself be over: not if it only has something new, or nothing comes instead."""
+    if fact.key_words & frozenset(cues.stems) <= frozenset(cues.owners):
+        return False  # "Zoho's colours have changed"
+    if cues.ends:
+        return True
+    instead = frozenset(cues.names) - fact.object - fact.subject - _stems(fact.name)
+    valued = _kind(fact.held.object, fact.held.kind) != "name" or bool(instead)
+    return valued and not any(_lives_on(c, fact) for c in claims)
 
 
 def _lives_on(claim: Claim, fact: Around) -> bool:
@@ -266,6 +287,8 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
         return False
     if kind == "number":
         return True
+    if claim.predicate.split(" ")[0] in _GETTING - set(fact.held.phrase.split()):
+        return False  # "the choir has a new website": not where it rehearses
     held = _aspect(fact.held.slot, fact.held.phrase)
     return not held or any(_aspect(key, claim.predicate) in (held, "") for key in (claim.key, *claim.others))
 
@@ -291,4 +314,6 @@ def _kind(said: str, kind: str) -> str:
         return "date"
     if _MONEY.search(said):
         return "money"
+    if CONTACT.fullmatch(said):
+        return "contact"
     return "number" if _NUMBER.search(said) else "name" if said[:1].isupper() else "text"
