@@ -76,8 +76,8 @@ def test_signs_of_staying_win(sign: str) -> None:
     """Where a message says "also", "for now" or "still", its change ends nothing."""
     stems = ("jira", "switch")
 
-    assert overtaken(Cues(change=True, stems=stems), (), [JIRA])
-    assert not overtaken(Cues(change=True, stems=stems, **{sign: True}), (), [JIRA])
+    assert overtaken(Cues(change=True, ends=True, stems=stems), (), [JIRA])
+    assert not overtaken(Cues(change=True, ends=True, stems=stems, **{sign: True}), (), [JIRA])
 
 
 @pytest.mark.parametrize("slot", ["was uses", "did use|", "plan use|"])
@@ -101,12 +101,12 @@ def test_what_is_said_again_is_not_over() -> None:
     """A message that speaks of a change and restates the fact ends nothing."""
     again = Claim("Ana", "uses", "uses", "Jira", family="uses")
 
-    assert not overtaken(Cues(change=True, stems=("jira",)), (again,), [JIRA])
+    assert not overtaken(Cues(change=True, ends=True, stems=("jira",)), (again,), [JIRA])
 
 
 def test_every_reason_is_in_words() -> None:
     """The receipt can say why something is over."""
-    ((id_, reason),) = overtaken(Cues(change=True, stems=("jira",)), (), [JIRA])
+    ((id_, reason),) = overtaken(Cues(change=True, ends=True, stems=("jira",)), (), [JIRA])
 
     assert id_ == "1"
     assert "change" in reason
