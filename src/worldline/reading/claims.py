@@ -491,6 +491,9 @@ class _Reader(Terse):
 
     def _is(self, clause: Clause, noun: Noun, name: str, what: Noun, part: Part) -> list[Claim]:
         """One "A is B"."""
+        if (whose := self._whose(what)) and name and self._is_who(noun, name) != "person":
+            claim = self._noun_claim(name, "owner", whose, "entity", clause, what)
+            return [replace(claim, predicate="does not belong to" if claim.negated else "belongs to")]
         mine = what.text.lower() in ("mine", "yours", "ours", "hers", "theirs")
         if not part.dated and (mine or what.lemma in words("idle_nouns.txt") or what.pronoun):
             return []
@@ -531,6 +534,14 @@ class _Reader(Terse):
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
+
+    def _whose(self, what: Noun) -> str:
+        """ "is my aunt's", "is ours", "is the marina's property": whose it is."""
+        if what.text.lower() in ("mine", "ours"):
+            return self.talk.speaker
+        if what.lemma == "property" and what.owner:
+            return self._owner(what.owner)
+        return self.whom(what).removesuffix("'s") if self.tree.kid(what.at, "case") is not None else ""
 
     def _names_amount(self, name: str, what: Noun) -> bool:
         """ "The rent is 950 euros": the noun itself says which amount it is."""

@@ -48,6 +48,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     asks: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     ousts: tuple[str, ...] = ()
+    along: tuple[str, ...] = ()
     """Families that hold nothing any longer of whoever comes to hold this one."""
 
     @property

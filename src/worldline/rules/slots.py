@@ -245,6 +245,9 @@ def _over(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[He
         over = [h for h in held if not h.slot.startswith(NOT) and _same_thing(claim.object, h.object)]
     if over and claim.object:
         over += [h for h in held if h not in over and _is_part_of(claim.object, h)]
+    if over and not claim.object:
+        family = families().all.get(slot)
+        over += [h for h in held if family is not None and h.slot in family.along and h not in over]
     ids = tuple(h.id for h in over if not _outranked(claim, h))
     reason = "the text says that it is over" if ids else "nothing believed matches what is said to be over"
     return Decision("ends", slot, False, ids, reason)
@@ -470,7 +473,9 @@ def oriented(claim: Claim, seen: Callable[[str], int]) -> Claim:
 
 
 _KIN = (("mum", "mom", "mother", "mam", "mummy"), ("dad", "father", "daddy", "papa"),
-        ("grandma", "gran", "granny", "nan", "grandmother"), ("grandpa", "granddad", "grandfather"))  # fmt: skip
+        ("grandma", "gran", "granny", "nan", "grandmother"), ("grandpa", "granddad", "grandfather"),
+        ("brother", "bro"), ("sister", "sis"), ("husband", "hubby"),
+        ("boyfriend", "bf"), ("girlfriend", "gf"))  # fmt: skip
 
 
 def also_called(subject: str, speaker: str, family: str = "") -> list[str]:
