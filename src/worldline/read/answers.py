@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from worldline.read.candidates import Item
-from worldline.read.weighing import FITS, Ground, is_settled, key_of, measured, slot_of
+from worldline.read.weighing import FITS, Ground, is_settled, key_of, measured, nearness, slot_of
 from worldline.reading.claim import stem
 from worldline.reading.questions import Question
 from worldline.text import fold
@@ -62,9 +62,23 @@ def reply(ground: Ground, items: Sequence[Item]) -> Reply | None:
     if asked.many:
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
     if best.probability >= (SURE_OF_PAST if is_settled(asked) else SURE):
-        return None if _is_left_over(ground, items, best) else best
+        return None if _is_left_over(ground, items, best) or _is_farther(asked, items, best) else best
     values = {key_of(item.value) for item in things}
     return Reply(things[0].value, SURE, tuple(things)) if len(values) == 1 else None
+
+
+NEARER = 0.1
+"""So much nearer to the words of the question another value of the sentence may not stand."""
+
+
+def _is_farther(asked: Question, items: Sequence[Item], best: Reply) -> bool:
+    """Whether "150 kronor, pupils 60" holds a value that stands nearer to the pupils who are asked about."""
+    told = best.items[0]
+    if any(item.fact for item in best.items):
+        return False
+    beside = [i for i in items if i.turn == told.turn and i.sentence == told.sentence and not i.fact]
+    rivals = [i for i in beside if i.kind in FITS[asked.wants] and key_of(i.value) != key_of(told.value)]
+    return any(nearness(asked, i) > nearness(asked, told) + NEARER for i in rivals)
 
 
 def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:

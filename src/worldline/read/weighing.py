@@ -215,6 +215,8 @@ def _may_answer(
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False
+    if not _is_of_the_kind(asked, item, own):
+        return False
     if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
         return False
     if asked.wants == "thing" and item.kind == "name" and _is_somebody(item.value):
@@ -233,6 +235,34 @@ def _may_answer(
     if not (_is_about(ground, item) if item.other else _is_theirs(ground, item)):
         return False
     return item.role != "T" or asked.wants == "date"
+
+
+_HOUR = re.compile(r"\d[:.]\d\d|\d ?(?:am|pm|h\b)|o'clock|\bnoon|\bmidnight|^\d{1,2}$|\bhalf\b", re.I)
+_YEAR = re.compile(r"(?:in )?(?:19|20)\d\d")
+_OF_A_DATE = re.compile(
+    r"^\s?(?:(?:to|-|–|and|or) \d{1,2}\s)?(?:st|nd|rd|th)?\s?(?:of )?"
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+)
+_MEASURED = frozenset("dose dosage size weight height length width mileage speed".split())
+_DESCRIBED = _MEASURED | frozenset("breed colour color variety flavour flavor material shape".split())
+
+
+def _is_of_the_kind(asked: Question, item: Item, own: Sequence[str]) -> bool:
+    """Whether a value is what is asked for, and not only something of that shape: no year for a day of the week."""
+    value, wants = item.value, asked.wants
+    if wants == "clock" and item.kind == "date" and not _HOUR.search(value):
+        return False
+    if wants == "weekday" and item.kind == "date" and _YEAR.fullmatch(value):
+        return False
+    if wants == "age" and item.kind == "count" and len(own) > 1:
+        return False
+    if item.kind == "count" and not item.fact and _OF_A_DATE.match(item.sentence[item.at + len(value) :]):
+        return False
+    if asked.noun in _MEASURED and not any(c.isdigit() for c in value) and len(value) > 3:
+        return False
+    if asked.noun in _DESCRIBED and item.kind == "name" and value[:1].isupper():
+        return False
+    return not (len(own) == 2 and own[1].isdigit() and own[0] in asked.words)  # "bed 1" for "in bed 3"
 
 
 def _apart(asked: Question) -> frozenset[str]:
@@ -374,7 +404,7 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
         "noun": noun,
         "gap": _gap(asked, item),
         "newest": float(fresh),
-        "near": _nearness(asked, item),
+        "near": nearness(asked, item),
         "alone": float(field.kinds.get((item.turn, item.kind), 0) <= 1),
         "long": max(0.0, len(words(item.value)) - 3) / 3,
         "asks": float(item.asks),
@@ -545,7 +575,7 @@ def _gap(asked: Question, item: Item) -> float:
     return 1.0 if (item.role == "S") == (asked.gap == "subject") else -1.0
 
 
-def _nearness(asked: Question, item: Item) -> float:
+def nearness(asked: Question, item: Item) -> float:
     """How close the value stands to the words that were asked about."""
     low = item.sentence.lower()
     places = [m.start() for m in re.finditer(r"[^\W_]+", low) if stem(m.group()) in asked.words]
