@@ -375,11 +375,7 @@ def _kin() -> frozenset[str]:
 @cache
 def _changes() -> frozenset[str]:
     """Words that alone tell of a change."""
-    return frozenset(words(" ".join(line for line in lines("change_cues.txt") if " " not in line))) - {
-        "start",
-        "end",
-        "close",
-    }
+    return frozenset(words(" ".join(lines("turning_words.txt")))) - {"start", "end", "close"}
 
 
 def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:

@@ -112,6 +112,15 @@ def overtaken(
     return found
 
 
+SHORT = 8
+"""So few words are all about the value that they correct."""
+
+
+def concerns(cues: Cues, matter: str) -> bool:
+    """Whether a correction may speak of some matter: it is short, or shares a word with it."""
+    return len(cues.stems) <= SHORT or not _stems(matter).isdisjoint(cues.stems)
+
+
 def _has_passed(held: HeldValue) -> bool:
     """Whether a fact tells what was or happened: sold tickets stay sold."""
     happened = {"not", "no", "cannot", "from"}.isdisjoint(held.phrase.split())
@@ -149,7 +158,8 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
         return "somebody else has it now"
     if settled or not (about or (fact.of_speaker and not fact.subject and fact.relation & said)):
         return ""
-    if not fact.many and _may_be_new(kind, cues) and not fact.object <= said:
+    same = not _is_somebody(fact) or bool(fact.relation & said)
+    if not fact.many and same and _may_be_new(kind, cues) and not fact.object <= said:
         return "the text gives another value for the same matter and speaks of a change"
     if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
         return "the text speaks of a change of this very thing"
@@ -211,11 +221,27 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     """Whether what a message names may itself be over: not if it only has something new, or nothing comes instead."""
     if fact.key_words & frozenset(cues.stems) <= frozenset(cues.owners):
         return False  # "Zoho's colours have changed"
+    if fact.held.slot == "name" and not any(_goes(c, fact) for c in claims):
+        return False  # a name stays, whatever else is said of who has it
     if cues.ends:
         return True
     instead = frozenset(cues.names) - fact.object - fact.subject - _stems(fact.name)
     valued = _kind(fact.held.object, fact.held.kind) != "name" or bool(instead)
     return valued and not any(_lives_on(c, fact) for c in claims)
+
+
+_GONE = frozenset("died dies passed ran left went".split())
+
+
+def _goes(claim: Claim, fact: Around) -> bool:
+    return bool(_stems(claim.subject) & fact.key_words) and (
+        claim.effect == "ends" or claim.predicate.split(" ")[0] in _GONE
+    )
+
+
+def _is_somebody(fact: Around) -> bool:
+    first = fact.name.split()[0].lower() if fact.name else ""
+    return fact.of_speaker or is_given_name(first)
 
 
 def _lives_on(claim: Claim, fact: Around) -> bool:

@@ -24,7 +24,7 @@ from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.reading.voices import role_of
-from worldline.rules.changes import Around, around, overtaken
+from worldline.rules.changes import Around, around, concerns, overtaken
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -467,7 +467,7 @@ def _correct_value(tx: Tx, said: Reading, told: ToldBy, place: Place, handle: Ha
         held = [(held, row) for held, row, _ in _held_among(tx, [node], place)]
         wrong = next((h for h, _ in held), None)
         value = next((v for v in said.values if wrong is not None and corrects(v, wrong)), None)
-        if wrong is None or value is None:
+        if wrong is None or value is None or not concerns(said.cues, f"{name} {phrase}"):
             continue
         claim = Claim(name, phrase, wrong.slot, value, kind=wrong.kind, cue="correction", rank="user",
                       holds="one" if wrong.one else "many", chars=(0, len(event.text)), confidence=0.9)  # fmt: skip
