@@ -64,6 +64,8 @@ _FEW = 200
 """A list this many times longer than the texts wanted from it is not read whole."""
 _SHORT = 2_000
 """Lists of at most so many postings come with the counts."""
+_ASKED = 400
+"""Of more terms than this only the counts are wanted: nobody asks a question with so many."""
 _BATCH = 200
 """Lists that are looked at together where there is no end of them."""
 _CLOSE = 1e-9
@@ -156,7 +158,7 @@ def owner_token(kind: str, value: str) -> str:
 def counts(view: View, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
-    if view.is_snapshot:  # what is searched for next comes with it
+    if view.is_snapshot and len(wanted) <= _ASKED:  # what is searched for next comes with it
         owned = [OWNER + owner_token(kind, value) for kind, value in view.scope.bound().items()]
         terms = frozenset([*wanted, *owned])
         view.looked = (terms, _look(view, terms, _SHORT))
