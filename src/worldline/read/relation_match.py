@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -150,16 +151,18 @@ class Matcher:
         Many are of the same relations, and scored once. It holds until further relations are learned.
         """
         tables = self._tables(asked)
-        known: dict[tuple[Any, ...], float] = {}
+        known: dict[tuple[Any, ...], dict[tuple[str, bool], float]] = {}
 
         def after(hops: Sequence[Hop], start: int) -> Callable[[Hop], float]:
             begun = start, *((hop.relation, hop.inverse) for hop in hops)
+            mine = known.setdefault(begun, {})
 
             def score(hop: Hop) -> float:
-                key = (*begun, hop.relation, hop.inverse)
-                if key not in known:
-                    known[key] = self.shape(asked, (*hops, hop), start, tables)
-                return known[key]
+                key = hop.relation, hop.inverse
+                found = mine.get(key)
+                if found is None:
+                    found = mine[key] = self.shape(asked, (*hops, hop), start, tables)
+                return found
 
             return score
 
@@ -196,7 +199,7 @@ class Matcher:
         focus = float((parts * last[:3]).sum() / parts.sum())
         return np.array([covered, focus, len(hops), inverse, gap, who, where, loose, bare], np.float32)
 
-    @property
+    @cached_property
     def vector_of_weights(self) -> Any:
         w = self.weights
         return np.array(
