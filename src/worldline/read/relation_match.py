@@ -194,7 +194,7 @@ class Matcher:
         parts = _FOCUS[: len(last)]
         who, where = self._asked_kind(asked, hops[-1])
         bare = float((sims.max(axis=0) < 0.3).sum())
-        loose = _dangling(asked, sims, idf, start) / total
+        loose = _dangling(asked, last, idf, 1 - best, start) / total
         covered = float((idf * best).sum()) / total
         focus = float((parts * last[:3]).sum() / parts.sum())
         return np.array([covered, focus, len(hops), inverse, gap, who, where, loose, bare], np.float32)
@@ -309,14 +309,12 @@ def _gap(asked: PlannedQuestion, start: int) -> float:
     return (top - asked.mentions[start].weight) / max(1.0, math.sqrt(top))
 
 
-def _dangling(asked: PlannedQuestion, sims: Any, idf: Any, start: int) -> float:
+def _dangling(asked: PlannedQuestion, last: Any, idf: Any, loose: Any, start: int) -> float:
     """Unanswered words on the far side of the last hop's word, seen from the mention."""
-    last = sims[:, -1]
     best = int(last.argmax())
     if float(last[best]) < 0.3:
-        return float((idf * (1 - sims.max(axis=1))).sum()) * 0.5
+        return float((idf * loose).sum()) * 0.5
     place, here = asked.words[best].place, asked.places[start]
-    loose = 1 - sims.max(axis=1)
     total = 0.0
     for i, word in enumerate(asked.words):
         outside = word.place < place if place < here else word.place > place
