@@ -34,7 +34,7 @@ LAST: Instant = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - _EPOCH
 Clock: TypeAlias = Callable[[], Instant]
 
 
-class Interval(Struct, frozen=True, order=True):
+class Interval(Struct, frozen=True, order=True, gc=False):
     """`[start, end)`: at `end` it is over, one tick before it is not."""
 
     start: Instant

@@ -432,7 +432,7 @@ class Subgraph(Struct, frozen=True):
         return frozenset(n.name for n in self.nodes)
 
 
-class Believed(Struct, frozen=True):
+class Believed(Struct, frozen=True, gc=False):
     """A fact as recall shows it."""
 
     id: str

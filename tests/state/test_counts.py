@@ -56,3 +56,39 @@ def test_nothing_is_counted_twice(tmp_path: Path, monkeypatch) -> None:
         memory.stats()
     assert asked
     assert not [sql for sql in asked if "GROUP BY" in sql]
+
+
+def test_what_was_written_since_is_all_that_is_counted(tmp_path: Path, monkeypatch) -> None:
+    """After notes, links, amendments, ends and undone writes the counts are right without a look at everything."""
+    path, clock = tmp_path / "m.db", FrozenClock("2026-01-01")
+    asked: list[str] = []
+    plain = SqliteStore.query
+    with Memory.open(path, PLAIN, clock=clock) as memory:
+        ana = memory.scoped(user="ana")
+        tea = ana.note("context", "tea", "Ana drinks tea.", valid_from="2025-11-01").id
+        cup = memory.note("context", "cup", "A blue cup.").id
+        kept = [handle.stats() for handle in (memory, ana)]
+        last: list = []
+        writes = [
+            lambda: last.append(ana.note("context", "coffee", "Ana drinks coffee.")),
+            lambda: ana.amend(tea, "Ana drinks green tea.", valid_from="2025-12-01"),
+            lambda: last.append(
+                memory.link(cup, "relates_to", memory.note("context", "shelf", "A shelf.").id)
+            ),
+            lambda: memory.correct(cup, "A red cup."),
+            lambda: ana.retire(tea, when="2025-12-24"),
+            lambda: memory.undo(last[1]),
+            lambda: memory.note("context", "later", "From May on.", valid_from="2026-05-01"),
+        ]
+        for write in writes:
+            write()
+            monkeypatch.setattr(
+                SqliteStore, "query", lambda self, sql, args=(): asked.append(sql) or plain(self, sql, args)
+            )
+            told = [handle.stats() for handle in (memory, ana)]
+            monkeypatch.setattr(SqliteStore, "query", plain)
+            assert told == [fresh(path, clock), fresh(path, clock, "ana")]
+            assert told != kept
+            kept = told
+    assert asked
+    assert not [sql for sql in asked if "GROUP BY" in sql and " u CROSS JOIN " not in sql]

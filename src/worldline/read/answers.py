@@ -47,15 +47,15 @@ class Reply(Struct, frozen=True):
     items: tuple[Item, ...]
 
 
-def reply(ground: Ground, items: Sequence[Item]) -> Reply | None:
-    """The answer, if one is sure."""
+def reply(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> Reply | None:
+    """The answer, if one of the suited candidates is sure."""
     asked = ground.question
     if asked.wants not in FITS:
         return None
     things = _called(asked, items)
     if len({fold(item.other) for item in things}) > 1:
         return None  # two budgets are known: which one is meant?
-    ranked = weighed(ground, items)
+    ranked = weighed(ground, items, able)
     if not ranked:
         return None
     best = ranked[0]
@@ -121,10 +121,10 @@ def _listed(best: Reply, ranked: Sequence[Reply]) -> Reply | None:
     return Reply("; ".join(m.text for m in mates), best.probability, tuple(m.items[0] for m in mates))
 
 
-def weighed(ground: Ground, items: Sequence[Item]) -> list[Reply]:
+def weighed(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> list[Reply]:
     """The values by how likely each is the answer, one reply a value: they share one with "none of these"."""
     groups: dict[str, list[tuple[float, Item]]] = {}
-    for item, features in measured(ground, items):
+    for item, features in measured(ground, items, able):
         score = sum(WEIGHTS[name] * value for name, value in features.items())
         groups.setdefault(key_of(item.value), []).append((score, item))
     for group in groups.values():

@@ -118,7 +118,7 @@ LONGEST = 4000
 _SLOT = re.compile(r"^(?:was |did |not |plan )+")
 
 
-class Item(Struct, frozen=True):
+class Item(Struct, frozen=True, gc=False):
     """One thing that may answer a question."""
 
     value: str

@@ -26,6 +26,9 @@ class ViewGraph:
         self._names: dict[str, str] = {}
         self._linked: dict[str, str] = {}
         self._asked: set[str] = set()
+        self._stood_at: set[tuple[str, int]] = set()
+        """The entities from which steps were looked for: walks come back to people again and again."""
+        self._steps: dict[tuple[int, bool, str], list[Step]] = {}
         self.ids: dict[int, str] = {}
         """The ids of the facts that were stepped over."""
 
@@ -41,17 +44,20 @@ class ViewGraph:
 
     def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
         """Facts about these entities, and facts whose object is one of them, if it has no more than `limit`."""
-        found = facts.around(self._view, [int(entity) for entity in entities], 4 * limit)
-        steps: tuple[list[Step], list[Step]] = [], []
-        count: dict[str, int] = {}
-        for one in found:
+        new = [entity for entity in entities if (entity, limit) not in self._stood_at]
+        for one in facts.around(self._view, [int(entity) for entity in new], 4 * limit):
             subject, object_ = str(one.subject), str(one.object)
             self._names.setdefault(subject, one.subject_name)
             self._names.setdefault(object_, one.object_name)
             self.ids[one.fact] = one.id
-            steps[one.inverse].append(Step(str(one.fact), subject, one.relation, label(one.phrase), object_))
-            count[object_] = count.get(object_, 0) + one.inverse
-        return steps[0], [step for step in steps[1] if count[step.object] <= limit]
+            step = Step(str(one.fact), subject, one.relation, label(one.phrase), object_)
+            self._steps.setdefault((limit, one.inverse, object_ if one.inverse else subject), []).append(step)
+        self._stood_at.update((entity, limit) for entity in new)
+        reached = [self._steps.get((limit, True, entity), []) for entity in entities]
+        return (
+            [step for entity in entities for step in self._steps.get((limit, False, entity), [])],
+            [step for steps in reached if len(steps) <= limit for step in steps],
+        )
 
     def called(self, relations: Collection[str]) -> Mapping[str, Sequence[Collection[str]]]:
         """For each relation, what some of its objects are called, as stems."""

@@ -149,13 +149,20 @@ def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Co
 
 def _news(spoken_of: Column, turns: Sequence[Turn]) -> Column:
     """How much of the question each turn is the first of its session to speak of: others take it up or react."""
-    session = by_session(turns)
+    session, fresh = by_session(turns), np.zeros(len(turns))
     order = np.lexsort((np.array([turn.position for turn in turns]), session))
-    fresh = np.zeros(len(turns))
-    for places in np.split(order, np.flatnonzero(np.diff(session[order])) + 1):
-        so_far = np.maximum.accumulate(spoken_of[places])
-        so_far[1:] -= so_far[:-1].copy()
-        fresh[places] = so_far.sum(axis=1)
+    order = order[spoken_of[order].any(axis=1)]  # who speaks of nothing asked for says nothing first
+    first = np.flatnonzero(np.diff(session[order], prepend=-1))
+    length = np.diff(first, append=len(order))
+    so_far = np.zeros((len(first), spoken_of.shape[1]))
+    for place in range(
+        int(length.max(initial=0))
+    ):  # of all sessions that are so long, the turn at this place
+        these = np.flatnonzero(length > place)
+        turn = order[first[these] + place]
+        grown = np.maximum(so_far[these], spoken_of[turn])
+        fresh[turn] = (grown - so_far[these]).sum(axis=1)
+        so_far[these] = grown
     return fresh
 
 

@@ -23,7 +23,7 @@ from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, About, Ground, overtaken, reach
+from worldline.read.weighing import SPANS, About, Ground, overtaken, reach, suited
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -111,7 +111,8 @@ def known(
     if question.wants not in SPANS:
         return Known(chosen)
     ground, items = gathered(view, question, lines, mine, hits, readings)
-    near, found = reach(ground, items), reply(ground, items)
+    able = suited(ground, items)
+    near, found = reach(ground, able), reply(ground, items, able)
     if found is not None:
         return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near)
     walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None

@@ -30,6 +30,8 @@ DEPTH, INSTRUCTIONS, LANDMARKS = 100, 30, 20
 _MANY, _FEW = 200_000, 1_500
 """Above so many matching texts, common terms only count together with another one."""
 _BESIDE = 3
+_MORE = 10
+"""Of so many more finds than are wanted it is asked at first whether they may be seen."""
 WORLDS, EACH = 8, 10
 """So many of the nearest worlds are looked into, and so many texts of each are brought."""
 _ROOM = 1000
@@ -112,11 +114,22 @@ def vectors(
     reach = depth + depth // 2 if depth else 1 << 30
     while True:
         near = index.search(view, query, reach, ground.newest, scopes=scopes, nodes=inside)
-        seen = search.seen_among(view, [node for node, _ in near])
-        kept = {node: cosine for node, cosine in near if node in seen}
+        kept = _seen_first(view, near, depth)
         if depth is None or len(kept) >= depth or len(near) < reach:
             return dict(list(kept.items())[:depth])
         reach *= 4
+
+
+def _seen_first(view: View, near: Sequence[tuple[int, float]], depth: int | None) -> dict[int, float]:
+    """The nearest that may be seen, at least so many: most may, so that few more are asked about."""
+    step, kept = len(near) if depth is None else depth + _MORE, dict[int, float]()
+    for start in range(0, len(near), max(step, 1)):
+        some = near[start : start + step]
+        seen = search.seen_among(view, [node for node, _ in some])
+        kept |= {node: cosine for node, cosine in some if node in seen}
+        if depth is not None and len(kept) >= depth:
+            break
+    return kept
 
 
 def nearness(view: View, semantic: Semantic | None, ground: SearchGround) -> dict[int, float]:

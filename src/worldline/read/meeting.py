@@ -206,10 +206,12 @@ def met(wanted: Sequence[Need], texts: Sequence[str]) -> Column:
     said = [frozenset(text.split()) for text in texts]
     every = set().union(*said)
     apart, asked = f" {' '.join(every)} ", {need.stem for need in told}
-    ways = [_meeting(need, every, apart, asked) | {need.stem: 1.0} for need in told]
-    found = np.array([[_best(hits, tokens) for hits in ways] for tokens in said])
-    found = found.reshape(len(texts), len(told))
-    return np.asarray(found * weights / max(float(weights.sum()), 1e-9))
+    found = np.zeros((len(told), len(texts)))
+    for row, need in enumerate(told):
+        hits = _meeting(need, every, apart, asked) | {need.stem: 1.0}
+        known = frozenset(hits)
+        found[row] = [0.0 if known.isdisjoint(t) else max(map(hits.__getitem__, known & t)) for t in said]
+    return np.asarray(np.ascontiguousarray(found.T) * weights / max(float(weights.sum()), 1e-9))
 
 
 def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
@@ -241,10 +243,6 @@ def sentences(turn: Turn) -> list[str]:
 def degrees(wanted: Sequence[Need], said: str) -> list[float]:
     """How far a text, as stems, meets each need."""
     return [_most(hits) for hits in _hits(wanted, said)]
-
-
-def _best(hits: Mapping[str, float], tokens: frozenset[str]) -> float:
-    return 0.0 if tokens.isdisjoint(hits) else max(hits[token] for token in hits if token in tokens)
 
 
 def _most(hits: Mapping[str, float]) -> float:

@@ -252,17 +252,14 @@ def telling(view: View, texts: Sequence[str], most: int) -> tuple[str, ...]:
 
     They are used again and again here and seldom elsewhere; names of people are not among them.
     """
-    often: Counter[str] = Counter()
-    shapes: dict[str, Counter[str]] = {}
-    for text in texts:
-        often.update(set(content_words(text)))
-        for word in _WORD.findall(text):
-            for token in words(word)[:1]:
-                shapes.setdefault(token, Counter())[word.lower()] += 1
+    often = Counter(token for text in texts for token in set(content_words(text)))
     least = max(1 if len(texts) < 8 else 2, len(texts) // _COMMON)
-    tokens = [
-        t for t, n in often.items() if n >= least and t in shapes and len(t) > 2 and not _is_name(shapes[t])
-    ]
+    shapes: dict[str, Counter[str]] = {t: Counter() for t, n in often.items() if n >= least and len(t) > 2}
+    for word, times in Counter(word for text in texts for word in _WORD.findall(text)).items():
+        for token in words(word)[:1]:
+            if token in shapes:
+                shapes[token][word.lower()] += times
+    tokens = [token for token, written in shapes.items() if written and not _is_name(written)]
     everywhere, total = view.frequencies(tokens), how_many(view)
     worth = {t: _worth(often[t], len(texts), everywhere.get(t, 0), total) for t in tokens}
     best = sorted(tokens, key=lambda token: (-worth[token], token))[:most]

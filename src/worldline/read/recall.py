@@ -369,9 +369,10 @@ def _turns(
 ) -> list[Turn]:
     """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
     rest = [node for node in nodes if node not in read]
-    by_key = {**read, **{row[0]: _turn(row) for row in (search.described(view, rest) if rest else ())}}
-    found = [by_key[node] for node in nodes if node in by_key]
-    return found if cosines is None else [replace(turn, cosine=cosines.get(turn.key, 0.0)) for turn in found]
+    near = (lambda _: None) if cosines is None else (lambda node: cosines.get(node, 0.0))
+    by_key = {key: replace(turn, cosine=near(key)) for key, turn in read.items()}
+    by_key |= {row[0]: _turn(row, near(row[0])) for row in (search.described(view, rest) if rest else ())}
+    return [by_key[node] for node in nodes if node in by_key]
 
 
 def _of_moment(view: View, turns: list[Turn]) -> list[Turn]:
@@ -392,7 +393,7 @@ def _with_facts(turns: Sequence[Turn], drawn: Sequence[search.Drawn]) -> list[Tu
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
-def _turn(row: Sequence[Any]) -> Turn:
+def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
     """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
@@ -400,7 +401,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         session, position, speaker, role, value = key, -2 * key, "", "people", fresh
     else:
         value = _DECODER.decode(described)
-    return Turn(key, str(session), position, value, speaker, role, said_at)
+    return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
 
 
 # After the score -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -150,16 +151,18 @@ class Matcher:
         Many are of the same relations, and scored once. It holds until further relations are learned.
         """
         tables = self._tables(asked)
-        known: dict[tuple[Any, ...], float] = {}
+        known: dict[tuple[Any, ...], dict[tuple[str, bool], float]] = {}
 
         def after(hops: Sequence[Hop], start: int) -> Callable[[Hop], float]:
             begun = start, *((hop.relation, hop.inverse) for hop in hops)
+            mine = known.setdefault(begun, {})
 
             def score(hop: Hop) -> float:
-                key = (*begun, hop.relation, hop.inverse)
-                if key not in known:
-                    known[key] = self.shape(asked, (*hops, hop), start, tables)
-                return known[key]
+                key = hop.relation, hop.inverse
+                found = mine.get(key)
+                if found is None:
+                    found = mine[key] = self.shape(asked, (*hops, hop), start, tables)
+                return found
 
             return score
 
@@ -191,12 +194,12 @@ class Matcher:
         parts = _FOCUS[: len(last)]
         who, where = self._asked_kind(asked, hops[-1])
         bare = float((sims.max(axis=0) < 0.3).sum())
-        loose = _dangling(asked, sims, idf, start) / total
+        loose = _dangling(asked, last, idf, 1 - best, start) / total
         covered = float((idf * best).sum()) / total
         focus = float((parts * last[:3]).sum() / parts.sum())
         return np.array([covered, focus, len(hops), inverse, gap, who, where, loose, bare], np.float32)
 
-    @property
+    @cached_property
     def vector_of_weights(self) -> Any:
         w = self.weights
         return np.array(
@@ -306,14 +309,12 @@ def _gap(asked: PlannedQuestion, start: int) -> float:
     return (top - asked.mentions[start].weight) / max(1.0, math.sqrt(top))
 
 
-def _dangling(asked: PlannedQuestion, sims: Any, idf: Any, start: int) -> float:
+def _dangling(asked: PlannedQuestion, last: Any, idf: Any, loose: Any, start: int) -> float:
     """Unanswered words on the far side of the last hop's word, seen from the mention."""
-    last = sims[:, -1]
     best = int(last.argmax())
     if float(last[best]) < 0.3:
-        return float((idf * (1 - sims.max(axis=1))).sum()) * 0.5
+        return float((idf * loose).sum()) * 0.5
     place, here = asked.words[best].place, asked.places[start]
-    loose = 1 - sims.max(axis=1)
     total = 0.0
     for i, word in enumerate(asked.words):
         outside = word.place < place if place < here else word.place > place

@@ -18,7 +18,7 @@ Column: TypeAlias = NDArray[np.float64]
 DAY = 86_400_000_000
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """One text of the pool; ``role`` is people, user or assistant; ``speaker`` is folded."""
 
     key: int

@@ -31,7 +31,7 @@ SURE_WITHOUT = 0.65
 SLOPE = 0.25
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One current fact, as the walk sees it."""
 
     fact: str  # id
@@ -57,7 +57,7 @@ class Graph(Protocol):
         """What to call an entity."""
 
 
-class Hop(msgspec.Struct, frozen=True):
+class Hop(msgspec.Struct, frozen=True, gc=False):
     """A step of a chain, walked forwards or (inverse) from object to subject."""
 
     fact: str
@@ -85,7 +85,7 @@ class Answer(msgspec.Struct, frozen=True):
     starts: tuple[str, ...] = ()
 
 
-class _Path(msgspec.Struct, frozen=True):
+class _Path(msgspec.Struct, frozen=True, gc=False):
     hops: tuple[Hop, ...]
     seen: frozenset[str]
     start: int  # index into the question's mentions

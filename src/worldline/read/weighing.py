@@ -99,15 +99,20 @@ class _Field(Struct, frozen=True):
     kinds: Mapping[tuple[int, str], int]
 
 
-def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict[str, float]]]:
-    """Every candidate that can be the answer at all, with its features."""
+def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
+    """The candidates that can be the answer at all, whatever became of their values elsewhere."""
     inside = frozenset(words(ground.question.text))
+    return [item for item in items if _may_answer(ground, item, inside)]
+
+
+def measured(
+    ground: Ground, items: Sequence[Item], able: Sequence[Item]
+) -> Iterator[tuple[Item, dict[str, float]]]:
+    """Those of the suited candidates that nothing among all of them speaks against, with their features."""
     gone = _gone(items, ground.question.mode) if ground.question.mode != "former" else frozenset()
     gone |= _former(items) if ground.question.mode == "now" else frozenset()
     still = _still(items) if ground.question.mode == "former" else frozenset()
-    kept = [
-        item for item in items if key_of(item.value) not in still and _may_answer(ground, item, inside, gone)
-    ]
+    kept = [item for item in able if key_of(item.value) not in still and not _has_gone(item, gone)]
     field = _field(kept)
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
     for item in kept:
@@ -118,14 +123,12 @@ def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict
             yield item, features
 
 
-def reach(ground: Ground, items: Sequence[Item]) -> float:
+def reach(ground: Ground, able: Sequence[Item]) -> float:
     """How near any value comes to being the answer: 0 where nothing of the wanted kind stands there.
 
     It suits what is wanted, its sentence meets the words of the question, and it is what the question calls it.
     """
-    inside = frozenset(words(ground.question.text))
-    found = (item for item in items if _may_answer(ground, item, inside, ()))
-    return max((_reached(ground, item) for item in found), default=0.0)
+    return max((_reached(ground, item) for item in able), default=0.0)
 
 
 _CALLS = frozenset({"thing", "name", "place"})
@@ -195,9 +198,16 @@ def slot_of(item: Item) -> tuple[str, str, str]:
     return fold(item.other), item.slot, item.role
 
 
-def _may_answer(
-    ground: Ground, item: Item, inside: Collection[str], gone: Collection[tuple[int, str]]
-) -> bool:
+def _has_gone(item: Item, gone: Collection[tuple[int, str]]) -> bool:
+    """Whether a value that is no longer so is said by the same turn, in other words."""
+    if item.fact and not (item.state == "passed" and item.role == "O"):
+        return False
+    here = [value for turn, value in gone if turn == item.turn]
+    own = [w for w in words(item.value) if w not in stop()] if here else []
+    return any(_says(value, own) for value in here)
+
+
+def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     asked = ground.question
     if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
         return False
@@ -209,9 +219,6 @@ def _may_answer(
     if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
         return False
     if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and _is_left(item)):
-        return False
-    passed = item.state == "passed" and item.role == "O"
-    if (passed or not item.fact) and any(turn == item.turn and _says(value, own) for turn, value in gone):
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False

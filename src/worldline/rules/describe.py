@@ -26,7 +26,7 @@ LONGEST_SCAN = 6000
 MAX_DATES = 6
 
 
-class Described(msgspec.Struct, frozen=True, array_like=True):
+class Described(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A text as scoring sees it; ``words`` has a stop after each sentence and
     brackets around those that ask, wish or thank.
     """

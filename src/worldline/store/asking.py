@@ -23,7 +23,7 @@ MOST = 400
 _NEXT = "(SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
 
 
-class FactAround(Struct, frozen=True):
+class FactAround(Struct, frozen=True, gc=False):
     """A fact near a question: both ends, how it reads, when it held, and where it was said."""
 
     node: int

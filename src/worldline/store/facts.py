@@ -54,7 +54,7 @@ class Stage(NamedTuple):
     end: Instant
 
 
-class Ascribed(Struct, frozen=True):
+class Ascribed(Struct, frozen=True, gc=False):
     """A fact that is believed of somebody, and the lineage that it is about; its stage where one is marked."""
 
     fact: Believed

@@ -19,6 +19,8 @@ from worldline.text import fold
 
 BATCH = 2000
 """So many texts are read at a time."""
+BESIDE = 50
+"""So many more of somebody's newest texts are looked at than are wanted: some may not be seen."""
 TABLES = ("texts", "cold_texts")
 SEATED = " UNION ALL ".join(
     f"SELECT {{columns}} FROM json_each(:among) j CROSS JOIN {table} t ON t.tenant = :t AND t.node = j.value"
@@ -106,13 +108,28 @@ def not_yet(view: View, lines: Collection[int]) -> tuple[int, ...]:
 
 def newest_of(view: View, speaker: str, after: int, most: int) -> list[int]:
     """The newest lineages that somebody said after one of them, oldest first."""
-    parts = (
-        f"SELECT line FROM (SELECT n.line, t.node FROM {table} t{HELD} WHERE t.tenant = :t AND t.speaker = :speaker"
-        f" AND t.node > :after AND n.line > :after AND {view.seen()} ORDER BY t.node DESC, b.id LIMIT :most) s"
-        for table in (TABLES if view.whole else TABLES[:1])
-    )
-    rows = view.query(" UNION ".join(parts) + " ORDER BY 1", speaker=speaker, after=after, most=most)
-    return [row[0] for row in rows][-most:]
+    tables = TABLES if view.whole else TABLES[:1]
+    found = {line for table in tables for line in _newest_in(view, table, speaker, after, most)}
+    return sorted(found)[-most:]
+
+
+def _newest_in(view: View, table: str, speaker: str, after: int, most: int) -> list[int]:
+    """Of one table; whether they may be seen is asked of the newest alone, and of older ones where too few may."""
+    reach = most + BESIDE
+    while True:
+        nodes = view.query(
+            f"SELECT x.node FROM {table} x WHERE x.tenant = :t AND x.speaker = :speaker AND x.node > :after"
+            " ORDER BY x.node DESC LIMIT :reach",
+            speaker=speaker, after=after, reach=reach,
+        )  # fmt: skip
+        rows = view.query(
+            f"SELECT n.line FROM json_each(:among) j CROSS JOIN {table} t ON t.tenant = :t AND t.node = j.value{HELD}"
+            f" WHERE n.line > :after AND {view.seen()} ORDER BY t.node DESC, b.id LIMIT :most",
+            among=listed(row[0] for row in nodes), after=after, most=most,
+        )  # fmt: skip
+        if len(rows) == most or len(nodes) < reach:
+            return [row[0] for row in rows]
+        reach *= 4
 
 
 def backwards(view: View, within: tuple[Instant, Instant], most: int, batch: int = 1000) -> Iterator[Uttered]:

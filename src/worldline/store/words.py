@@ -64,6 +64,10 @@ _FEW = 200
 """A list this many times longer than the texts wanted from it is not read whole."""
 _SHORT = 2_000
 """Lists of at most so many postings come with the counts."""
+_ASKED = 400
+"""Of more terms than this only the counts are wanted: nobody asks a question with so many."""
+_MORE = 10
+"""Of so many more nodes than are wanted it is asked at first whether they may be seen."""
 _BATCH = 200
 """Lists that are looked at together where there is no end of them."""
 _CLOSE = 1e-9
@@ -156,7 +160,7 @@ def owner_token(kind: str, value: str) -> str:
 def counts(view: View, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
-    if view.is_snapshot:  # what is searched for next comes with it
+    if view.is_snapshot and len(wanted) <= _ASKED:  # what is searched for next comes with it
         owned = [OWNER + owner_token(kind, value) for kind, value in view.scope.bound().items()]
         terms = frozenset([*wanted, *owned])
         view.looked = (terms, _look(view, terms, _SHORT))
@@ -392,11 +396,22 @@ class _Search:
             nodes = (rows[near] // WORDS_PER_NODE).tolist()
             for node, score in zip(nodes, scores[near].tolist(), strict=True):
                 found.setdefault(node, score)
-            self._look(list(found))
-            kept = [(node, score) for node, score in found.items() if self.seen.get(node, True)]
+            kept = self._first_seen(found, depth)
             if depth is None or len(kept) >= depth or reach >= len(rows):
                 return kept[:depth]
             reach *= 4
+
+    def _first_seen(self, found: Mapping[int, float], depth: int | None) -> list[tuple[int, float]]:
+        """The first of these nodes that may be seen, at least so many: most may, so few more are asked about."""
+        nodes, kept = list(found), list[tuple[int, float]]()
+        step = len(nodes) if depth is None else depth + _MORE
+        for start in range(0, len(nodes), max(step, 1)):
+            some = nodes[start : start + step]
+            self._look(some)
+            kept += [(node, found[node]) for node in some if self.seen.get(node, True)]
+            if depth is not None and len(kept) >= depth:
+                break
+        return kept
 
     def _look(self, nodes: Sequence[int]) -> None:
         unknown = [node for node in nodes if node not in self.seen]

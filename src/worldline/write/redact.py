@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from functools import cache, wraps
 from hashlib import sha256
@@ -77,12 +77,21 @@ def _rules_within(longest: int) -> tuple[SecretRule, ...]:
     return tuple(rule for rule in rules() if rule.word <= longest)
 
 
-def redact(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text without secrets, and the names of what was taken out."""
+def likely(texts: Sequence[str]) -> tuple[SecretRule, ...]:
+    """The shapes that any of these texts may have: most hints are in none of hundreds."""
+    low = "\n".join(texts).lower()
+    within = _rules_within(min(max(map(len, low.split()), default=0), _LONG))
+    has = frozenset(low).issuperset  # most hints have a sign that plain texts lack
+    return tuple(rule for rule in within if any(has(hint) and hint in low for hint in rule.hints))
+
+
+def redact(text: str, among: tuple[SecretRule, ...] | None = None) -> tuple[str, tuple[str, ...]]:
+    """The text without secrets (of these shapes), and the names of what was taken out."""
     found: list[str] = []
     low = text.lower()
-    longest = max(map(len, text.split()), default=0)
-    for rule in _rules_within(min(longest, _LONG)):
+    if among is None:
+        among = _rules_within(min(max(map(len, text.split()), default=0), _LONG))
+    for rule in among:
         for hint in rule.hints:  # a loop: this is asked of every text, and `any` would cost most of it
             if hint in low:
                 text = rule.pattern.sub(lambda match, rule=rule: _instead(match, rule, found), text)  # type: ignore[misc]
