@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from worldline.read.candidates import Item
-from worldline.read.weighing import FITS, Ground, is_settled, key_of, measured, nearness, slot_of
+from worldline.read.weighing import FITS, Ground, is_left, is_settled, key_of, measured, nearness, slot_of
 from worldline.reading.claim import stem
 from worldline.reading.questions import Question
 from worldline.text import fold
@@ -77,8 +77,9 @@ def _is_farther(asked: Question, items: Sequence[Item], best: Reply) -> bool:
     if any(item.fact for item in best.items):
         return False
     beside = [i for i in items if i.turn == told.turn and i.sentence == told.sentence and not i.fact]
-    rivals = [i for i in beside if i.kind in FITS[asked.wants] and key_of(i.value) != key_of(told.value)]
-    return any(nearness(asked, i) > nearness(asked, told) + NEARER for i in rivals)
+    rivals = [i for i in beside if key_of(i.value) != key_of(told.value) and not is_left(i)]
+    kinds = {"money", "count"} if told.kind in ("money", "count") else {told.kind}
+    return any(nearness(asked, i) > nearness(asked, told) + NEARER for i in rivals if i.kind in kinds)
 
 
 def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:

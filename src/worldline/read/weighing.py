@@ -218,7 +218,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
         return False
-    if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and _is_left(item)):
+    if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and is_left(item)):
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False
@@ -310,7 +310,7 @@ _CHANGED = re.compile(
 _TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
 
 
-def _is_left(item: Item) -> bool:
+def is_left(item: Item) -> bool:
     """Whether something "moved from" this value "to" another."""
     behind = item.sentence[item.at + len(item.value) :]
     return not item.fact and bool(_CHANGED.search(item.sentence[: item.at]) and _TO.match(behind))

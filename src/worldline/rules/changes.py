@@ -235,7 +235,7 @@ _GONE = frozenset("died dies passed ran left went".split())
 
 def _goes(claim: Claim, fact: Around) -> bool:
     return bool(_stems(claim.subject) & fact.key_words) and (
-        claim.effect == "ends" or claim.predicate.split(" ")[0] in _GONE
+        claim.effect == "ends" or not _GONE.isdisjoint(f"{claim.predicate} {claim.object}".split())
     )
 
 

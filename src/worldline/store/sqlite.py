@@ -64,10 +64,6 @@ PAGE = 512
 """Bytes of a page. A write touches many pages and changes little in each: small ones write a third less."""
 CHECKPOINT = 32000
 """Pages of the log, after which they are copied back; the more, the fewer are copied twice."""
-MAPPED = 1 << 28
-"""Bytes of a file that are read where the system keeps them, without copies: some 3,000 pages a question otherwise.
-
-Pages that lie further behind are read as ever; so many at most count as this process's memory."""
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
@@ -128,8 +124,6 @@ class SqliteStore(Held):
             connection.execute(f"PRAGMA synchronous = {self.config.durability}")
             connection.execute("PRAGMA cache_size = -16000")
             connection.execute("PRAGMA temp_store = MEMORY")
-            if fcntl is not None:  # elsewhere a mapped file cannot be cut
-                connection.execute(f"PRAGMA mmap_size = {MAPPED}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
             with self._opening:
                 for owner, left in [pair for pair in self._open if not pair[0].is_alive()]:
