@@ -240,7 +240,7 @@ def shell_lines(page: Path) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/howto/shell.md"])
 def test_shell_lines_run_as_printed(tmp_path: Path, page: str) -> None:
-    """Each shell line of a page runs, one after the other, and prints what the page says; the first two start cold."""
+    """Each shell line of a page runs, one after the other, and prints what the page says; the first two of all start cold."""
     script = tmp_path / "bin" / "worldline"
     script.parent.mkdir()
     env = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}", "XDG_DATA_HOME": str(tmp_path)}
@@ -248,7 +248,7 @@ def test_shell_lines_run_as_printed(tmp_path: Path, page: str) -> None:
     commands = shell_lines(ROOT / page)
     assert len(commands) >= 6
     for number, (command, expected) in enumerate(commands):
-        python = [sys.executable] if number < 2 else warm.python()
+        python = [sys.executable] if number < 2 and page == "README.md" else warm.python()
         script.write_text(f'#!/bin/sh\nexec {shlex.join(python)} -m worldline "$@"\n')
         script.chmod(0o755)
         done = subprocess.run(
