@@ -240,7 +240,7 @@ def shell_lines(page: Path) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/howto/shell.md"])
 def test_shell_lines_run_as_printed(tmp_path: Path, page: str) -> None:
-    """Each shell line of a page runs, one after the other, and prints what the page says; the first two of all start cold."""
+    """Each shell line of a page runs, one after the other, and prints what the page says; the first two start cold."""
     script = tmp_path / "bin" / "worldline"
     script.parent.mkdir()
     env = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}", "XDG_DATA_HOME": str(tmp_path)}

@@ -30,7 +30,7 @@ from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.store.asking import FactAround, facts_near, only_speaker
 from worldline.store.facts import about
-from worldline.text import estimate_tokens, fold, inert, words
+from worldline.text import estimate_tokens, fold, inert, tokens
 
 if TYPE_CHECKING:
     from worldline.read.relation_match import Likeness
@@ -280,7 +280,7 @@ def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tup
     terms = set(asked.terms)
     scored = []
     for place, fact in enumerate(believed):
-        said = {*words(fact.text), *fact.slot.partition("|")[0].split()} - set(words(fact.subject))
+        said = {*tokens(fact.text), *fact.slot.partition("|")[0].split()} - set(tokens(fact.subject))
         overlap = len(said & terms)
         if overlap >= least:
             scored.append((-overlap, fact.stage != "crystal", place, fact))

@@ -37,7 +37,7 @@ from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
-from worldline.text import estimate_tokens, inert, words
+from worldline.text import estimate_tokens, inert, tokens
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -385,7 +385,7 @@ def _with_facts(turns: Sequence[Turn], drawn: Sequence[search.Drawn]) -> list[Tu
     """The same turns with what was drawn from them, as stems."""
     told: dict[int, list[str]] = {}
     for fact in drawn:
-        told.setdefault(fact.turn, []).append(" ".join(words(fact.text)))
+        told.setdefault(fact.turn, []).append(" ".join(tokens(fact.text)))
     return [replace(turn, facts=tuple(told[turn.key])) if turn.key in told else turn for turn in turns]
 
 
@@ -438,7 +438,7 @@ def _why_not(pool: Pool, verdict: Judged) -> str:
 
 
 def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
-    said = dict.fromkeys(w for w in asked.text.split() if not set(words(w)).isdisjoint(asked.terms))
+    said = dict.fromkeys(w for w in asked.text.split() if not set(tokens(w)).isdisjoint(asked.terms))
     lines = [
         f"looked for: {' '.join(said).strip(' ?!.,;:') or 'none'}",
         f"people: {', '.join(asked.people) or 'none'}",
