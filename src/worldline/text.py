@@ -249,11 +249,12 @@ def forget_names() -> None:
     """Drops the names that were folded or cut lately: some of them may have been forgotten for good."""
     _FOLDED.clear()
     _CUT.clear()
+    _UNSIGNED.clear()
 
 
-def unsigned(key: str) -> str:
-    """The key that the same name had before signs were kept, as files of that time have it."""
-    return _joined(_NAME_DROP.sub("", key))
+_UNSIGNED: _Names[str] = _Names(lambda key: _joined(_NAME_DROP.sub("", key)))
+unsigned = _UNSIGNED.__getitem__
+"""The key that the same name had before signs were kept, as files of that time have it."""
 
 
 def _joined(plain: str) -> str:

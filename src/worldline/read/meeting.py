@@ -25,7 +25,8 @@ from worldline.read.cues import Asked
 from worldline.read.kindred import derived, meeting
 from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import OF_ME, OF_YOU
-from worldline.text import stop, tokens
+from worldline.text import stop
+from worldline.text import tokens as words
 
 LIGHT, SORT, PERSON = 0.35, 0.7, 0.6
 """What a word weighs that says little, the sort of thing asked for, and the person, beside other words (1.0)."""
@@ -134,10 +135,10 @@ def _rarity(stem: str, corpus: Corpus | None) -> float:
 def _written(asked: Asked) -> dict[str, str]:
     """The stems of a question that tell something, with the words they were written as."""
     text = _PHRASES.sub(" ", asked.text)
-    own = {token for name in asked.people for token in tokens(name)}
+    own = {token for name in asked.people for token in words(name)}
     found: dict[str, str] = {}
     for word in _WRITTEN.findall(text):
-        for stem in tokens(word):
+        for stem in words(word):
             if stem not in stop() and stem not in _nothing() and stem not in own and not _asks_badly(word):
                 found.setdefault(stem, re.sub(r"['’]s?$", "", word))
     return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}
@@ -157,7 +158,7 @@ def _asks_badly(word: str) -> bool:
 def _asked_noun(asked: Asked, written: dict[str, str]) -> str:
     """In "which drug did she prescribe" the verb tells what is asked: the noun only names the kind of answer."""
     found = _WHICH.search(asked.text)
-    stem = tokens(found[1])[0] if found else ""
+    stem = words(found[1])[0] if found else ""
     told = [word for s, word in written.items() if s != stem and s not in _little() and word[0].islower()]
     if found and _COPULA.match(found[2]):
         told = [word for word in told if word.endswith(("ing", "ed", "en"))]
@@ -166,12 +167,12 @@ def _asked_noun(asked: Asked, written: dict[str, str]) -> str:
 
 @cache
 def _nothing() -> frozenset[str]:
-    return frozenset(tokens(_NOTHING))
+    return frozenset(words(_NOTHING))
 
 
 @cache
 def _little() -> frozenset[str]:
-    return frozenset(tokens(_SAYS_LITTLE))
+    return frozenset(words(_SAYS_LITTLE))
 
 
 # A word against a word ------------------------------------------------------------------------------
@@ -281,5 +282,5 @@ def _of_person(asked: Asked, turn: Turn) -> float:
         return 1.0 if flags & OF_ME else 0.8
     if turn.role != "people" or turn.speaker in asked.people:
         return 1.0 if flags & OF_ME else 0.7
-    named = any(f" {token} " in turn.described.words for name in asked.people for token in tokens(name)[:1])
+    named = any(f" {token} " in turn.described.words for name in asked.people for token in words(name)[:1])
     return 1.0 if named else 0.5 if flags & OF_YOU else 0.0

@@ -37,7 +37,8 @@ from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
-from worldline.text import estimate_tokens, inert, tokens
+from worldline.text import estimate_tokens, inert
+from worldline.text import tokens as words
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -385,7 +386,7 @@ def _with_facts(turns: Sequence[Turn], drawn: Sequence[search.Drawn]) -> list[Tu
     """The same turns with what was drawn from them, as stems."""
     told: dict[int, list[str]] = {}
     for fact in drawn:
-        told.setdefault(fact.turn, []).append(" ".join(tokens(fact.text)))
+        told.setdefault(fact.turn, []).append(" ".join(words(fact.text)))
     return [replace(turn, facts=tuple(told[turn.key])) if turn.key in told else turn for turn in turns]
 
 
@@ -414,7 +415,7 @@ def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) 
             places = {lane: at[scored.key] for lane, at in pool.places.items() if scored.key in at}
             hits.append(
                 Hit(
-                    annotate(one.node, one.remarks), 0.0, places or {"neighbour": 0},
+                    annotate(one.node, one.remarks) if one.remarks else one.node, 0.0, places or {"neighbour": 0},
                     scored.factors, one.sender, one.said_at, one.offset, one.session, scored.score,
                 )
             )  # fmt: skip
@@ -438,7 +439,7 @@ def _why_not(pool: Pool, verdict: Judged) -> str:
 
 
 def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float) -> list[str]:
-    said = dict.fromkeys(w for w in asked.text.split() if not set(tokens(w)).isdisjoint(asked.terms))
+    said = dict.fromkeys(w for w in asked.text.split() if not set(words(w)).isdisjoint(asked.terms))
     lines = [
         f"looked for: {' '.join(said).strip(' ?!.,;:') or 'none'}",
         f"people: {', '.join(asked.people) or 'none'}",

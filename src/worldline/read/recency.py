@@ -22,7 +22,8 @@ from worldline.read.score import Board
 from worldline.read.turns import DAY, Turn
 from worldline.rules.describe import NAME, NUMBER
 from worldline.store.search import Drawn
-from worldline.text import stop, tokens
+from worldline.text import stop
+from worldline.text import tokens as words
 
 Tense = Literal["now", "then", ""]
 
@@ -130,11 +131,11 @@ def _is_past(fact: Drawn, wish: Tense) -> bool:
 
 def _share(asked: Asked, wanted: Sequence[Need], fact: str) -> float:
     """How much of the question a fact meets; nothing where that is little, or it is of somebody or something else."""
-    said = tokens(fact)
+    said = words(fact)
     met = degrees(wanted, " ".join(said))
     if any(need.word[:1].isupper() and not degree for need, degree in zip(wanted, met, strict=True)):
         return 0.0
-    if asked.people and not any(token in said for name in asked.people for token in tokens(name)[:1]):
+    if asked.people and not any(token in said for name in asked.people for token in words(name)[:1]):
         return 0.0
     total = sum(need.weight for need in wanted if need.stem)
     share = (
@@ -186,7 +187,7 @@ _NO: frozenset[str] = frozenset()
 def _names(asked: Asked) -> set[str]:
     """The stems of the names in a question."""
     named = {need.stem for need in needs(asked) if need.word[:1].isupper()}
-    return named | {token for name in asked.people for token in tokens(name)}
+    return named | {token for name in asked.people for token in words(name)}
 
 
 def _content(turn: Turn) -> frozenset[str]:
@@ -284,7 +285,7 @@ def _says_sorry(turn: Turn) -> bool:
 
 @cache
 def _corrections() -> frozenset[str]:
-    return frozenset(tokens("sorry wrong correction mistake meant"))
+    return frozenset(words("sorry wrong correction mistake meant"))
 
 
 _BEFORE = re.compile(r"\b(?:before|prior to|until)\s+(?!\w+ing\b)(?P<tail>[^,;?\d]+)[,;?]", re.I)
@@ -297,7 +298,7 @@ def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
     tail = _BEFORE.search(asked.text)
     if tail is None or not order:
         return order
-    after = set(tokens(tail["tail"]))
+    after = set(words(tail["tail"]))
     wanted = [need for need in needs(asked) if need.stem and need.stem not in after]
     total = sum(need.weight for need in wanted)
     first = board.turns[order[0]]
@@ -347,35 +348,35 @@ def _is_now(turn: Turn, unit: Unit) -> bool:
 def _of_another(asked: Asked, old: Turn, new: Unit) -> bool:
     """Whether the newer one brings a relative into it of whom neither the older one nor the question speaks."""
     kin = _kin().intersection(new.sentence.split())
-    return not kin <= {*old.described.words.split(), *tokens(asked.text)}
+    return not kin <= {*old.described.words.split(), *words(asked.text)}
 
 
 @cache
 def _unreal() -> frozenset[str]:
-    return frozenset(tokens("imagine wish"))
+    return frozenset(words("imagine wish"))
 
 
 @cache
 def _negations() -> frozenset[str]:
-    return frozenset(tokens("don't doesn't didn't isn't aren't wasn't haven't hasn't never"))
+    return frozenset(words("don't doesn't didn't isn't aren't wasn't haven't hasn't never"))
 
 
 @cache
 def _over() -> frozenset[str]:
-    return frozenset(tokens("longer anymore more"))
+    return frozenset(words("longer anymore more"))
 
 
 @cache
 def _kin() -> frozenset[str]:
     return frozenset(
-        tokens(" ".join(lines("kin.txt")) + " wife husband partner boyfriend girlfriend friend colleague boss")
+        words(" ".join(lines("kin.txt")) + " wife husband partner boyfriend girlfriend friend colleague boss")
     )
 
 
 @cache
 def _changes() -> frozenset[str]:
     """Words that alone tell of a change."""
-    return frozenset(tokens(" ".join(line for line in lines("change_cues.txt") if " " not in line))) - {
+    return frozenset(words(" ".join(line for line in lines("change_cues.txt") if " " not in line))) - {
         "start",
         "end",
         "close",

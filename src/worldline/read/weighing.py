@@ -23,7 +23,8 @@ from worldline.reading.families import families
 from worldline.reading.questions import Question
 from worldline.reading.voices import role_of
 from worldline.rules.kinds import asked_kinds, of_kind, tags_of
-from worldline.text import fold, stop, tokens
+from worldline.text import fold, stop
+from worldline.text import tokens as words
 
 FITS: Mapping[str, Mapping[str, float]] = {
     "name": {"name": 1.0, "place": 0.3, "quoted": 0.6, "thing": 0.4},
@@ -88,7 +89,7 @@ class Ground(Struct, frozen=True):
 @lru_cache(maxsize=8192)
 def key_of(value: str) -> str:
     """A value as it is compared: its stems without small words."""
-    return " ".join(w for w in tokens(value) if w not in stop()) or fold(value)
+    return " ".join(w for w in words(value) if w not in stop()) or fold(value)
 
 
 class _Field(Struct, frozen=True):
@@ -101,7 +102,7 @@ class _Field(Struct, frozen=True):
 
 def measured(ground: Ground, items: Sequence[Item]) -> Iterator[tuple[Item, dict[str, float]]]:
     """Every candidate that can be the answer at all, with its features."""
-    inside = frozenset(tokens(ground.question.text))
+    inside = frozenset(words(ground.question.text))
     gone = _gone(items, ground.question.mode) if ground.question.mode != "former" else frozenset()
     gone |= _former(items) if ground.question.mode == "now" else frozenset()
     still = _still(items) if ground.question.mode == "former" else frozenset()
@@ -123,7 +124,7 @@ def reach(ground: Ground, items: Sequence[Item]) -> float:
 
     It suits what is wanted, its sentence meets the words of the question, and it is what the question calls it.
     """
-    inside = frozenset(tokens(ground.question.text))
+    inside = frozenset(words(ground.question.text))
     found = (item for item in items if _may_answer(ground, item, inside, ()))
     return max((_reached(ground, item) for item in found), default=0.0)
 
@@ -201,7 +202,7 @@ def _may_answer(
     asked = ground.question
     if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
         return False
-    own = [w for w in tokens(item.value) if w not in stop()]
+    own = [w for w in words(item.value) if w not in stop()]
     if not own or (all(w in inside for w in own) and item.kind in ("name", "place", "thing")):
         return False
     if fold(item.value) in ground.about.me or (fold(item.value) in ground.about.names):
@@ -376,7 +377,7 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
         "newest": float(fresh),
         "near": _nearness(asked, item),
         "alone": float(field.kinds.get((item.turn, item.kind), 0) <= 1),
-        "long": max(0.0, len(tokens(item.value)) - 3) / 3,
+        "long": max(0.0, len(words(item.value)) - 3) / 3,
         "asks": float(item.asks),
         "only_one": family * about if _holds_one(item) else 0.0,
         "family_full": family * full,
@@ -431,7 +432,7 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
     if word in explained or word in said:
         return 1.0
     filled = ground.about.roles.get(word)
-    if filled and any(set(tokens(name)) <= set(said) for name in filled):
+    if filled and any(set(words(name)) <= set(said) for name in filled):
         return 1.0
     return _nearest(word, frozenset(said))
 
@@ -494,7 +495,7 @@ def _ideas() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(tokens(text)) - stop()
+    return frozenset(words(text)) - stop()
 
 
 def _about(ground: Ground, item: Item) -> float:
@@ -533,7 +534,8 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):
         return 1.0
-    if set(asked_kinds(noun)) & set(tags_of(own)):
+    kinds = asked_kinds(noun)
+    if kinds and not set(tags_of(own)).isdisjoint(kinds):
         return 0.8
     return 0.4 if noun in said else 0.0
 
