@@ -6,12 +6,15 @@ itself is tested, and `serving.running` for a server.
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from worldline import Memory
+from worldline.reading import parser
 from worldline.testing import FrozenClock
 
 os.environ.setdefault("WORLDLINE_EMBEDDER", "none")  # tests that want vectors say so
@@ -24,6 +27,8 @@ settings.register_profile("quick", settings.get_profile("ci"), phases=[Phase.exp
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 START = 1_000_000_000_000
+SHORT = 5_000
+"""How many characters are parsed at once at most by what is kept; more of it is a test of long texts."""
 pytest_plugins = ["conformance.engines"]
 CITUS = os.environ.pop("WORLDLINE_TEST_CITUS", os.environ.get("CITUS_OF_THE_SUITE", ""))
 """The coordinator of a cluster, if there is one; told on to workers under a name that is no setting of the product."""
@@ -63,6 +68,36 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     name = metafunc.definition.name
     if metafunc.definition.path.as_posix().endswith(ON_BOTH) and not any(part in name for part in OF_FILES):
         metafunc.parametrize("engine", ["file", "postgres", *(["citus"] if CITUS else [])], indirect=True)
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded and collected stays to the end: the collector of garbage need not look at it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+_parse = parser.parse
+_trees: dict[tuple[object, str], list[list[parser.Token]]] = {}
+
+
+def _parsed(texts: Sequence[str]) -> list[list[list[parser.Token]]]:
+    pipeline = parser._pipeline()
+    if pipeline is None or sum(map(len, texts)) > SHORT:
+        return _parse(texts)
+    wanted = list(dict.fromkeys(text for text in texts if (pipeline, text) not in _trees))
+    _trees.update(zip(((pipeline, text) for text in wanted), _parse(wanted), strict=True))
+    return [[list(sentence) for sentence in _trees[pipeline, text]] for text in texts]
+
+
+@pytest.fixture(autouse=True)
+def _parsed_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What many tests say is parsed once in a process: the parser says the same of a text every time.
+
+    Its own tests, and every process that a test starts, have the parser itself.
+    """
+    if request.path.name != "test_parser.py":
+        monkeypatch.setattr(parser, "parse", _parsed)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import warm
 from worldline import Config, Memory
 from worldline.store import schema
 from worldline.surfaces.cli import ALIASES, VERBS
@@ -234,13 +235,13 @@ def test_the_demo_tells_the_same_story_every_time() -> None:
     """The demo runs, answers both questions about the 3rd, and is deterministic."""
     runs = [
         subprocess.run(
-            [sys.executable, ROOT / "examples" / "demo.py"],
+            [*python, ROOT / "examples" / "demo.py"],
             capture_output=True,
             text=True,
             check=True,
             timeout=60,
         )
-        for _ in range(2)
+        for python in ([sys.executable], warm.python())
     ]
 
     assert runs[0].stdout == runs[1].stdout

@@ -22,5 +22,6 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Something of the module; loads it."""
-        return getattr(importlib.import_module(self._name), name)
+        """Something of the module; loads it, and keeps what was asked for."""
+        found = self.__dict__[name] = getattr(importlib.import_module(self._name), name)
+        return found

@@ -66,9 +66,8 @@ from worldline.store.dialect import open_store
 from worldline.store.erasing import is_unswept
 from worldline.store.nights import set_mark
 from worldline.store.strengths import note_use
-from worldline.write import change, merge, put, revise, undo
+from worldline.write import change, put, resolve, revise, undo
 from worldline.write import forget as forgetting
-from worldline.write import link as joining
 from worldline.write import load as bulk
 from worldline.write import remember as remembering
 from worldline.write import reread as rereading
@@ -317,10 +316,10 @@ class Memory:
     ) -> Receipt:
         """Joins two memories; the edge type's handler decides what follows from it."""
 
-        edge = joining.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
+        edge = revise.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
 
         def work(tx: Tx, place: Place) -> Done:
-            return joining.link(tx, place, self._h, edge)
+            return revise.link(tx, place, self._h, edge)
 
         return self._h.write("link", work, dry_run=dry_run)
 
@@ -631,8 +630,8 @@ class Memory:
         wanted = proposal if isinstance(proposal, str) else proposal.id
 
         def work(tx: Tx, place: Place) -> Done:
-            found = merge.named(tx, self._h, wanted)
-            return bytes.fromhex(found.id), merge.decide(tx, found, status)
+            found = resolve.named(tx, self._h, wanted)
+            return bytes.fromhex(found.id), resolve.decide(tx, found, status)
 
         return self._h.write(f"merge {status}", work, dry_run=dry_run)
 
@@ -650,7 +649,7 @@ class Memory:
 
         def work(tx: Tx, place: Place) -> Done:
             line = self._h.target(tx, entity).line
-            key, changed = merge.split(tx, line, mentions, name, place, self._h.config.max_text)
+            key, changed = resolve.split(tx, line, mentions, name, place, self._h.config.max_text)
             return tx.id_of(key), changed
 
         return self._h.write("split", work)

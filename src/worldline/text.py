@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
+from typing import TypeVar
 
 MAX_TOKEN = 64
 MAX_CACHED = 200_000
@@ -50,6 +51,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _NAME_LENGTH = 120
 """Names are looked up over and over; what is longer is no name."""
+_NAMES = 8192
 _NAME_DROP = re.compile(r"['’`´.]+")
 _NAME_GAP = re.compile(r"[\W_]+")
 # In names some signs distinguish: 3.5 is not 35, .NET not Net, C++ and C# not C.
@@ -175,15 +177,28 @@ def _unaccented(text: str) -> str:
     return unicodedata.normalize("NFC", folded)
 
 
+_Made = TypeVar("_Made")
+
+
+class _Names(dict[str, _Made]):
+    """Name or value → what is made of it, kept: they are asked for again and again, and found without a call."""
+
+    def __init__(self, make: Callable[[str], _Made]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, text: str) -> _Made:
+        made = self._make(text)
+        if len(text) < _NAME_LENGTH:
+            if len(self) >= _NAMES:
+                self.clear()
+            self[text] = made
+        return made
+
+
 def words(text: str, language: str = "english") -> list[str]:
     """The tokens of a text, in order: stemmed words, plain numbers, pairs of CJK characters."""
-    return list(_short_words(text, language)) if len(text) < _NAME_LENGTH else indexed(text, language).split()
-
-
-@lru_cache(maxsize=8192)
-def _short_words(text: str, language: str) -> tuple[str, ...]:
-    """Names and values are asked for again and again."""
-    return tuple(indexed(text, language).split())
+    return list(tokens(text)) if language == "english" else indexed(text, language).split()
 
 
 def indexed(text: str, language: str = "english") -> str:
@@ -193,6 +208,11 @@ def indexed(text: str, language: str = "english") -> str:
     else:
         found = _WORD.findall(_unaccented(text))
     return " ".join(map(_stems(language).__getitem__, found))
+
+
+_CUT: _Names[tuple[str, ...]] = _Names(lambda text: tuple(indexed(text).split()))
+tokens = _CUT.__getitem__
+"""The words of an English text, as `words` finds them, for those who only read them."""
 
 
 @cache
@@ -209,16 +229,7 @@ def content_words(text: str, language: str = "english") -> list[str]:
     return [token for token in words(text, language) if token not in dull]
 
 
-def fold(name: str) -> str:
-    """The key under which a name is looked up: no case, accents, punctuation or double spaces.
-
-    Signs that make another name of it stay: C++, C#, .NET, 3.5.
-    """
-    return _folded(name) if len(name) < _NAME_LENGTH else _folded.__wrapped__(name)
-
-
-@lru_cache(maxsize=8192)
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     plain = _unaccented(_unaccented(name).casefold())
     if not _SIGNED.search(plain):
         return _joined(_NAME_DROP.sub("", plain))
@@ -226,15 +237,24 @@ def _folded(name: str) -> str:
     return " ".join(_SIGNED_GAP.sub(_kept_or(" "), plain).split()) or _joined(plain)
 
 
+_FOLDED: _Names[str] = _Names(_fold)
+fold = _FOLDED.__getitem__
+"""The key under which a name is looked up: no case, accents, punctuation or double spaces.
+
+Signs that make another name of it stay: C++, C#, .NET, 3.5.
+"""
+
+
 def forget_names() -> None:
     """Drops the names that were folded or cut lately: some of them may have been forgotten for good."""
-    _folded.cache_clear()
-    _short_words.cache_clear()
+    _FOLDED.clear()
+    _CUT.clear()
+    _UNSIGNED.clear()
 
 
-def unsigned(key: str) -> str:
-    """The key that the same name had before signs were kept, as files of that time have it."""
-    return _joined(_NAME_DROP.sub("", key))
+_UNSIGNED: _Names[str] = _Names(lambda key: _joined(_NAME_DROP.sub("", key)))
+unsigned = _UNSIGNED.__getitem__
+"""The key that the same name had before signs were kept, as files of that time have it."""
 
 
 def _joined(plain: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.test_statements import unbound
 from worldline import Config, Memory
-from worldline.store import outbox, postgres
+from worldline.store import postgres
 from worldline.testing import HashEmbedder
 
 KNOWN = (
@@ -73,9 +73,9 @@ def test_what_waits_is_seen(memory: Memory) -> None:
 def test_a_statement_of_many_parts_is_bound(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes out together names the tenant beside every table, in every part."""
     sent: list[str] = []
-    original = outbox.joined
+    original = postgres.joined
 
-    def listening(parts: list[outbox.Part]) -> outbox.Part:
+    def listening(parts: list[postgres.Part]) -> postgres.Part:
         sent.extend(sql for sql, _ in parts)
         return original(parts)
 

@@ -13,8 +13,7 @@ from sqlglot import exp
 from conformance.test_copy import filled
 from worldline import Memory
 from worldline.config import Config
-from worldline.store.outbox import tables_of
-from worldline.store.postgres import PostgresStore
+from worldline.store.postgres import PostgresStore, tables_of
 from worldline.store.schema import TABLES
 from worldline.store.sqlite import SqliteStore
 from worldline.testing import HashEmbedder

@@ -257,17 +257,11 @@ def test_several_in_order() -> None:
     assert [datetime.fromtimestamp(d.start / 1e6, UTC).day for d in found] == [3, 6]
 
 
-def test_clock_on_request() -> None:
-    """A clock time without a day counts only when asked for."""
+def test_a_clock_without_a_day_is_no_date() -> None:
+    """A clock time alone is a habit as often as a date; with a day it says when."""
     base = datetime(2023, 5, 10, tzinfo=UTC)
-    assert [d.precision for d in find_dates("at 6:15 pm", base, clocks=True)] == ["minute"]
-
-
-def test_day_first() -> None:
-    """The order of day and month in numeric dates can be told."""
-    base = datetime(2023, 5, 10, tzinfo=UTC)
-    found = find_dates("5/7/2023", base, day_first=True)
-    assert datetime.fromtimestamp(found[0].start / 1e6, UTC).month == 7
+    assert find_dates("at 6:15 pm", base) == []
+    assert [d.precision for d in find_dates("yesterday at 6:15 pm", base)] == ["minute"]
 
 
 # text, time said, tense told, then what it means: days, months or years, both ends included, and the role

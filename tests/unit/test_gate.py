@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from worldline.write.echo import echoes
-from worldline.write.gate import GateVectors, combine, judge, novelty, prediction_error
-from worldline.write.speech import speech_act
+from worldline.write.gate import GateVectors, combine, judge, novelty, prediction_error, speech_act
 
 MESSAGES = [
     tuple(line.split("\t"))

@@ -1,6 +1,6 @@
 """What waits to be sent to a server goes out as one statement, before anything that could look at it."""
 
-from worldline.store.outbox import Outbox, joined, tables_of
+from worldline.store.postgres import Outbox, joined, tables_of
 
 COLUMNS = ("tenant", "key", "line")
 

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from worldline.read.cues import ask
 from worldline.read.features import measure
 from worldline.read.meeting import degrees, is_slip, met, needs
-from worldline.read.score import how_many, judge, rank, score, settle
+from worldline.read.score import EVIDENCE, WEIGHTS, how_many, judge, rank, score, settle
 from worldline.read.turns import Corpus, Turn
-from worldline.read.weights import EVIDENCE, WEIGHTS
 from worldline.rules import describe as described
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.rules.kinds import asked_kinds, tags_of

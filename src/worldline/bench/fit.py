@@ -1,6 +1,6 @@
 """The fit behind the weights: listwise softmax over pools, several data sets at equal weight.
 
-It decides nothing at run time; its output is pasted into `read/weights.py`.  A pool is a matrix of
+It decides nothing at run time; its output is pasted into `read/score.py`.  A pool is a matrix of
 features (turns × features) and a mask of gold turns; each data set counts the same, whatever its
 number of questions.
 

@@ -1,7 +1,7 @@
 """`worldline bench fit`: the weights of the score anew, from public files, cross-checked.
 
 Pools come from the product's own path, with vectors and (at half weight) without; every data set
-counts the same. It prints the tables to paste into `read/weights.py` and how well weights that were
+counts the same. It prints the tables to paste into `read/score.py` and how well weights that were
 fitted on other conversations rank (five folds, never the questions they were fitted on), and how well
 weights that were fitted on the other sets do. The weights of the evidence are checked on whole sets too.
 """
@@ -22,7 +22,7 @@ from worldline.bench.run import open_cached
 from worldline.bench.systems import Worldline
 from worldline.read.features import measure
 from worldline.read.recall import Ranked
-from worldline.read.weights import EVIDENCE
+from worldline.read.score import EVIDENCE
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder

@@ -47,34 +47,26 @@ class DateSpan(msgspec.Struct, frozen=True):
     role: Literal["", "start", "end", "range"] = ""
 
 
-def find_dates(
-    text: str,
-    said_at: datetime,
-    *,
-    tense: Literal["", "past", "future"] = "",
-    clocks: bool = False,
-    day_first: bool = False,
-) -> list[DateSpan]:
+def find_dates(text: str, said_at: datetime, *, tense: Literal["", "past", "future"] = "") -> list[DateSpan]:
     """All dates of a text, in order of writing; `said_at` is when, and in which zone, it was said.
 
     `tense` decides weekdays, months and days without a year: the latest one not after the time
     said, or the next one; unless it is told, the words around each date decide, and where they say
     nothing the nearest date is meant (of weekdays the last).  A clock time without a day ("at 6
-    pm") is a habit as often as a date, so it counts (as of the day said) only with `clocks=True`.
-    "5/7/2023" is 7 May, with `day_first` 5 July.
+    pm") is a habit as often as a date, and does not count. "5/7/2023" is 7 May.
     """
     han = _HAN.search(text) is not None
     if not han and not scanning.might_hold(text):
         return []
     zone = said_at.tzinfo or UTC
-    now = Now(said_at.replace(tzinfo=None), day_first=day_first, zone=zone)
+    now = Now(said_at.replace(tzinfo=None), zone=zone)
     pointer = Pointer(text, _TOLD.get(tense))
     found = list(scanning.scan(text, now, pointer))
     if han:
         found += apart(chinese.scan(text, now, pointer), found)
         found.sort(key=lambda f: f.begin)
     joined = join(text, found, now)
-    return [_public(f, text, zone) for f in joined if clocks or f.kind != "clock"]
+    return [_public(f, text, zone) for f in joined if f.kind != "clock"]
 
 
 def _public(found: FoundDate, text: str, zone: tzinfo) -> DateSpan:

@@ -69,7 +69,7 @@ def _numeric(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if match["sep"] != match["end"]:
         return None
     year += 0 if year >= 100 else 2000 if year < 70 else 1900
-    day_first = now.day_first or match["sep"] == "." or first > 12
+    day_first = match["sep"] == "." or first > 12
     month, day = (second, first) if day_first and second <= 12 else (first, second)
     return cal.of_date(date(year, month, day))
 

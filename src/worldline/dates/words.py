@@ -93,7 +93,6 @@ class Now(msgspec.Struct, frozen=True):
     future: bool | None = None
     mild: bool = False
     anchor: datetime | None = None
-    day_first: bool = False
     zone: tzinfo = UTC
 
     @property

@@ -18,7 +18,7 @@ import orjson
 from worldline.clock import EARLIEST, LATEST, Instant, show
 from worldline.errors import InvalidInput, Refused
 from worldline.exchange import exact, jsonl
-from worldline.exchange.formats.markdown import LINKS
+from worldline.exchange.markdown import LINKS
 from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node

@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import orjson
@@ -22,9 +21,9 @@ from msgspec.structs import replace
 
 from worldline.clock import When, instant
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
-from worldline.exchange import restore
+from worldline.exchange import markdown, restore
 from worldline.exchange.absorb import put_back
-from worldline.exchange.formats import chat, chatgpt, claude, claude_code, markdown, mem0, server_memory
+from worldline.exchange.formats import FORMATS, format_of
 from worldline.exchange.records import (
     Bad,
     Imported,
@@ -51,15 +50,6 @@ from worldline.write.redact import require_plain, screened
 
 Progress: TypeAlias = Callable[[str, int], None]
 
-FORMATS: dict[str, ModuleType] = {
-    "chatgpt": chatgpt,
-    "claude": claude,
-    "claude-code": claude_code,
-    "server-memory": server_memory,
-    "mem0": mem0,
-    "chat": chat,
-}
-"""Formats made of JSON records, in the order in which they are tried."""
 NAMES = ("auto", "worldline", *FORMATS, "markdown")
 SOURCE = "source_id"
 """The metadata under which an imported note is found again."""
@@ -95,9 +85,8 @@ def detect(path: Path) -> str:
     for record in _some(records(path)):
         if restore.fits(record.value):
             return "worldline"
-        for name, module in FORMATS.items():
-            if module.fits(record.value):
-                return name
+        if found := format_of(record.value):
+            return found
     if path.is_dir() and markdown.files(path):
         return "markdown"
     raise InvalidInput(f"cannot tell the format of {path}; name one of: {', '.join(NAMES[1:])}")
@@ -114,8 +103,7 @@ def _some(found: Iterator[Record | Bad], most: int = 20) -> Iterator[Record]:
 def _items(path: Path, format: str) -> Iterator[Item]:
     if format == "markdown":
         return markdown.read_folder(path)
-    found: Iterator[Item] = FORMATS[format].read(records(path))
-    return found
+    return FORMATS[format].read(records(path))
 
 
 # Storing -------------------------------------------------------------------------------------------

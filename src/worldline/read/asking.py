@@ -16,7 +16,6 @@ from worldline.inputs import clean_count, clean_text
 from worldline.model import Node, Recall
 from worldline.ports import View
 from worldline.read.context import context as context
-from worldline.read.density import density as density
 from worldline.read.episodes import episodes as episodes
 from worldline.read.explain import explain as explain
 from worldline.read.facts import ViewGraph, with_ids
@@ -27,6 +26,7 @@ from worldline.read.profile import somebody as somebody
 from worldline.read.recall import Found, Wish, conclude
 from worldline.read.recall import recall as recall
 from worldline.read.relation_match import Likeness
+from worldline.read.timeline import density as density
 from worldline.read.timeline import timeline as timeline
 from worldline.read.walk import Answer
 from worldline.read.walk import walk as walk_over

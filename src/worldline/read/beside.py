@@ -1,7 +1,7 @@
 """What stands beside the words in the score: worlds, landmarks, topics, and the signals that sleep has left.
 
 Each gives one factor to every turn of a pool, weight included; a factor that no turn has is left out.
-What a signal is worth stands in `weights.py`; a scorer that somebody registered brings its own weight.
+What a signal is worth stands in `score.py`; a scorer that somebody registered brings its own weight.
 A store that never slept has none of it, and no statement is run for it. How often something was used
 is a matter of now: a read as of another moment leaves it out.
 """
@@ -17,9 +17,8 @@ from worldline.ports import View
 from worldline.read.cues import Asked
 from worldline.read.features import standard
 from worldline.read.lanes import Course
-from worldline.read.score import Board
+from worldline.read.score import CITED, PROFILE, SIGNALS, TOPIC, WORLD, Board
 from worldline.read.turns import Column, Turn
-from worldline.read.weights import CITED, PROFILE, SIGNALS, TOPIC, WORLD
 from worldline.rules.describe import TIME
 from worldline.rules.salience import standing
 from worldline.store import strengths

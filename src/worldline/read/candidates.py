@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -153,8 +154,27 @@ class SaidTurn(Struct, frozen=True):
     speaker: str
     said_at: Instant
     offset: int
-    changes: bool = False
+    changes: bool
     """Whether it speaks of a change or takes something back."""
+    sentences: Sequence[SaidSentence]
+    """Those of its beginning."""
+
+
+class SaidSentence(NamedTuple):
+    """One sentence of a turn."""
+
+    text: str
+    begin: int
+    asks: bool
+    """Whether it asks rather than tells."""
+
+
+def cut(text: str) -> list[SaidSentence]:
+    """The sentences of a turn's beginning, read once for all that look for values in them."""
+    begun = text[:LONGEST]
+    return [
+        SaidSentence(begun[begin:end], begin, only_asks(begun[begin:end])) for begin, end in sentences(begun)
+    ]
 
 
 # From facts -----------------------------------------------------------------------------------------
@@ -209,10 +229,8 @@ _DENIES = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b", re.I)
 def _sentence_of(turn: SaidTurn | None, fact: FactAround) -> str:
     if turn is None or fact.chars[1] <= 0:
         return ""
-    for begin, end in sentences(turn.text[:LONGEST]):
-        if begin <= fact.chars[0] < end:
-            return turn.text[begin:end]
-    return ""
+    at = fact.chars[0]
+    return next((said.text for said in turn.sentences if said.begin <= at < said.begin + len(said.text)), "")
 
 
 def kind_of_value(fact: FactAround, family: Family | None) -> str:
@@ -281,12 +299,9 @@ def show_date(start: Instant, precision: str, offset: int) -> str:
 def of_turns(turns: Sequence[SaidTurn], kinds: frozenset[str]) -> Iterator[Item]:
     """Typed values in the sentences of the evidence."""
     for turn in turns:
-        text = turn.text[:LONGEST]
         said_at = to_datetime(turn.said_at, turn.offset)
-        dates = nearest_dates(text, said_at) if kinds & {"date", "clock"} else []
-        for begin, end in sentences(text):
-            sentence = text[begin:end]
-            asks = only_asks(sentence)
+        dates = nearest_dates(turn.text[:LONGEST], said_at) if kinds & {"date", "clock"} else []
+        for sentence, begin, asks in turn.sentences:
             for value, kind, at in _values(sentence, begin, dates, kinds, said_at):
                 yield Item(
                     value,
@@ -451,12 +466,8 @@ _STOPS = re.compile(
 def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[Item]:
     """What stands right behind a word that the question uses: "studies geodesy", "blood type is B"."""
     for turn in turns if anchors else ():
-        text = turn.text[:LONGEST]
-        for begin, end in sentences(text):
-            sentence = text[begin:end]
-            if only_asks(sentence):
-                continue
-            for found in _WORD.finditer(sentence):
+        for sentence, _, asks in turn.sentences:
+            for found in () if asks else _WORD.finditer(sentence):
                 if stem(found.group().lower()) not in anchors:
                     continue
                 tail = _TAIL.match(sentence[found.end() :])

@@ -1,6 +1,6 @@
 """The features of a candidate turn: how it meets the question, alone and within its session.
 
-It decides what is measured, not what each measure is worth (`weights.py`).  A turn inherits
+It decides what is measured, not what each measure is worth (`score.py`).  A turn inherits
 evidence from its neighbours and from the session that contains it.  Few features, and such as mean
 the same in every conversation: each was kept because weights fitted on other data sets rank worse
 without it (`worldline bench fit`).  Pure: the pool and the corpus counts come from the caller; a lane

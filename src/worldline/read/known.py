@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
-from worldline.read.candidates import Item, SaidTurn, behind, of_facts, of_turns
+from worldline.read.candidates import Item, SaidTurn, behind, cut, of_facts, of_turns
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
@@ -30,7 +30,8 @@ from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.store.asking import FactAround, facts_near, only_speaker
 from worldline.store.facts import about
-from worldline.text import estimate_tokens, fold, inert, words
+from worldline.text import estimate_tokens, fold, inert
+from worldline.text import tokens as words
 
 if TYPE_CHECKING:
     from worldline.read.relation_match import Likeness
@@ -205,7 +206,10 @@ def _moment(question: Question, now: Instant) -> Instant:
 
 def _turn(hit: Hit, packed: bytes | None) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
-    return SaidTurn(hit.node.key, hit.node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed))
+    node = hit.node
+    return SaidTurn(
+        node.key, node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed), cut(node.content)
+    )
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)

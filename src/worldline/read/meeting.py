@@ -25,7 +25,8 @@ from worldline.read.cues import Asked
 from worldline.read.kindred import derived, meeting
 from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import OF_ME, OF_YOU
-from worldline.text import stop, words
+from worldline.text import stop
+from worldline.text import tokens as words
 
 LIGHT, SORT, PERSON = 0.35, 0.7, 0.6
 """What a word weighs that says little, the sort of thing asked for, and the person, beside other words (1.0)."""

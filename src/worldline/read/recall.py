@@ -37,7 +37,8 @@ from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
 from worldline.store.view import annotate
-from worldline.text import estimate_tokens, inert, words
+from worldline.text import estimate_tokens, inert
+from worldline.text import tokens as words
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -415,7 +416,7 @@ def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) 
             places = {lane: at[scored.key] for lane, at in pool.places.items() if scored.key in at}
             hits.append(
                 Hit(
-                    annotate(one.node, one.remarks), 0.0, places or {"neighbour": 0},
+                    annotate(one.node, one.remarks) if one.remarks else one.node, 0.0, places or {"neighbour": 0},
                     scored.factors, one.sender, one.said_at, one.offset, one.session, scored.score,
                 )
             )  # fmt: skip

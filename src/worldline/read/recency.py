@@ -22,7 +22,8 @@ from worldline.read.score import Board
 from worldline.read.turns import DAY, Turn
 from worldline.rules.describe import NAME, NUMBER
 from worldline.store.search import Drawn
-from worldline.text import stop, words
+from worldline.text import stop
+from worldline.text import tokens as words
 
 Tense = Literal["now", "then", ""]
 

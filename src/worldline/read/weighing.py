@@ -23,7 +23,8 @@ from worldline.reading.families import families
 from worldline.reading.questions import Question
 from worldline.reading.voices import role_of
 from worldline.rules.kinds import asked_kinds, of_kind, tags_of
-from worldline.text import fold, stop, words
+from worldline.text import fold, stop
+from worldline.text import tokens as words
 
 FITS: Mapping[str, Mapping[str, float]] = {
     "name": {"name": 1.0, "place": 0.3, "quoted": 0.6, "thing": 0.4},
@@ -570,7 +571,8 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):
         return 1.0
-    if set(asked_kinds(noun)) & set(tags_of(own)):
+    kinds = asked_kinds(noun)
+    if kinds and not set(tags_of(own)).isdisjoint(kinds):
         return 0.8
     return 0.4 if noun in said else 0.0
 

@@ -80,13 +80,14 @@ def _figure(table: str, index: str, columns: int) -> str:
 
 def tell(connection: apsw.Connection) -> None:
     """Gives the planner these figures, in place of any that were taken from the rows; for this connection at once."""
-    connection.execute("ANALYZE meta")  # makes the tables that figures are kept in
-    for (name,) in connection.execute(
-        "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
-    ).fetchall():
-        connection.execute(f"DELETE FROM {name}")
-    connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)", figures())
-    connection.execute("ANALYZE sqlite_schema")
+    with connection:  # one commit, not one for each figure
+        connection.execute("ANALYZE meta")  # makes the tables that figures are kept in
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
+        ).fetchall():
+            connection.execute(f"DELETE FROM {name}")
+        connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)", figures())
+        connection.execute("ANALYZE sqlite_schema")
 
 
 def is_told(connection: apsw.Connection) -> bool:

@@ -1,10 +1,14 @@
 """How deeply an event deserves to be encoded: novelty, salience, prediction error, and a verdict.
 
 Decides depth, never survival: the text is stored whatever the verdict says (only a strict gate may
-drop it).  It finds no neighbours and computes no vectors; the caller brings both.
+drop it).  It finds no neighbours and computes no vectors; the caller brings both. What a message does (commit,
+correct, decide, tell, ask, greet, or nothing) is decided from surface cues, and its salience from 0 to 1 by
+that act where it is short, by features where it is longer.
 
 >>> judge("ok", []).admitted
 False
+>>> speech_act("no wait, it's Tuesday, not Monday")
+'correction'
 >>> judge("I will send the contract to Ana on Friday.", []).act
 'commitment'
 """
@@ -13,12 +17,276 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Literal
 
 import msgspec
 
-from worldline.write.speech import LOW_ACTS, Act, salience, speech_act
+Act = Literal[
+    "noise",
+    "greeting",
+    "thanks",
+    "reaction",
+    "acknowledgement",
+    "question",
+    "request",
+    "chat",
+    "statement",
+    "preference",
+    "fact",
+    "relationship",
+    "correction",
+    "decision",
+    "commitment",
+]
+SHORT = 50
+HEARD = 800
+"""So many characters tell what a message does; the cues look ahead, so more would cost more than it tells."""
+BY_ACT: dict[Act, float] = {
+    "noise": 0.02,
+    "greeting": 0.05,
+    "thanks": 0.05,
+    "acknowledgement": 0.05,
+    "reaction": 0.08,
+    "chat": 0.15,
+    "question": 0.2,
+    "request": 0.3,
+    "statement": 0.4,
+    "fact": 0.55,
+    "preference": 0.55,
+    "relationship": 0.6,
+    "correction": 0.6,
+    "decision": 0.7,
+    "commitment": 0.8,
+}
+LOW_ACTS = frozenset({"noise", "greeting", "thanks", "acknowledgement", "reaction"})
+
+
+def _cue(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.I)
+
+
+_LETTERS = re.compile(r"[^\W\d_]")
+_VOWEL = re.compile(r"[aeiouy]", re.I)
+_GREETING = _cue(
+    r"^(?:hey+|hi+|hello+|yo|howdy|hiya|greetings|good (?:morning|afternoon|evening|night|day)|"
+    r"morning|evening|bye+(?: ?bye)?|goodbye|see (?:you|ya)(?: (?:soon|later|tomorrow|around))?|later|"
+    r"cheers|take care|ttyl|night|gn|gm|welcome(?: back)?|have a (?:good|great|nice|lovely) \w+|"
+    r"sleep well|so long|talk (?:soon|later|to you later))\b"
+)
+_GREETING_TAIL = _cue(
+    r"^(?:[\s,!.?:;)~-]|there|all|everyone|everybody|team|folks|guys|friend|mate|buddy|again|you|"
+    r"how(?:'s| is| are) (?:it going|you|things|life|everyone)(?: doing)?(?: today)?|what'?s up|sup|"
+    r"nice to (?:see|meet|hear from) you|long time no see|to you(?: too)?|too|soon|tomorrow|then|"
+    r"[A-Z][a-z]+|from (?:me|us))*$"
+)
+_THANKS = _cue(
+    r"^(?:(?:ok(?:ay)?|great|perfect|oh|ah|awesome|cool|no)[,!. ]+)*(?:thanks?(?: you)?|thx|ty|many thanks|"
+    r"much appreciated|appreciate (?:it|that)|you'?re welcome|no problem|np|no worries|my pleasure|"
+    r"anytime|sorry(?: about that)?|my bad|congrats|congratulations|happy birthday|bless you|cheers)\b"
+)
+_ACKNOWLEDGEMENT = _cue(
+    r"^(?:ok(?:ay)?|k|kk|yes|yep|yeah|yup|no|nope|nah|sure(?: thing)?|right|alright|all right|fine|cool|"
+    r"great|nice|perfect|got it|gotcha|i see|understood|makes sense|sounds good|sounds great|will do|done|"
+    r"agreed|exactly|true|indeed|fair enough|of course|absolutely|definitely|maybe|perhaps|whatever|"
+    r"same here|same|me too|noted|roger|good|good to know|go ahead|works for me|that works|i guess|"
+    r"i think so|i know|if you say so|never ?mind|not really|not sure|no idea|one sec(?:ond)?|brb|"
+    r"hold on|hang on|wait|back|i'm back|i'm here|on it|that's (?:right|fine|ok(?:ay)?|true|it|all))"
+    r"(?:[\s,!.]+(?:ok(?:ay)?|yes|yep|yeah|sure|right|then|thanks?|thank you|great|"
+    r"cool|man|dude|now|so|i see|"
+    r"got it|that(?:'s| is)? (?:fine|great|good|right|true)|i guess|a (?:minute|"
+    r"moment|sec)|please))*[\s!.,)]*$"
+)
+_REACTION = _cue(
+    r"^(?:(?:oh|ah|aw+|wow+|omg|lol|ha(?:ha)+|hehe+|lmao|rofl|hm+|ugh+|oops|yay+|woo+|phew|damn|yikes|"
+    r"ouch|whoa|gosh|jeez|meh|eh|huh|aha|ooh+|yum+|xd|um+|uh+|er+|well)\b[\s,!.…]*)+"
+    r"(?:(?:that(?:'s| is| was| sounds| looks| must)|this is|it(?:'s| is)|how|what a|so|very|really|such a|"
+    r"too|pretty|good|great|nice|no way|my god|you|i (?:love|like) (?:it|that)).{0,32})?$|"
+    r"^(?:that(?:'s| is| was)|this is|it(?:'s| is)|what an?|how|so|such|sounds|looks|too|very) "
+    r"(?:so |very |really |such |a |an |pretty |just |quite |too |like )*"
+    r"(?:cute|cool|nice|great|funny|hilarious|awesome|amazing|interesting|lovely|sweet|sad|bad|crazy|"
+    r"wild|insane|weird|fun|good|wonderful|fantastic|terrible|awful|beautiful|gorgeous|impressive|"
+    r"exciting|true|unreal|adorable|delicious|boring|odd|strange|perfect|brilliant|shame|pity|relief|"
+    r"joke|mess|day|week)\b.{0,24}$|"
+    r"^(?:no way|you'?re kidding|really|seriously|good (?:for you|luck|job|one)|nice (?:one|work|job)|"
+    r"well done|way to go|love (?:it|this|that)|i love (?:it|this|that)|so true|wow|can'?t complain|"
+    r"not bad|hope so|fingers crossed|who knows|what a .+|enjoy|have fun|good point|great job|"
+    r"tell me about it|been there|i (?:can )?(?:relate|bet|hear you|feel you|doubt "
+    r"it|hope so|wish))\b.{0,20}$"
+)
+_CORRECTION = _cue(
+    r"\b(?:actually|correction|i meant|i mean(?:t)? to say|to correct|my mistake|i misspoke|scratch that|"
+    r"i was wrong|that(?:'s| is| was) (?:wrong|not (?:right|correct|true|what))|no "
+    r"longer|not .{1,30} any ?more|"
+    r"anymore|any longer|instead of|rather than|turns out|not .{1,25}, (?:but|it'?s)|used to|"
+    r"(?:it'?s|it is|was|is) .{1,30}, not\b|changed (?:my|the|our)|switched (?:from|to)|moved from|"
+    r"ignore (?:what|my)|disregard|forget what i|typo|sorry, (?:it|i|the|that)|wait,? (?:no|it)|"
+    r"no,? (?:wait|it'?s|it is|the|my|i |she|he|we|they)|wrong (?:number|date|name|address|one|day|file))\b"
+)
+_DECISION = _cue(
+    r"\b(?:(?:i|we|they|he|she|the (?:team|board|committee))(?:'ve| have| has)?(?: "
+    r"finally| just| all| both| now)? "
+    r"(?:decided?|chose|chosen|agreed|settled|picked|approved|rejected|voted|opted|concluded|selected)|"
+    r"decision|let'?s (?:go with|use|do|keep|drop|make|stick|switch|ship|skip|take|"
+    r"start|move|call it|postpone|"
+    r"meet|have|cancel|book|hire|merge|freeze)|"
+    r"(?:we|i)'?(?:re| are|m| am) (?:going with|sticking with|dropping|switching to|going to use|cancel+ing)|"
+    r"(?:is|are|was|has been|have been) (?:approved|cancel+ed|postponed|rejected|confirmed|final|settled|"
+    r"signed off)|go(?:ing)? ahead with|final answer|it'?s settled|no more .+ from now|from now on|"
+    r"we (?:will|should) (?:use|standardi[sz]e|adopt|go with)|plan is to|going for)\b"
+)
+_COMMITMENT = _cue(
+    r"\b(?:i(?:'ll| will| shall)|we(?:'ll| will| shall)|i promise|i'?m going to|i am going to|"
+    r"we'?re going to|i'?m gonna|remind me|don'?t let me forget|i (?:need|have|"
+    r"must|ought|plan|intend|want|aim|"
+    r"hope|vow|swear|commit|pledge|agree)(?:ed)? to|i must|i'?ve got to|gotta|"
+    r"deadline|due (?:on|by|in|tomorrow|next)|"
+    r"(?:my|the|our) (?:appointment|flight|meeting|interview|exam|deadline|train|"
+    r"surgery|wedding) (?:is|was|starts|leaves|"
+    r"got)|by (?:friday|monday|tuesday|wednesday|thursday|saturday|sunday|tomorrow|next|the end of|noon|eod)|"
+    r"count me in|you have my word|make sure to|i'?m (?:meeting|flying|leaving|"
+    r"starting|seeing|taking|hosting|picking)|"
+    r"will (?:send|call|bring|finish|pay|deliver|review|be (?:there|back|ready)))\b"
+)
+_RELATIONSHIP = _cue(
+    r"\b(?:my|her|his|our|their) (?:new |older |younger |little |big |late |"
+    r"ex[- ]?|step|half[- ]?|twin |best |only |"
+    r"old |first |eldest |future )*(?:wife|husband|spouse|partner|"
+    r"boyfriend|girlfriend|fianc[eé]e?|mother|mum|mom|father|dad|parents?|sister|brother|siblings?|son|"
+    r"daughter|kids?|child|children|baby|aunt|uncle|cousin|niece|nephew|grand\w+|friend|boss|manager|"
+    r"colleague|coworker|neighbou?r|roommate|flatmate|mentor|teacher|coach|therapist|doctor|dentist|landlord|"
+    r"(?:mother|father|brother|sister|son|daughter)-in-law)\b|"
+    r"\b(?:got|are|is|am|i'm|we're|been) (?:married|engaged|divorced|dating|separated|pregnant|expecting|"
+    r"widowed|single)\b|\b(?:broke up|is (?:related to|the (?:wife|husband|son|"
+    r"daughter|brother|sister|boss) of))\b"
+)
+_PREFERENCE = _cue(
+    r"\b(?:i|we|he|she|they)(?:'d| would| do| really| absolutely| totally| just| still| always| only)* "
+    r"(?:love|like|prefer|hate|dislike|enjoy|adore|can'?t stand|don'?t (?:like|eat|"
+    r"drink|want|enjoy|care for)|"
+    r"loves|likes|prefers|hates|dislikes|enjoys|am into|rather)\b|\bmy fav(?:ou?rite)?\b|"
+    r"\b(?:always|never) (?:use|call|add|send|reply|write|show|give|include|put|"
+    r"book|schedule|say|start|ask)\b|"
+    r"\ballergic\b|\bi'?m (?:into|a fan of|not a fan of|vegan|vegetarian)\b|\bplease (?:always|never)\b|"
+    r"\bcall me\b|\bnot a fan\b|\bfavou?rite\b"
+)
+_QUESTION = _cue(
+    r"\?\s*$|^(?:who|what|when|where|why|which|how|do|does|did|is|are|can|could|would|will|should|have you|"
+    r"has|any (?:idea|news|plans))\b(?!.*\b(?:is|are) (?:my|the|our)\b.*[.!]$)"
+)
+_REQUEST = _cue(
+    r"^(?:please|pls|can you|could you|would you|tell me|show me|give me|help me|send me|explain|write|"
+    r"summari[sz]e|translate|list|find|make|draft|check|look up|open|play|read|let me know)\b"
+)
+_FACT = _cue(
+    r"\b(?:my|our|his|her|their|the|your) [\w' -]{2,40} (?:is|are|was|were|has|"
+    r"have|costs?|starts?|ends?|lives?|"
+    r"works?|opens?|closes?|runs?|moved|takes|expires?|broke|arrived|got|weighs?|"
+    r"needs?|died|passed|left|won|lost|"
+    r"begins?|measures|speaks|plays|uses|contains|belongs|ships?)\b|"
+    r"\b(?:i|we|he|she|they|[A-Z][a-z]+)(?:'m|'ve| am| are| is| was| were| have| "
+    r"has| had| just| recently| currently| now| both| "
+    r"also| already| finally| never| usually)* (?:live|lives|lived|work|works|worked|moved|bought|sold|born|"
+    r"started|joined|quit|left|own|owns|owned|study|studies|studied|speak|speaks|"
+    r"play|plays|drive|drives|run|runs|ran|"
+    r"graduated|visited|travel+ed|met|adopted|learn(?:ed|ing)|teach|teaches|taught|wrote|built|got|hired|"
+    r"promoted|diagnosed|finished|passed|failed|won|lost|earn|earns|weigh|weighs|"
+    r"grew|from|turn(?:ed|s)|take|takes|took|"
+    r"wear|wears|have|has|use|uses|cook|cooked|read|paid|owe|owes|signed|train|"
+    r"trains|practi[cs]e|volunteer|volunteers|"
+    r"retired|opened|founded|manage|manages|lead|leads|report|reports|eat|eats|"
+    r"drink|drinks|keep|keeps|planted|broke|"
+    r"fixed|attend|attends|attended|completed|reached|switched|sleep|swim|swims|fly|flew|went)\b|"
+    r"\b(?:i'm|i am|he's|she's|we're|they're|he is|she is|we are|they are) (?:an? |the |from |in |at |on |\d|"
+    r"(?:currently|now|\w+ing)\b)"
+)
+_DETAIL = re.compile(r"\d|(?<=[a-z,] )[A-Z][a-z]+|[$€£¥]")
+
+
+def speech_act(text: str) -> Act:
+    """The most telling thing a message does; a long one shows it where it begins."""
+    line = text[:HEARD].strip().replace("’", "'")
+    if _is_noise(line):
+        return "noise"
+    if len(line) <= SHORT:
+        low = _low_act(line)
+        if low is not None:
+            return low
+    return _weighty_act(line)
+
+
+def _is_noise(line: str) -> bool:
+    letters = _LETTERS.findall(line)
+    if len(letters) < 2:
+        return not any(c.isdigit() for c in line) or len(line) < 3
+    words = line.split()
+    if len(words) == 1 and line.isascii() and len(letters) > 3 and not _VOWEL.search(line):
+        return True
+    if len(words) == 1 and len(set(line.lower())) <= 3 and len(line) >= 4:
+        return True
+    if len(words) <= 2 and re.search(r"[bcdfghjklmnpqrstvwxz]{5,}", line.lower()):
+        return True
+    return bool(
+        re.fullmatch(r"(?:test(?:ing)?|asdf\w*|qwer\w*|blah|foo|bar|lorem ipsum|[\s\d!.,])+", line.lower())
+    )
+
+
+def _low_act(line: str) -> Act | None:
+    bare = line.rstrip(" !.?)(:;~")
+    greeting = _GREETING.match(line)
+    if greeting and _GREETING_TAIL.match(line[greeting.end() :]):
+        return "greeting"
+    if _THANKS.match(line) and len(line) <= 40 and not _CORRECTION.search(line):
+        return "thanks"
+    if _ACKNOWLEDGEMENT.match(line):
+        return "acknowledgement"
+    if _REACTION.match(bare) and not _DETAIL.search(bare) and not _CORRECTION.search(bare):
+        return "reaction"
+    return None
+
+
+def _weighty_act(line: str) -> Act:
+    question = _QUESTION.search(line) is not None
+    if question and line.count("?") and len(re.split(r"[.!]\s", line)) == 1:
+        return "question"
+    cues: tuple[tuple[Act, re.Pattern[str]], ...] = (
+        ("correction", _CORRECTION),
+        ("decision", _DECISION),
+        ("commitment", _COMMITMENT),
+        ("relationship", _RELATIONSHIP),
+        ("preference", _PREFERENCE),
+        ("fact", _FACT),
+    )
+    for act, cue in cues:
+        if _has(cue, line):
+            return act
+    if _REQUEST.match(line):
+        return "request"
+    if question:
+        return "question"
+    return "statement" if _DETAIL.search(line) else "chat"
+
+
+@lru_cache(64)
+def _has(cue: re.Pattern[str], line: str) -> bool:
+    """Whether a message has a cue; its act and its weight ask for the same ones, one after the other."""
+    return cue.search(line) is not None
+
+
+def salience(text: str, act: Act) -> float:
+    """How much a message matters: its act when short, its features when long."""
+    line = text[:HEARD].strip()
+    if len(line) <= SHORT or act == "noise":
+        return BY_ACT[act]
+    details = len(_DETAIL.findall(line))
+    told = sum(_has(c, line) for c in (_FACT, _PREFERENCE, _RELATIONSHIP))
+    acted = sum(_has(c, line) for c in (_CORRECTION, _DECISION, _COMMITMENT))
+    asks = line.count("?") / max(1, len(re.findall(r"[.!?]+", line)))
+    value = 0.15 + 0.12 * told + 0.15 * acted + 0.04 * min(details, 6) - 0.1 * asks
+    return round(min(0.95, max(BY_ACT[act] * 0.6, value)), 4)
+
 
 NOVELTY_WEIGHT, SALIENCE_WEIGHT, SURPRISE_WEIGHT = 0.25, 0.20, 0.30
 THRESHOLD = 0.30

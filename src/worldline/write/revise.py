@@ -1,4 +1,4 @@
-"""Revising what somebody names: memories, edges, and facts, whose words are their identity.
+"""Revising and joining what somebody names: memories, edges, and facts, whose words are their identity.
 
 A fact is never rewritten: the old one ends (or was never true) and a new one of the same subject and
 relation is believed in its place, through the same rules as any other. The new value is given alone
@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, When, instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.model import Edge, Fact, Receipt
+from worldline.inputs import clean_interval, clean_metadata
+from worldline.model import Edge, EdgeDraft, Fact, Metadata, Receipt
 from worldline.ports import Tx
 from worldline.reading.families import families
 from worldline.rules.wording import sentence
+from worldline.store import registry
 from worldline.store.histories import beliefs_in
 from worldline.store.lookup import Target
 from worldline.store.slots import Parts, parts_of
@@ -140,3 +143,59 @@ def _value(parts: Parts, content: str) -> str:
     if not said.strip("."):
         raise InvalidInput("a fact needs a value: give it alone, or as the whole sentence")
     return said.removesuffix(".")
+
+
+# Joining ------------------------------------------------------------------------------------------
+
+
+class Joining(Struct, frozen=True):
+    """An edge as somebody states it."""
+
+    src: Any
+    type: str
+    dst: Any
+    valid_from: When | None = None
+    valid_to: When | None = None
+    metadata: Metadata | None = None
+    predicate: str | None = None
+
+
+def link(tx: Tx, place: Place, handle: Handle, edge: Joining) -> Done:
+    """Puts the edge; a fact is believed as any fact is."""
+    registry.edge_type(tx, edge.type, place.world, agent=handle.agent)
+    view = tx.as_view(world=handle.world)
+    source = handle.resolve(view, edge.src)
+    target = handle.resolve(view.bind(world=0) if edge.type == "refers_to" else view, edge.dst)
+    if edge.type == "fact":
+        given = Fact(
+            tx.id_of(source.line).hex(), edge.predicate or "", tx.id_of(target.line).hex(),
+            valid_from=edge.valid_from, valid_to=edge.valid_to,
+        )  # fmt: skip
+        key, changed = believe(tx, given, place, handle)
+        return tx.id_of(key), changed
+    src, dst, since = _ends(tx, edge.type, source, target)
+    if edge.type == "contains" and edge.valid_to is not None:
+        raise Refused("a contains edge is open when it is made; retire it later")
+    valid = clean_interval(edge.valid_from, edge.valid_to, tx.stamp if since is None else since)
+    return tx.link(EdgeDraft(src, edge.type, dst, valid, place.scope, clean_metadata(edge.metadata)))
+
+
+def _ends(tx: Tx, type_: str, source: Target, target: Target) -> tuple[int, int, Instant | None]:
+    """Rows to join, and the moment the edge begins when its type decides that."""
+    if not tx.types[type_].versions:
+        return source.line, target.line, None
+    src, since = _newest(tx, source)
+    return src, _newest(tx, target)[0], since
+
+
+def _newest(tx: Tx, target: Target) -> tuple[int, Instant]:
+    """The version that was meant, or the newest believed one, and where it begins."""
+    held = [
+        (belief.valid.start, node.key)
+        for belief, node in tx.history(target.line)
+        if belief.known.end == FOREVER and target.key in (0, node.key)
+    ]
+    if not held:
+        raise Refused("one end of the edge is not believed any more")
+    since, key = max(held)
+    return key, since
