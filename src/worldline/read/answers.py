@@ -77,9 +77,10 @@ def _is_farther(asked: Question, items: Sequence[Item], best: Reply) -> bool:
     if any(item.fact for item in best.items):
         return False
     beside = [i for i in items if i.turn == told.turn and i.sentence == told.sentence and not i.fact]
-    rivals = [i for i in beside if key_of(i.value) != key_of(told.value) and not is_left(i)]
-    kinds = {"money", "count"} if told.kind in ("money", "count") else {told.kind}
-    return any(nearness(asked, i) > nearness(asked, told) + NEARER for i in rivals if i.kind in kinds)
+    end = told.at + len(told.value)
+    rivals = [i for i in beside if not (i.at < end and told.at < i.at + len(i.value)) and not is_left(i)]
+    near = nearness(asked, told) + NEARER
+    return any(i.kind in FITS[asked.wants] and nearness(asked, i) > near for i in rivals)
 
 
 def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:

@@ -106,10 +106,16 @@ def overtaken(
         reason = "" if kept else _excluded(fact, cues, teller)
         if not (kept or reason) and cues.change:
             settled = any(c.key == fact.held.slot and _same_subject(c, fact) for c in claims)
+            settled = settled or (fold(fact.held.teller) != fold(teller) and _says_the_like(claims, fact))
             reason = _reason(cues, said, claims, fact, settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
+
+
+def _says_the_like(claims: Sequence[Claim], fact: Around) -> bool:
+    """Whether somebody else says the same of the same thing with another value: they disagree."""
+    return any(_same_subject(c, fact) and _stems(c.predicate) == fact.relation for c in claims)
 
 
 SHORT = 8
