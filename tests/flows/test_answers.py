@@ -136,6 +136,25 @@ CLUB = (
     ("2026-03-05", "Otto", "Ida joined the crew yesterday."),
     ("2026-03-09", "Otto", "Our treasurer retired, the regatta is on 20 June."),
 )
+KENNEL = (
+    ("2026-03-02", "Otto", "The kennel's oldest dog is Pepper, a lurcher mix with a torn ear."),
+    ("2026-03-03", "Otto", "A place in the kennel costs 90 euros, puppies 45 euros."),
+    ("2026-03-04", "Otto", "We have taken in three cats since 2024, Ash, Birch and Cedar."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "wrong"),
+    [
+        ("What breed is the oldest dog?", "Pepper"),
+        ("How much is it for puppies in the kennel?", "90 euros"),
+        ("How old is Ash?", "three cats"),
+        ("Which day of the week do we take in cats?", "2024"),
+    ],
+)
+def test_what_only_has_the_shape_of_an_answer_is_none(told, question, wrong):
+    """No name for a breed, no price of something else, no number of cats for an age, no year for a weekday."""
+    assert answer(told(*KENNEL), question) != wrong
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,10 @@ Petra and I have been together for six years. | Ana is together with Petra
 My phone's 0664 55 20 18. | Ana's phone is 0664 55 20 18
 Our fee went up to 90 euros. | Ana's fee went up to 90 euros
 I don't drive. | Ana does not drive
+The tall ladder is my uncle's. | tall ladder belongs to Ana's uncle
+The blue kayak is the harbour's property. | blue kayak belongs to harbour
+The cellar is mine. | cellar belongs to Ana
+Orchard picnic on 3 June. | Orchard picnic is on 3 June
 Theo can't swim. | Theo cannot swim
 Write to me at ana@fjord.example from now on. | Ana has e-mail address ana@fjord.example
 Ownership of the parser went to Lena. | parser went to Lena
@@ -175,6 +179,10 @@ Booster due April 2025 | Booster is due April 2025
 Next MOT due April 2025 | Next MOT is due April 2025
 Pump 3 tripped at 02:10. | Pump 3 tripped at 02:10
 Call with Tarn / Contact: Ivo Roth, head of sales | Tarn's contact is Ivo Roth; Ivo Roth is head of sales
+Falcon rollout deadline: 3 June 2024 | Falcon rollout's deadline is 3 June 2024
+Sales team lead: Ida Roth | Sales's team lead is Ida Roth
+Owner of the ferry-api: k.lind | ferry-api's owner is k.lind
+Darts night: Tuesdays at 8 | Darts night is Tuesdays at 8
 """
 
 NOTHING = """
@@ -421,6 +429,8 @@ def test_what_cannot_change_is_fixed() -> None:
         ("Sorry, I meant 17:40.", "17:40"),
         ("*D12, sorry", "D12"),
         ("Oops, it's TP210, not TP120.", "TP210"),
+        ("Error in my list: it was handed in by K. Brandt.", "K. Brandt"),
+        ("I read the sign wrong, the ferry takes 1,020, my mistake.", "1,020"),
     ],
 )
 def test_a_bare_correction_carries_its_value(text: str, value: str) -> None:
@@ -435,6 +445,11 @@ def test_a_bare_correction_carries_its_value(text: str, value: str) -> None:
     ("text", "sign"),
     [
         ("We switched from Jenkins to Drone.", "change"),
+        ("Uninstalled Drone yesterday.", "ends"),
+        ("Mila has flown the nest.", "ends"),
+        ("The sale of the barn fell through.", "stays"),
+        ("I bake for Bo alongside my job.", "adds"),
+        ("Bo drives the van this weekend only.", "passing"),
         ("I also work at Globex.", "adds"),
         ("I still live in Porto.", "stays"),
         ("I'm staying in Graz for two weeks.", "passing"),

@@ -104,7 +104,8 @@ def cues(
     """The cues in the words that are stated, in order; `kinds` are those of the values beside them."""
     tokens = [t for t in stated if t.pos not in ("PUNCT", "SPACE")]
     words = [_base(t) for t in tokens]  # "Lower Farm" lowers nothing
-    runs, said = _runs(words), " ".join(words)
+    unseen = [t.low[:-2] if t.low.endswith("ed") else w for t, w in zip(tokens, words, strict=True)]
+    runs, said = _runs(words) | _runs(unseen), " ".join(words)  # "uninstalled" has no base form that is known
     stems = dict.fromkeys(stem(t.low) for t in tokens if t.low not in stop() and len(t.text) > 1)
     moved = tuple(moved)
     ends = _says("change_cues.txt", runs) or any(
@@ -140,6 +141,4 @@ def _base(token: Token) -> str:
     if token.pos == "PROPN" and token.begin and token.text[:1].isupper():
         return "-"
     word = token.lemma.lower() if token.pos in ("VERB", "AUX", "ADV", "NOUN", "ADJ") else token.low
-    if word == token.low and (token.pos != "ADJ" or not token.begin) and word.endswith("ed"):
-        word = word[:-2]  # "uninstalled", which the parser has never seen
     return _WHOSE.get(word, word)
