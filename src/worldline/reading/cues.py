@@ -47,14 +47,15 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     @property
     def may_end(self) -> bool:
         """Whether anything that was believed may be over by it."""
-        return self.change or self.states
+        return (self.change or self.states) and not (self.adds or self.passing or self.stays)
 
 
 @cache
-def _states() -> frozenset[str]:
-    """The stems of the words of states that exclude each other."""
-    said = (word for line in lines("opposites.txt") for word in line.replace(" | ", " ").split())
-    return frozenset(stem(word) for word in said if word not in stop())
+def _states() -> tuple[frozenset[str], ...]:
+    """The stems of each state that excludes others."""
+    said = (state.split() for line in lines("opposites.txt") for state in line.split(" | "))
+    stems = (frozenset(stem(word) for word in state if word not in stop()) for state in said)
+    return tuple(dict.fromkeys(filter(None, stems)))
 
 
 CONTACT = re.compile(
@@ -121,7 +122,7 @@ def cues(
         _says("leaving_cues.txt", runs),
         ends,
         moved,
-        any(stem in _states() for stem in stems),
+        any(state <= stems.keys() for state in _states()),
         any(t.low in _OWN for t in tokens),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.pos == "PROPN" and len(t.text) > 1)),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "poss" and t.low not in _OWN)),

@@ -48,8 +48,9 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     asks: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     ousts: tuple[str, ...] = ()
-    along: tuple[str, ...] = ()
     """Families that hold nothing any longer of whoever comes to hold this one."""
+    along: tuple[str, ...] = ()
+    """Families that are over as well where this one is said to be over without naming its value."""
 
     @property
     def one(self) -> bool:

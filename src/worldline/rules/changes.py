@@ -97,7 +97,7 @@ def overtaken(
     cues: Cues, claims: Sequence[Claim], facts: Collection[Around], teller: str = ""
 ) -> list[tuple[str, str]]:
     """(id, reason) of the held facts that are over by what the message says."""
-    if cues.adds or cues.passing or cues.stays:
+    if not cues.may_end:
         return []
     said = frozenset(cues.stems)
     found = []
