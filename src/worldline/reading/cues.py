@@ -52,10 +52,19 @@ class Cues(Struct, frozen=True, omit_defaults=True):
 
 @cache
 def _states() -> tuple[frozenset[str], ...]:
-    """The stems of each state that excludes others."""
-    said = (state.split() for line in lines("opposites.txt") for state in line.split(" | "))
-    stems = (frozenset(stem(word) for word in state if word not in stop()) for state in said)
-    return tuple(dict.fromkeys(filter(None, stems)))
+    """The stems of each state that excludes others and that its words alone tell: "at work" is not one."""
+    states = (state for line in lines("opposites.txt") for state in line.split(" | "))
+    said = ([w for w in state.split() if w not in ("a", "an", "the")] for state in states if "-" not in state)
+    told = (
+        frozenset(stem(w) for w in words if w not in stop())
+        for words in said
+        if len(words) < 2 or _is_told(words)
+    )
+    return tuple(dict.fromkeys(filter(None, told)))
+
+
+def _is_told(words: list[str]) -> bool:
+    return sum(w not in stop() for w in words) > 1
 
 
 CONTACT = re.compile(
