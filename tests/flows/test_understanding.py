@@ -457,6 +457,7 @@ def test_readings_of_a_gauge_stand_beside_each_other() -> None:
         ("Ticket 512 is open.", "Closed ticket 512, the fuse was blown.", True),
         ("Head baker on floor 3 is Agnes Toll.", "Floor 3 is short of staff since Agnes retired.", True),
         ("The huddle is at 9:30.", "Starting today the huddle moves to 10:15.", True),
+        ("Lena's cell: 555-0142", "Lena changed carriers, reach her on 555-0199 now.", True),
         ("My van is a Berlingo.", "The Berlingo got new winter tyres.", False),
         ("We host on Nimbus.", "The move away from Nimbus fell through.", False),
         ("I buy flour from Moss Mill.", "I now get rye alongside the flour from Moss Mill.", False),

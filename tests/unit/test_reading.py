@@ -181,6 +181,7 @@ Pump 3 tripped at 02:10. | Pump 3 tripped at 02:10
 Call with Tarn / Contact: Ivo Roth, head of sales | Tarn's contact is Ivo Roth; Ivo Roth is head of sales
 Falcon rollout deadline: 3 June 2024 | Falcon rollout's deadline is 3 June 2024
 Sales team lead: Ida Roth | Sales's team lead is Ida Roth
+Lena's cell: 555-0142 | Lena's cell is 555-0142
 Owner of the ferry-api: k.lind | ferry-api's owner is k.lind
 Darts night: Tuesdays at 8 | Darts night is Tuesdays at 8
 """

@@ -50,25 +50,50 @@ class Cues(Struct, frozen=True, omit_defaults=True):
         return (self.change or self.states) and not (self.adds or self.passing or self.stays)
 
 
+EMPTY = frozenset(
+    "is has was were have get got be been do does did of in at on to for with by from no longer not use".split()
+)
+"""Words that tell nothing of the matter."""
+
+
+def content_stems(said: str) -> frozenset[str]:
+    """The stems of the words that tell a matter."""
+    words = [
+        w
+        for w in re.findall(r"[^\W_]+", said.lower().replace("'s", " "))
+        if w not in EMPTY and w not in stop()
+    ]
+    return frozenset(stem(w) for w in words if len(w) > 1)
+
+
+@cache
+def opposites() -> dict[str, frozenset[frozenset[str]]]:
+    """For each state the stems of those that exclude it."""
+    found: dict[str, set[frozenset[str]]] = {}
+    for line in lines("opposites.txt"):
+        states = [state.removeprefix("a ").removeprefix("an ") for state in line.split(" | ")]
+        told = [content_stems(state) for state in states]
+        for state, own in zip(states, told, strict=True):
+            found.setdefault(state, set()).update(other - own for other in told)
+    return {state: frozenset(filter(None, others)) for state, others in found.items()}
+
+
 @cache
 def _states() -> tuple[frozenset[str], ...]:
     """The stems of each state that excludes others and that its words alone tell: "at work" is not one."""
-    states = (state for line in lines("opposites.txt") for state in line.split(" | "))
-    said = ([w for w in state.split() if w not in ("a", "an", "the")] for state in states if "-" not in state)
-    told = (
-        frozenset(stem(w) for w in words if w not in stop())
-        for words in said
-        if len(words) < 2 or _is_told(words)
+    said = (
+        [w for w in state.split() if w not in ("a", "an", "the")] for state in opposites() if "-" not in state
     )
+    told = (frozenset(stem(w) for w in words if w not in stop()) for words in said if _is_told(words))
     return tuple(dict.fromkeys(filter(None, told)))
 
 
 def _is_told(words: list[str]) -> bool:
-    return sum(w not in stop() for w in words) > 1
+    return len(words) == 1 or sum(w not in stop() for w in words) > 1
 
 
 CONTACT = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:/\S*)?|\+?\d[\d ()/-]{5,}\d"
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://)?[\w-]+(?:\.[a-z][\w-]+)+(?:/\S*)?|\+?\d[\d ()/-]{5,}\d"
 )
 """An address or number by which somebody or something is reached."""
 _LIGHT = frozenset("bring take carry send put give pass hand off over".split())

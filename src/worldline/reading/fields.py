@@ -194,7 +194,7 @@ def _parted(label: str, value: str, field: Field) -> list[Claim]:
         return []
     for at in range(1, len(said)):
         if (noun := " ".join(said[at:])) in nouns and (said[0][0].isupper() or len(said) > 2):
-            return _attribute(" ".join(said[:at]), noun, _first(value), field)
+            return _attribute(" ".join(said[:at]).removesuffix("'s"), noun, _first(value), field)
     return []
 
 

@@ -108,9 +108,10 @@ _CUT = re.compile(
     r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
-_PLAIN = tuple(line for line in lines("correction_cues.txt") if re.fullmatch(r"[\w ,'-]+", line))
+_PATTERNS = tuple(line for line in lines("correction_cues.txt") if re.search(r"[^\w ,'-]", line))
+_PLAIN = tuple(sorted(set(lines("correction_cues.txt")) - set(_PATTERNS)))
 _CORRECTS = re.compile(
-    r"\b(?:" + "|".join(line for line in lines("correction_cues.txt") if line not in _PLAIN) + r")\b"
+    r"\b(?:" + "|".join(_PATTERNS) + r")\b"
     r"|^\s*\*|\bit(?:'s| is| was) [^,.;]{1,40}, not\b",
     re.I,
 )

@@ -16,10 +16,9 @@ from functools import cache
 
 from msgspec import Struct
 
-from worldline.lexicon import lines
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import CONTACT, Cues, aspects
+from worldline.reading.cues import CONTACT, EMPTY, Cues, aspects, content_stems, opposites
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
 from worldline.rules.slots import NOT, HeldValue
@@ -30,9 +29,6 @@ PASSED = ("was ", "did ", "plan ")
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
 _NUMBER = re.compile(r"\d")
 _MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
-_LIGHT = frozenset(
-    "is has was were have get got be been do does did of in at on to for with by from no longer not use".split()
-)
 
 
 class Around(Struct, frozen=True):
@@ -53,9 +49,9 @@ class Around(Struct, frozen=True):
 def around(held: HeldValue, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
-    named = _stems(subject) - _stems(speaker)
+    named = content_stems(subject) - content_stems(speaker)
     return Around(
-        held, named - _kinds() or named, _stems(held.phrase), _stems(held.object), mine, subject,
+        held, named - _kinds() or named, content_stems(held.phrase), content_stems(held.object), mine, subject,
         _key_words(held.object), _holds_many(held.slot),
     )  # fmt: skip
 
@@ -67,7 +63,7 @@ def _kinds() -> frozenset[str]:
 
 def _key_words(value: str) -> frozenset[str]:
     words = [
-        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in _LIGHT
+        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in EMPTY
     ]
     words = [w for w in words if w.lower().rstrip(".") not in listed("titles.txt")] or words
     numbers = [w for w in words if any(c.isdigit() for c in w)]
@@ -82,15 +78,6 @@ def _key_words(value: str) -> frozenset[str]:
 def _holds_many(slot: str) -> bool:
     family = families().all.get(slot.partition(":")[0])
     return family is not None and family.holds != "one"
-
-
-def _stems(said: str) -> frozenset[str]:
-    words = [
-        w
-        for w in re.findall(r"[^\W_]+", said.lower().replace("'s", " "))
-        if w not in _LIGHT and w not in stop()
-    ]
-    return frozenset(stem(w) for w in words if len(w) > 1)
 
 
 def overtaken(
@@ -115,7 +102,7 @@ def overtaken(
 
 def _says_the_like(claims: Sequence[Claim], fact: Around) -> bool:
     """Whether somebody else says the same of the same thing with another value: they disagree."""
-    return any(_same_subject(c, fact) and _stems(c.predicate) == fact.relation for c in claims)
+    return any(_same_subject(c, fact) and content_stems(c.predicate) == fact.relation for c in claims)
 
 
 SHORT = 8
@@ -124,7 +111,7 @@ SHORT = 8
 
 def concerns(cues: Cues, matter: str) -> bool:
     """Whether a correction may speak of some matter: it is short, or shares a word with it."""
-    return len(cues.stems) <= SHORT or not _stems(matter).isdisjoint(cues.stems)
+    return len(cues.stems) <= SHORT or not content_stems(matter).isdisjoint(cues.stems)
 
 
 def _has_passed(held: HeldValue) -> bool:
@@ -174,27 +161,14 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     return ""
 
 
-@cache
-def _opposites() -> dict[str, frozenset[frozenset[str]]]:
-    """For each state the words of those that exclude it."""
-    found: dict[str, set[frozenset[str]]] = {}
-    for line in lines("opposites.txt"):
-        states = [state.removeprefix("a ").removeprefix("an ") for state in line.split(" | ")]
-        for state in states:
-            others = (_stems(other) for other in states if other != state)
-            found.setdefault(state, set()).update(other - _stems(state) for other in others)
-    return {state: frozenset(filter(None, others)) for state, others in found.items()}
-
-
 _COPULA = re.compile(r"^(?:is|are|am)\b ?")
 
 
 def _may_be_new(kind: str, cues: Cues) -> bool:
     """Whether a message states a value of the kind of the held one; a number is one where something changed."""
     given = {kind, "number"} if cues.ends and kind == "money" else {kind}
-    return (kind in ("date", "money") or (kind == "number" and cues.ends)) and not given.isdisjoint(
-        cues.kinds
-    )
+    valued = kind in ("date", "money", "contact") or (kind == "number" and cues.ends)
+    return valued and not given.isdisjoint(cues.kinds)
 
 
 def _excluded(fact: Around, cues: Cues, teller: str) -> str:
@@ -205,15 +179,13 @@ def _excluded(fact: Around, cues: Cues, teller: str) -> str:
         return ""
     state = f"{_COPULA.sub('', held.phrase)} {held.object}" if _COPULA.match(held.phrase) else held.object
     state = state.strip().lower()
-    others = _opposites().get(state) or _opposites().get(
-        state.split(" with ")[0].split(" at ")[0], frozenset()
-    )
+    others = opposites().get(state) or opposites().get(state.split(" with ")[0].split(" at ")[0], frozenset())
     return "the text says that it is otherwise now" if any(other <= said for other in others) else ""
 
 
 def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
-    who, role = _stems(claim.subject), _stems(claim.object)
+    who, role = content_stems(claim.subject), content_stems(claim.object)
     return (
         claim.effect == "ends" and bool(who) and who <= fact.object and role <= fact.relation | fact.subject
     )
@@ -231,7 +203,7 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
         return False  # a name stays, whatever else is said of who has it
     if cues.ends:
         return True
-    instead = frozenset(cues.names) - fact.object - fact.subject - _stems(fact.name)
+    instead = frozenset(cues.names) - fact.object - fact.subject - content_stems(fact.name)
     valued = _kind(fact.held.object, fact.held.kind) != "name" or bool(instead)
     return valued and not any(_lives_on(c, fact) for c in claims)
 
@@ -240,7 +212,7 @@ _GONE = frozenset("died dies passed ran left went".split())
 
 
 def _goes(claim: Claim, fact: Around) -> bool:
-    return bool(_stems(claim.subject) & fact.key_words) and (
+    return bool(content_stems(claim.subject) & fact.key_words) and (
         claim.effect == "ends" or not _GONE.isdisjoint(f"{claim.predicate} {claim.object}".split())
     )
 
@@ -252,7 +224,7 @@ def _is_somebody(fact: Around) -> bool:
 
 def _lives_on(claim: Claim, fact: Around) -> bool:
     """ "The Yaris got new tyres": what has or is something is not over for that."""
-    return bool(_stems(claim.subject) & fact.key_words) and claim.predicate.split(" ")[0] in _HAVING
+    return bool(content_stems(claim.subject) & fact.key_words) and claim.predicate.split(" ")[0] in _HAVING
 
 
 def _of_another(claim: Claim, fact: Around) -> bool:
@@ -261,10 +233,10 @@ def _of_another(claim: Claim, fact: Around) -> bool:
         return False
     if "'s " in claim.object:
         return False  # "the doctor raised Ana's dose"
-    theirs = _stems(claim.subject) - fact.subject
+    theirs = content_stems(claim.subject) - fact.subject
     role = claim.subject.rpartition("'s ")[2].split()[-1].lower()
     person = role in listed("person_roles.txt") or is_given_name(claim.subject.split()[0])
-    return person and bool(theirs) and bool(fact.key_words & _stems(claim.object))
+    return person and bool(theirs) and bool(fact.key_words & content_stems(claim.object))
 
 
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
@@ -301,7 +273,7 @@ def _taken_from(claim: Claim, fact: Around) -> bool:
     held = families().all.get(fact.held.slot)
     if held is not None and held.object in ("person", "animal"):
         return False  # nobody takes an uncle over
-    mine = _stems(claim.subject)
+    mine = content_stems(claim.subject)
     thing = bool(mine) and bool(fact.object) and (mine <= fact.object or fact.object <= mine)
     family = families().all.get(claim.key)
     return (
@@ -328,7 +300,7 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
 def _same_subject(claim: Claim, fact: Around) -> bool:
     if fold(claim.subject) == fold(fact.name):
         return True
-    mine = _stems(claim.subject)
+    mine = content_stems(claim.subject)
     return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
 
 
