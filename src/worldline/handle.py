@@ -110,8 +110,8 @@ class Handle(Struct, frozen=True):
         """The tenant as the store keeps it; zeros for one without memories."""
         return self.store.tenant_row(self.tenant)
 
-    def view(self, tenant: Tenant | None = None) -> View:
-        """What this handle may see. "Now" is never before the last thing that was learned."""
+    def view(self, tenant: Tenant | None = None, **openness: Any) -> View:
+        """What this handle may see, with what is opened beside it. "Now" is never before the last thing learned."""
         tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return bound(
@@ -122,14 +122,15 @@ class Handle(Struct, frozen=True):
             scope=self.scope,
             world=self.world,
             cold=not self.moment.is_now,
+            **openness,
         )
 
-    def read(self, look: Callable[[View], T]) -> T:
+    def read(self, look: Callable[[View], T], **openness: Any) -> T:
         """One snapshot, looked at; again, where the server went away in the middle."""
 
         def once() -> T:
             with self.reading() as tenant:
-                return look(self.view(tenant))
+                return look(self.view(tenant, **openness))
 
         return _patiently(once)
 

@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from worldline.read.context import Context
     from worldline.read.episodes import Episode
     from worldline.read.profile import Profile
-    from worldline.read.recall import Found, Wish
     from worldline.read.walk import Answer
     from worldline.store.reindexing import Ailment, Remade
     from worldline.write.forget import Forgotten
@@ -526,22 +525,10 @@ class Memory:
         `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
-        semantic, likeness = asking.meaning(self._h, question), asking.likeness(self._h)
-        opened = {"closed": include_superseded, "quarantined": include_quarantined}
-        given = {"max_tokens": max_tokens, "limit": limit, "explain": explain, "without": frozenset(without)}
-        given["at_least"] = asking.at_least(self._h)
-
-        def look(view: View) -> tuple[Found, Wish, int]:
-            view = view.bind(**opened, labels=clean_metadata(filters))
-            wish = asking.wish(self._h, view, asked_at, **given)
-            heard = asking.heard(question)
-            return asking.recall(view, heard, wish, semantic, likeness), wish, view.tenant
-
-        found, wish, tenant = self._h.read(look)
-        answer = asking.answered(self._h, question, found, wish)
-        if not (explain or without or include_superseded):
-            asking.note_shown(self._h, tenant, answer)
-        return answer
+        return asking.recalled(
+            self._h, question, asked_at, filters, closed=include_superseded, quarantined=include_quarantined,
+            max_tokens=max_tokens, limit=limit, explain=explain, without=frozenset(without),
+        )  # fmt: skip
 
     def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
         """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.

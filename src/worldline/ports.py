@@ -226,6 +226,8 @@ class Bindings(Protocol):
     store: Store
     tenant: int
     scope: Scope
+    owned: Mapping[str, str]
+    """The kinds of scope that are bound, with their names."""
     world: int
     valid: Instant
     known: Instant

@@ -165,7 +165,7 @@ def owners(view: View) -> list[Owner]:
     """Everybody whose memories may be seen here, with all their runs; first what nobody in particular owns."""
     if any((view.scope.user, view.scope.agent, view.scope.app)):
         view = view.bind(scope=replace(view.scope, run=None))
-    found = nights.members(view) if view.scope.bound() else {0: [], **nights.members(view)}
+    found = nights.members(view) if view.owned else {0: [], **nights.members(view)}
     grouped: dict[tuple[Scope, ...], list[int]] = {}
     for whole, scopes in sorted(found.items()):
         own = {_without_run(scope) for scope in scopes if scope.bound()}

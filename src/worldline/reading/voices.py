@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from worldline.lexicon import words
 from worldline.text import fold
 
@@ -13,6 +15,11 @@ def role_of(speaker: str) -> str:
     """Who speaks: a person by name, the user of an assistant, or the assistant."""
     name = fold(speaker)
     return "user" if name in _USER else "assistant" if name in _MACHINE else "people"
+
+
+def assistants(speakers: Sequence[str]) -> frozenset[str]:
+    """Those of the speakers, as they are written, that are no people."""
+    return frozenset(name for name in dict.fromkeys(speakers) if role_of(name) == "assistant")
 
 
 def is_somebody(speaker: str) -> bool:

@@ -106,7 +106,7 @@ def only_speaker(view: View) -> str:
         "WITH RECURSIVE s(name, n) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''), 1"
         f" UNION ALL SELECT {_NEXT}, n + 1 FROM s WHERE s.name IS NOT NULL AND n < :most)"
         f" SELECT name FROM s WHERE name IS NOT NULL AND {heard} ORDER BY name LIMIT 6",
-        most=6 if not view.scope.bound() else 1000,
+        most=6 if not view.owned else 1000,
     )
     people = [row[0] for row in rows if role_of(row[0]) != "assistant"]
     return people[0] if len(people) == 1 else ""

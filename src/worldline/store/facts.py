@@ -109,13 +109,14 @@ def widened(view: View, sql: str, limit: int, **args: Any) -> list[tuple[Any, ..
 def about(view: View, lines: Collection[int], limit: int) -> list[Ascribed]:
     """What is currently believed of these entities, newest first; archived facts only where all is looked at."""
     chosen = (
-        "SELECT b.vf, n.id AS fact, b.id, b.vt, b.confidence, b.precision, b.line, b.scope, n.hash, n.content FROM u"
+        "SELECT b.vf, n.id AS fact, b.id, b.vt, b.confidence, b.precision, b.line, b.scope, n.hash, n.name,"
+        " n.content FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE {view.seen()}{'' if view.whole else f' AND {_WARM}'} ORDER BY 1 DESC, 2 DESC, 3 LIMIT :limit"
     )
     sql = (
-        f"{concerning()} SELECT b.hash, b.content, s.name, f.phrase, b.vf, b.vt, b.confidence, b.line, {_STAGE},"
+        f"{concerning()} SELECT b.hash, b.content, s.name, b.name, b.vf, b.vt, b.confidence, b.line, {_STAGE},"
         f" b.precision, f.subject, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) b ON TRUE"
         " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
         " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject ORDER BY b.vf DESC, b.fact DESC, b.id"
@@ -125,9 +126,7 @@ def about(view: View, lines: Collection[int], limit: int) -> list[Ascribed]:
 
 
 def _held(r: Any) -> Ascribed:
-    fact = Believed(
-        r[0].hex(), r[1], r[2], label(r[3]), Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9]
-    )
+    fact = Believed(r[0].hex(), r[1], r[2], r[3], Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9])
     return Ascribed(fact, r[10], r[8])
 
 
@@ -144,7 +143,7 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
     parts = [step.format(inverse=0, chosen="f.subject IN (SELECT line FROM same)", **ends)]
     if fan_in:
         mine = "TRUE"
-        if view.scope.bound():  # what others say of a thing makes it no commoner here
+        if view.owned:  # what others say of a thing makes it no commoner here
             mine = (
                 "EXISTS (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
                 f" AND b.node = n.id WHERE n.tenant = :t AND n.id = g.node AND {view.scoped('b')})"

@@ -50,7 +50,7 @@ class SearchGround(Struct, frozen=True):
 
 def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
     """One look at the tenant; `asked` are the folded words of a question, which may be first names."""
-    bound = view.scope.bound()
+    bound = view.owned
     kinds = " AND ".join(["tenant = :t", *(f'"{kind}" = :{kind}' for kind in bound)])
     rows = view.query(
         "SELECT (SELECT texts FROM tenants WHERE tenant = :t), (SELECT tokens FROM tenants WHERE tenant = :t),"

@@ -112,7 +112,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=1024)
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # or each answer's body waits for 40 ms
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each body waits 40 ms
         return listening
     except OSError as error:
         raise Refused(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
