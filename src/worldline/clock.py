@@ -53,9 +53,9 @@ class AsOf(Struct, frozen=True):
     valid: Instant | None = None
     known: Instant = LATEST
 
-    @property
-    def is_now(self) -> bool:
-        return self.valid is None and self.known == LATEST
+
+NOW = AsOf()
+"""Where a read looks if nobody says otherwise."""
 
 
 def system_clock() -> Instant:

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import AsOf, Clock, Instant, instant, show
+from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
+from worldline.model import Place as Place
 from worldline.ports import Embedder, Reranker, Store, Tenant, Tx, View
 from worldline.store import lookup, registry
-from worldline.store.tx import begin
 from worldline.store.view import bound
 
 T = TypeVar("T")
@@ -47,14 +47,6 @@ def _patiently(once: Callable[[], T]) -> T:
             if away.undecided:
                 raise
     return once()
-
-
-class Place(Struct, frozen=True):
-    """Where a handle writes: its world, its session, and its scope set."""
-
-    world: int = 0
-    session: str | None = None
-    scope: int = 0
 
 
 class Handle(Struct, frozen=True):
@@ -121,7 +113,7 @@ class Handle(Struct, frozen=True):
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
-            cold=not self.moment.is_now,
+            cold=self.moment != NOW,
             **openness,
         )
 
@@ -176,38 +168,38 @@ class Handle(Struct, frozen=True):
     @contextmanager
     def changeset(self, verb: str, *, keep: bool = True, fresh: bool = False) -> Iterator[tuple[Tx, Place]]:
         """A write transaction that ends in one log row."""
-        if not self.moment.is_now:
+        if self.moment != NOW:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.writing(keep=keep) as tenant:
-            tx = self._begin(fresh and not tenant.id, tenant)
-            tx.scope_id = tx.scope_id or registry.scope_set(tx, self.scopes)
-            tx.belongs(tx.scope_id, registry.set_key(self.scopes), self.scopes)
+            tx = self._begin(fresh and not tenant.id, tenant, settled=True)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
             self._follow_up(tx.indexed_nodes)
 
     def _follow_up(self, nodes: Sequence[int]) -> None:
-        """Vectors for new words. The words are safe already, so trouble here is told, not raised."""
+        """Vectors for new words, if anybody makes them. The words are safe already, so trouble is told, not raised."""
         try:
-            self.after_write(self, nodes)
+            if self.embedder() is not None:
+                self.after_write(self, nodes)
         except WorldlineError as error:
             logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
 
-    def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
-        if self.clock() > LAST_CLOCK:
+    def _begin(self, fresh: bool, tenant: Tenant | None = None, *, settled: bool = False) -> Tx:
+        now = self.clock()
+        if now > LAST_CLOCK:
             raise InvalidTime(
-                f"the clock says {show(self.clock())}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
+                f"the clock says {show(now)}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
             )
         tenant = tenant or self.tenant_row()
         if not tenant.id:
-            tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
-        return begin(
+            tenant = registry.new_tenant(self.store, self.tenant, now, self.types)
+        return registry.begun_in(
+            self.scopes,
             self.store,
             tenant,
-            known=max(self.clock(), tenant.last_known + 1),
-            scope=self.scope,
-            scope_key=registry.set_key(self.scopes),
+            settled=settled,
+            known=max(now, tenant.last_known + 1),
             types=self.types,
             language=self.config.language,
             fresh=fresh,

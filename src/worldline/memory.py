@@ -238,7 +238,8 @@ class Memory:
             raise InvalidText("give either `text` or `messages`; facts go with the one text that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
-            return revise.until(self._h, remembering.remember_all(self._h, events, dry_run=dry_run), expires)
+            done = remembering.remember_all(self._h, events, dry_run=dry_run)
+            return done if expires is None else revise.until(self._h, done, expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -248,8 +249,8 @@ class Memory:
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        given = facts_of(facts)
-        return revise.until(self._h, remembering.remember(self._h, text, given, dry_run=dry_run), expires)
+        done = remembering.remember(self._h, text, facts_of(facts) if facts else (), dry_run=dry_run)
+        return done if expires is None else revise.until(self._h, done, expires)
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import Instant
+from worldline.clock import NOW, Instant
 from worldline.consolidate.changes import News, Night, NightFeed, Pass, Plan, carry_out
 from worldline.consolidate.facts import chain, contradict, infer, merge
 from worldline.consolidate.lives import profile
@@ -90,7 +90,7 @@ def consolidate(
     progress: Progress | None = None,
 ) -> Report:
     """Runs the named passes (all of them) for every owner that this handle may see."""
-    if not handle.moment.is_now:
+    if handle.moment != NOW:
         raise ReadOnly("this handle looks at another moment; consolidate through the one it was made from")
     if handle.world:
         raise Refused("sleep is for a whole memory; consolidate through the handle that entered no world")

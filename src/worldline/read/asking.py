@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from worldline.clock import When, instant
+from worldline.clock import NOW, When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
 from worldline.inputs import clean_count, clean_metadata, clean_text
@@ -124,7 +124,7 @@ def walk(view: View, question: str, likeness: Likeness, limit: int) -> Answer:
 
 def note_shown(handle: Handle, tenant: int, answer: Recall) -> None:
     """What was shown stays warm: noted in mind, and written down with the tenant's next write."""
-    if handle.config.log_uses and handle.moment.is_now:
+    if handle.config.log_uses and handle.moment == NOW:
         shown = [hit.node.line for hit in answer.hits] + [fact.line for fact in answer.facts]
         handle.store.note_shown(tenant, shown, handle.clock())
 

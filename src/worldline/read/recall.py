@@ -30,9 +30,8 @@ from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated, reaches_back
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
 from worldline.read.turns import Column, Corpus, Turn
-from worldline.rules.describe import Described
+from worldline.rules.describe import Described, described_draft, role_in
 from worldline.store import cold, search, strengths
-from worldline.store.indexing import described_draft
 from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
@@ -401,8 +400,9 @@ def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
     """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
-        fresh = described_draft(NodeDraft(type_, name, content))
-        session, position, speaker, role, value = key, -2 * key, "", "people", fresh
+        draft = NodeDraft(type_, name, content)
+        value = described_draft(draft, role_in(draft))
+        session, position, speaker, role = key, -2 * key, "", "people"
     else:
         value = _DECODER.decode(described)
     return Turn(key, str(session), position, value, speaker, role, said_at, cosine)

@@ -7,7 +7,7 @@ imagined do not count. A cue alone ends nothing: it is looked at beside what is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -64,6 +64,11 @@ def content_stems(said: str) -> frozenset[str]:
         if w not in EMPTY and w not in stop()
     ]
     return frozenset(stem(w) for w in words if len(w) > 1)
+
+
+def stems_of_each(said: Sequence[str]) -> list[frozenset[str]]:
+    """The same of each of some texts."""
+    return [content_stems(each) for each in said]
 
 
 @cache

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import CONTACT, EMPTY, Cues, aspects, content_stems, opposites
+from worldline.reading.cues import CONTACT, EMPTY, Cues, aspects, content_stems, opposites, stems_of_each
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
 from worldline.rules.slots import NOT, HeldValue
@@ -48,11 +48,26 @@ class Around(Struct, frozen=True):
 
 def around(held: HeldValue, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
+    return around_each([(held, subject)], speaker)[0]
+
+
+def around_each(facts: Sequence[tuple[HeldValue, str]], speaker: str) -> list[Around]:
+    """Held facts, each with what its subject is called, taken apart into stems."""
+    own, *parts = stems_of_each(
+        [speaker, *(p for held, name in facts for p in (name, held.phrase, held.object))]
+    )
+    return [
+        _around(held, name, speaker, (parts[at] - own, parts[at + 1], parts[at + 2]))
+        for at, (held, name) in zip(range(0, len(parts), 3), facts, strict=True)
+    ]
+
+
+def _around(held: HeldValue, subject: str, speaker: str, stems: tuple[frozenset[str], ...]) -> Around:
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
-    named = content_stems(subject) - content_stems(speaker)
+    named, relation, object_ = stems
     return Around(
-        held, named - _kinds() or named, content_stems(held.phrase), content_stems(held.object), mine, subject,
-        _key_words(held.object), _holds_many(held.slot),
+        held, named - _kinds() or named, relation, object_, mine, subject, _key_words(held.object),
+        _holds_many(held.slot),
     )  # fmt: skip
 
 
@@ -78,6 +93,15 @@ def _key_words(value: str) -> frozenset[str]:
 def _holds_many(slot: str) -> bool:
     family = families().all.get(slot.partition(":")[0])
     return family is not None and family.holds != "one"
+
+
+def ended_by(
+    cues: Cues, claims: Sequence[Claim], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
+) -> dict[str, tuple[Around, str]]:
+    """Which held facts, each with its subject's name, are over by a message: by id, taken apart, and the reason."""
+    apart = around_each(facts, speaker)
+    over = dict(overtaken(cues, claims, apart, teller))
+    return {fact.held.id: (fact, over[fact.held.id]) for fact in apart if fact.held.id in over}
 
 
 def overtaken(
@@ -185,10 +209,10 @@ def _excluded(fact: Around, cues: Cues, teller: str) -> str:
 
 def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
+    if claim.effect != "ends":
+        return False
     who, role = content_stems(claim.subject), content_stems(claim.object)
-    return (
-        claim.effect == "ends" and bool(who) and who <= fact.object and role <= fact.relation | fact.subject
-    )
+    return bool(who) and who <= fact.object and role <= fact.relation | fact.subject
 
 
 _GETTING = frozenset("has have got gets".split())

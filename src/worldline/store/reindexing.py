@@ -17,9 +17,9 @@ import msgspec
 from worldline.clock import Interval
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
-from worldline.reading.voices import role_of
+from worldline.rules.describe import described_draft, role_in
 from worldline.store import cold, erasing, nights, words
-from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
+from worldline.store.indexing import UNDESCRIBED, is_silent, sizes, words_of
 from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE, block_key
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
@@ -187,11 +187,12 @@ def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
 def described(text: IndexedText) -> tuple[Any, ...]:
     """(speaker, role, moment, description) of a text, as recall reads them."""
     draft, turn = text.draft, text.draft.type == "Turn"
+    role = role_in(draft)
     return (
         fold(draft.name) if turn else "",
-        role_of(draft.name) if turn else "people",
+        role,
         draft.valid.start if turn else None,
-        msgspec.msgpack.encode(described_draft(draft)),
+        msgspec.msgpack.encode(described_draft(draft, role)),
     )
 
 

@@ -83,12 +83,13 @@ class SqlView(View):
         only: tuple[int, ...] | None = None,
         cold: bool = False,
         hindsight: bool = False,
+        owned: Mapping[str, str] | None = None,
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self.hindsight = hindsight
         self._merged: bool | None = None
-        self.owned = scope.bound()
+        self.owned = scope.bound() if owned is None else owned
         self.looked: tuple[frozenset[str], Mapping[str | None, list[tuple[Any, ...]]]] | None = None
         """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()

@@ -1,8 +1,7 @@
-"""The rows of a fact: its ends as entities, its threshold as a status, the words that it rests on.
+"""The parts of a given fact: its ends as entities, its threshold as a status, the words that it rests on.
 
-What a fact closes is decided by the `fact` handler; this module settles who it speaks of, when it
-holds, and which words it rests on. What is read (`reconcile.py`) and what is given (`given.py`) both
-end here.
+What a fact closes is decided by the `fact` handler, and the store puts it (`store/slots.py`); this module settles
+who it speaks of, when it holds, and which words it rests on.
 """
 
 from __future__ import annotations
@@ -11,18 +10,15 @@ import re
 from collections.abc import Sequence
 
 import orjson
-from msgspec import Struct
 
 from worldline.clock import FOREVER, Interval, instant, interval
 from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Place
-from worldline.hashing import fact_id
 from worldline.inputs import clean_name, clean_struct, clean_text
-from worldline.model import EdgeDraft, Evidence, Fact, Metadata, NodeDraft, Predicate, Status
+from worldline.model import EdgeDraft, Evidence, Fact, Metadata, Predicate, Status
 from worldline.ports import Tx
 from worldline.reading.given import whole_date
-from worldline.rules.wording import label, sentence
 from worldline.write.put import ToldBy
 from worldline.write.resolve import known_or_new
 
@@ -30,52 +26,11 @@ _ID = re.compile(r"[0-9a-f]{64}")
 _PREFIX = re.compile(r"[0-9a-f]{8,64}")
 
 
-class Settled(Struct, frozen=True):
-    """A fact whose ends are known: what its row says."""
-
-    subject: int
-    object: int
-    literal: str | None
-    slot: str
-    phrase: str
-    key: str
-    kind: str = "entity"
-    one: bool = False
-    rank: str = "given"
-    dated: bool = False
-
-
-def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
-    """The Fact node and its row, not yet believed."""
-    subject, object_, literal = settled.subject, settled.object, settled.literal
-    id_ = fact_id(
-        tx.id_of(subject),
-        settled.slot,
-        tx.id_of(object_) if object_ else None,
-        literal,
-        tx.id_of(place.world) if place.world else None,
-    )
-    value = tx.name_of(object_) if object_ else orjson.loads(literal or "null")
-    content = sentence(tx.name_of(subject), settled.phrase, value)
-    draft = NodeDraft(
-        "Fact", label(settled.phrase), content, valid=valid, world=place.world, scope=place.scope, id=id_
-    )
-    key, _, new = tx.payload_only(draft)
-    if new:
-        tx.add(
-            "facts", key, subject, settled.slot, object_, literal, settled.phrase, settled.key,
-            settled.kind, int(settled.one), settled.rank, int(settled.dated),
-        )  # fmt: skip
-    return key
-
-
 def cite(tx: Tx, fact: int, evidence: Sequence[tuple[int, Metadata]], place: Place, valid: Interval) -> bool:
     """Joins a fact with the words it came from; whether any of them is new."""
-    added = [
-        tx.link(EdgeDraft(fact, "derived_from", event, Interval(valid.start), place.scope, span))[1]
-        for event, span in evidence
-    ]
-    return any(added)
+    since = Interval(valid.start)
+    edges = [EdgeDraft(fact, "derived_from", event, since, place.scope, span) for event, span in evidence]
+    return any(tx.link_all(edges))
 
 
 def end_of(tx: Tx, name: str, place: Place) -> int:

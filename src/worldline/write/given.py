@@ -21,12 +21,13 @@ from worldline.model import Close, EdgeDraft, Fact, FactDraft, FactRow, Predicat
 from worldline.ports import Tx
 from worldline.reading.claim import Claim
 from worldline.reading.given import SELF, family_of, is_turned, whole_date
+from worldline.reading.voices import is_own_voice, who_speaks
 from worldline.rules.wording import sentence
 from worldline.store import registry, slots
+from worldline.store.slots import Settled, put_fact
 from worldline.text import fold
-from worldline.write.facts import Settled, cite, end_of, evidence_of, grounding, object_of, put_fact, when_of
+from worldline.write.facts import cite, end_of, evidence_of, grounding, object_of, when_of
 from worldline.write.put import ToldBy
-from worldline.write.reconcile import is_own_voice, who_speaks
 
 
 class Rule(Struct, frozen=True):
