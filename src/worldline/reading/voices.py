@@ -22,7 +22,7 @@ NOBODY = "user"
 """Whom "I" means when nobody says who speaks."""
 
 
-class Voice(NamedTuple):
+class SpeakerVoice(NamedTuple):
     """Who says something, and to whom."""
 
     role: str
@@ -32,10 +32,12 @@ class Voice(NamedTuple):
     """Empty where it is said to an assistant."""
 
 
-def voices(said: Sequence[tuple[str, str]], user: str | None) -> list[Voice]:
+def voices(said: Sequence[tuple[str, str]], user: str | None) -> list[SpeakerVoice]:
     """The voices of messages, each by its speaker and its recipient, where a user may be bound."""
     return [
-        Voice(role_of(speaker), who_speaks(speaker, user), recipient if is_own_voice(recipient) else "")
+        SpeakerVoice(
+            role_of(speaker), who_speaks(speaker, user), recipient if is_own_voice(recipient) else ""
+        )
         for speaker, recipient in said
     ]
 

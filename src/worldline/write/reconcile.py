@@ -25,7 +25,7 @@ from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.reading.voices import Voice, voices, who_speaks
+from worldline.reading.voices import SpeakerVoice, voices, who_speaks
 from worldline.rules.changes import Around, concerns, ended_by
 from worldline.rules.slots import (
     NOT,
@@ -60,7 +60,9 @@ LATELY = 6
 # Reading, before anything is written ---------------------------------------------------------------
 
 
-def read_events(said: Sequence[Event], heard: Sequence[Voice], moments: Sequence[Instant]) -> list[Reading]:
+def read_events(
+    said: Sequence[Event], heard: Sequence[SpeakerVoice], moments: Sequence[Instant]
+) -> list[Reading]:
     """What events say, with when each was said; an assistant's own words are not evidence about the world."""
     times = [
         (now, 0) if e.said_at is None else moment(e.said_at) for e, now in zip(said, moments, strict=True)
@@ -77,7 +79,7 @@ def reading_of(stored: Stored, user: str | None) -> Reading:
 
 
 def _read_all(
-    texts: Sequence[str], heard: Sequence[Voice], times: Sequence[tuple[Instant, int]]
+    texts: Sequence[str], heard: Sequence[SpeakerVoice], times: Sequence[tuple[Instant, int]]
 ) -> list[Reading]:
     told = [
         ToRead(spoken(text[:MAX_TEXT]), voice.who, voice.addressee, _when(*said))

@@ -25,7 +25,7 @@ from worldline.model import Event, Fact, Findable, Metadata, NodeDraft, Receipt,
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading
-from worldline.reading.voices import Voice, voices, who_speaks
+from worldline.reading.voices import SpeakerVoice, voices, who_speaks
 from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import (
@@ -211,7 +211,7 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
 class MadeReady(Struct, frozen=True):
     """What is worked out from an event before any lock is taken, as it is stored."""
 
-    voice: Voice
+    voice: SpeakerVoice
     findable: Findable
     said_at: Instant
     """The moment that all of it was worked out for."""
