@@ -279,13 +279,17 @@ class _Reader(Terse):
 
     def _is_told(self, claim: Claim, clause: Clause, noun: Noun) -> bool:
         """Whether a claim says something of somebody: not what is possible, nor what holds of all such things."""
-        valued = claim.kind == "date" or any(c.isupper() or c.isdigit() for c in claim.object)
+        valued = (
+            claim.kind == "date"
+            or any(c.isupper() or c.isdigit() for c in claim.object)
+            or bool(NUMBER.match(claim.object) or HABIT.match(claim.object))
+        )
         if clause.reads.startswith("can "):
             return claim.key in _ABLE or claim.key.startswith("do|") or bool(NUMBER.search(claim.object))
         if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
-        named = noun.at == 0 and self.tree.tokens[0].tag == "NN"  # "Sorrel is a confident reader"
+        named = noun.at == 0 and self._is_one(clause)  # "Sorrel is a confident reader"
         kind = common and not named and noun.article in _ANY
         return (
             valued
@@ -294,6 +298,11 @@ class _Reader(Terse):
             or self.talk.topic != ""
             or bool(self._its_days(clause))
         )
+
+    def _is_one(self, clause: Clause) -> bool:
+        """ "Jules conducts": looks like a plural, but its verb says that it is one."""
+        first, verb = self.tree.tokens[0], self.tree.tokens[clause.at]
+        return first.tag == "NN" or (first.tag == "NNS" and verb.tag == "VBZ" and first.text[:1].isupper())
 
     def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
         """ "Sold the car." speaks of the one who speaks, "Takes insulin." of whom the note is about."""
@@ -531,6 +540,8 @@ class _Reader(Terse):
         found = [] if self._names_amount(name, what) else self._in_families(clause, noun, name)
         if any(c.object == what.text for c in found):
             return found
+        if HABIT.match(what.text) and not part.dated:
+            return found
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
@@ -616,7 +627,7 @@ class _Reader(Terse):
             return [replace(claim, predicate=f"{claim.predicate} {when.prep}".strip())]
         found = self._in_families(clause, noun, name)
         if found:
-            return [self._as_home(c, clause, noun) for c in found] + self._weekly(clause, name)
+            return [self._as_home(c, clause, noun) for c in found]
         part = next(
             (p for p in clause.parts if not p.dated and p.nouns and p.kind in ("prep", "place", "activity")),
             None,
@@ -646,12 +657,6 @@ class _Reader(Terse):
                 )
                 claims.append(self._as_home(self._past(placed, clause), clause, noun))
         return claims
-
-    def _weekly(self, clause: Clause, name: str) -> list[Claim]:
-        """ "Practice is on Tuesdays at seven": the day beside the time."""
-        days = [n.text for p in clause.parts if p.prep == "on" for n in p.nouns if HABIT.match(n.text)]
-        made = [self._claim(name, f"{clause.reads} on", PLACED, day, "text", clause) for day in days]
-        return [replace(claim, holds="one") for claim in made]
 
     def _as_home(self, claim: Claim, clause: Clause, noun: Noun) -> Claim:
         """ "Dad is in the care home since May": where somebody lives, if that is known."""

@@ -153,15 +153,22 @@ def _with_particle(tree: Tree, at: int) -> str:
 
 
 def _particle(tree: Tree, at: int) -> int | None:
-    """ "took over", "went up to 900 euros"."""
-    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and _is_particle(tree, i)]
+    """ "took over", "went up to 900 euros", "put the rent up to 900 euros"."""
+    behind = [i for i in tree.kids(at, "advmod") if i > at and _is_particle(tree, i) and _follows(tree, i, at)]
     return next(iter([*tree.kids(at, "prt"), *behind]), None)
+
+
+def _follows(tree: Tree, i: int, at: int) -> bool:
+    """Whether a word stands right behind the verb or behind its object."""
+    return i == at + 1 or any(i == tree.under(k)[-1] + 1 for k in tree.kids(at, "dobj"))
 
 
 def _is_particle(tree: Tree, at: int) -> bool:
     """ "moved in with": an adverb right in front of a preposition belongs to the verb."""
     after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
-    joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in _PARTICLES
+    verb = tree.tokens[at].head
+    known = _PARTICLES if at == verb + 1 else _PARTICLES | {"back", "forward"}
+    joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in known
     return tree.tokens[at].tag == "RP" or joined
 
 
@@ -419,8 +426,9 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             "ADV",
             "DET",
         }:
-            if token.dep == "npadvmod" and (token.low in _MANNER or _is_each(tree, i)):
-                continue
+            when = token.dep == "npadvmod" and (token.low in _MANNER or _is_each(tree, i))
+            if when and not (tree.tokens[at].lemma == "be" and tree.kid(i, "det") == i - 1 == at + 1):
+                continue  # but "Practice is every Tuesday" says nothing else
             kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
                 token.dep, "measure" if token.lemma in _SHIFTS else "object"
             )

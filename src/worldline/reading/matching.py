@@ -34,6 +34,8 @@ _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
+_WEEKLY = {"held_weekly_on", "meeting_time"}
+"""Said in one breath: "Practice is on Tuesdays at seven"."""
 AMOUNTS = frozenset({"amount", "count", "duration"})
 
 
@@ -87,7 +89,9 @@ class Matching(Whom):
         told = {c.key for c in found if c.object}
         found = [c for c in found if c.object or c.key not in told]
         found = [c for c in found if c.kind != "date"] or found
-        return found[:1] if clause.verb == "be" and len({c.key for c in found}) > 1 else found
+        if clause.verb == "be" and len({c.key for c in found}) > 1:
+            return found[:1] + [c for c in found[1:] if {c.key, found[0].key} == _WEEKLY]
+        return found
 
     def _verbs(self, clause: Clause) -> Iterator[tuple[str, Part | None, Part | None]]:
         """The words of the clause in which a pattern may be found, longest first.
@@ -239,7 +243,7 @@ class Matching(Whom):
         if not subject or not object_ or not self._fits(family, o, part, object_):
             return None
         first = next((p for p in clause.parts if p.prep and not p.dated), None)
-        further = family.object not in ("date", "time") and part is not None and part is not first
+        further = family.object not in ("date", "time", "weekday") and part is not None and part is not first
         if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
@@ -283,7 +287,7 @@ class Matching(Whom):
         if family.object in AMOUNTS:
             return bool(_COUNTED.match(noun.text))
         return (
-            family.object in ("date", "time")
+            family.object in ("date", "time", "weekday")
             or noun.proper
             or noun.lemma in family.nouns
             or noun.lemma in family.kinds
@@ -382,6 +386,8 @@ class Matching(Whom):
             and wants not in ("activity", "text", "thing", "event", "state")
         ):
             return False
+        if wants == "weekday":
+            return not dated and bool(HABIT.match(said))
         if wants in ("date", "time"):
             timed = re.search(r"day\b", said) or (re.search(r"\d", said) and not noun.proper)
             return dated or bool(CLOCK.search(said)) or bool(timed)

@@ -218,8 +218,10 @@ def _goes(claim: Claim, fact: Around) -> bool:
 
 
 def _is_somebody(fact: Around) -> bool:
-    first = fact.name.split()[0].lower() if fact.name else ""
-    return fact.of_speaker or is_given_name(first)
+    named = fact.name.split()
+    return fact.of_speaker or (  # "Grant", but no "grant application"
+        bool(named) and is_given_name(named[0].lower()) and all(w[:1].isupper() for w in named)
+    )
 
 
 def _lives_on(claim: Claim, fact: Around) -> bool:
