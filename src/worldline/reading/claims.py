@@ -67,7 +67,11 @@ class _Reader(Terse):
         """The words outside of what is asked, imagined or quoted."""
         if not self.clauses:
             return [] if self.tree.text.rstrip().endswith("?") else list(self.tree.tokens)
-        out = [c for c in self.clauses if c.asks or c.unreal or c.quoted or c.plan or c.lemma in _WEIGHING]
+        out = [
+            c
+            for c in self.clauses
+            if c.asks or c.unreal or c.quoted or c.plan or c.lemma in _WEIGHING or self._stays(c)
+        ]
         if any(c.dep == "ROOT" for c in out):
             kept = {i for c in self.clauses if c not in out for i in c.own}
         else:
@@ -78,6 +82,10 @@ class _Reader(Terse):
             if c.lemma == "leave" and self.tree.kid(c.at, "oprd", "acomp") is not None
         }
         return [self.tree.tokens[i] for i in sorted(kept)]  # "left Slack open" leaves nothing behind
+
+    def _stays(self, clause: Clause) -> bool:
+        """ "payroll does not shift to Monday", "we did not split up": nothing has changed."""
+        return clause.negated and not clause.over and (clause.lemma in aspects() or clause.lemma in _PARTING)
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""
@@ -356,7 +364,10 @@ class _Reader(Terse):
             and clause.dep not in ("relcl", "acl")
         ):
             return False
-        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift")
+        named = " " in noun.text and noun.article not in ("every", "each", "this", "that", "last", "next")
+        first = noun.text.split()[0].lower()
+        named = named and first not in ("last", "first", "next", "whole", "other", "good", "bad", "long")
+        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift" or named)
 
     def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """What a clause says of one of its subjects."""
@@ -424,7 +435,8 @@ class _Reader(Terse):
         negated = clause.negated or over
         does = ("cannot" if able else "does not") if negated else "can" if able else "does"
         claim = self._claim(name, does, f"do|{verb}", verb, "text", clause)
-        return [replace(claim, negated=negated, event=False, holds="one", matter=verb)]
+        others = tuple(dict.fromkeys(p.family.name for p in self.families.by_verb(verb) if p.effect == "holds"))
+        return [replace(claim, negated=negated, event=False, holds="one", matter=verb, others=others)]
 
     def _made(self, clause: Clause, name: str) -> list[Claim]:
         """ "was elected treasurer of the club", "became our coach": a role that somebody has from then on."""
@@ -525,6 +537,7 @@ class _Reader(Terse):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
+            claim = replace(claim, holds="many") if what.indefinite else claim  # "a maintainer of pixelkit"
             said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} {self._joined_by(what)} {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
@@ -889,6 +902,7 @@ _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
+_PARTING = frozenset("leave quit split part resign retire divorce separate".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
 _ANY = frozenset({"", "a", "an", "some", "any", "many", "few", "these", "those"})

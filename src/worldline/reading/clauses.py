@@ -642,6 +642,7 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
     if (
         first.low in ("had", "were", "should")
         and first.dep == "aux"
+        and not _is_had_done(tree)
         and at in (first.head, *tree.above(first.head))
     ):
         return True  # "Had we bought it, we'd be broke"
@@ -690,6 +691,14 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _is_had_done(tree: Tree) -> bool:
+    """ "Had the landline cut off": somebody let it be done; "Had we known, we would …" is imagined."""
+    verb = tree.tokens[0].head
+    whom = tree.kid(verb, "nsubj", "nsubjpass")
+    thing = whom is not None and tree.tokens[whom].pos == "NOUN" and tree.tokens[verb].tag == "VBN"
+    return thing and not any(t.low in _IMAGINED for t in tree.tokens)
 
 
 def _is_aim(tree: Tree, at: int) -> bool:

@@ -68,9 +68,16 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
     """A tree without what no English sentence has: a verb that helps and is none that helps, a name as a preposition."""
     found = list(tokens)
     for place in range(len(found)):
-        for mend in (_as_noun, _subject_of_verb, _real_verb, _object_behind, _of_subject, _of_verb, _numbered):
+        for mend in (_as_be, _as_noun, _subject_of_verb, _real_verb, _object_behind, _of_subject, _of_verb, _numbered):
             mend(found, place)
     return found
+
+
+def _as_be(found: list[Token], place: int) -> None:
+    """ "im still here": written without its apostrophe."""
+    token, before = found[place], found[place - 1]
+    if place and token.low == "m" and before.low == "i" and before.end == token.begin:
+        found[place] = replace(token, pos="AUX", tag="VBP", lemma="be")
 
 
 def _as_noun(found: list[Token], place: int) -> None:
@@ -150,8 +157,9 @@ def _of_verb(found: list[Token], place: int) -> None:
     if token.dep != "prep":
         return
     things = {t.head for t in found[:place] if t.dep == "dobj"}
-    if head.dep == "advmod" and head.low in ("back", "forward", "up", "down") and head.head in things:
-        found[place] = replace(token, head=head.head)  # "pushed the report back to April"
+    away = ("up", "down") if head.head not in things else ("back", "forward", "up", "down")
+    if head.dep == "advmod" and head.low in away and found[head.head].pos == "VERB":
+        found[place] = replace(token, head=head.head)  # "pushed the report back to April", "goes up to 4.80"
     if head.low in ("everything", "all", "most", "anything") and head.dep == "dobj" and token.low != "of":
         found[place] = replace(token, head=head.head)
     amount = next((i for i, t in enumerate(found) if t.head == place and t.dep == "pobj"), None)
@@ -226,8 +234,9 @@ def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
         token.lemma == "be"
         and token.dep == "ccomp"
         and token.head == place - 1
-        and (head.pos == "NOUN" or head.tag == "VB")
+        and head.pos in ("NOUN", "VERB")
         and head.dep == "ROOT"
+        and not any(t.head == place and t.dep in _SUBJECTS for t in tokens)
     )
 
 

@@ -105,7 +105,7 @@ _CANNOT = re.compile(
 )
 _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
 _CUT = re.compile(
-    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
+    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our|the)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
 _PATTERNS = tuple(line for line in lines("correction_cues.txt") if re.search(r"[^\w ,'-]", line))

@@ -92,12 +92,18 @@ def overtaken(
         kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
         reason = "" if kept else _excluded(fact, cues, teller)
         if not (kept or reason) and cues.change:
-            settled = any(c.key == fact.held.slot and _same_subject(c, fact) for c in claims)
+            settled = any(c.key == fact.held.slot and _settles(c, fact) for c in claims)
             settled = settled or (fold(fact.held.teller) != fold(teller) and _says_the_like(claims, fact))
             reason = _reason(cues, said, claims, fact, settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
+
+
+def _settles(claim: Claim, fact: Around) -> bool:
+    """Whether a claim found the held fact in its slot; "the grant deadline" has none of "the grant application"."""
+    same = fold(claim.subject) == fold(fact.name)
+    return same or (claim.effect != "begins" and _same_subject(claim, fact))
 
 
 def _says_the_like(claims: Sequence[Claim], fact: Around) -> bool:
@@ -303,6 +309,8 @@ def _same_subject(claim: Claim, fact: Around) -> bool:
     if fold(claim.subject) == fold(fact.name):
         return True
     mine = content_stems(claim.subject)
+    if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
+        return False  # "Hamish's sister" is not Hamish
     return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
 
 
