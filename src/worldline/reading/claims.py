@@ -15,14 +15,14 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
-from worldline.reading.cues import aspects
+from worldline.reading.cues import MONEY, aspects
 from worldline.reading.inflection import plural
 from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
 from worldline.reading.voices import is_somebody
-from worldline.reading.whom import FRESH, ME, MONEY, NUMBER, THEY, YOU, Said, Talk
+from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
 DID = "did "
@@ -570,7 +570,7 @@ class _Reader(Terse):
     def _names_amount(self, name: str, what: Noun) -> bool:
         """ "The rent is 950 euros": the noun itself says which amount it is."""
         return bool(MONEY.search(what.text)) and any(
-            n.family.object == "amount" for n in self.families.by_noun(name)
+            n.family.object in ("amount", "money") for n in self.families.by_noun(name)
         )
 
     def _joined_by(self, noun: Noun) -> str:

@@ -669,6 +669,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep in ("acl", "ccomp", "relcl") and above.lemma in _HEARSAY:
             return True
+        if token.dep == "ccomp" and above.lemma in ("tell", "say") and _is_told_around(tree, token.head):
+            return True
         if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
             return True
         if token.dep == "ccomp" and above.lemma in _OPINIONS and not _is_mine(tree, token.head):
@@ -699,6 +701,13 @@ def _is_had_done(tree: Tree) -> bool:
     whom = tree.kid(verb, "nsubj", "nsubjpass")
     thing = whom is not None and tree.tokens[whom].pos == "NOUN" and tree.tokens[verb].tag == "VBN"
     return thing and not any(t.low in _IMAGINED for t in tree.tokens)
+
+
+def _is_told_around(tree: Tree, at: int) -> bool:
+    """ "keeps telling people that we moved": whoever says it to everybody need not be right."""
+    whom = {tree.tokens[i].low for i in tree.kids(at, "dobj", "dative")}
+    again = tree.tokens[at].tag == "VBG" and tree.tokens[tree.tokens[at].head].lemma in ("keep", "go")
+    return again or not whom.isdisjoint({"people", "everyone", "everybody", "anyone", "anybody"})
 
 
 def _is_aim(tree: Tree, at: int) -> bool:

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, Effect
 from worldline.reading.clauses import Clause, Part
+from worldline.reading.cues import MONEY
 from worldline.reading.families import Families, Family, Pattern
 from worldline.reading.tree import Noun
-from worldline.reading.whom import CLOCK, IT, ME, MONEY, NUMBER, THEY, WAS, YOU, Whom
+from worldline.reading.whom import CLOCK, IT, ME, NUMBER, THEY, WAS, YOU, Whom
 
 STATES = {
     "lives_in": frozenset({"move", "relocate"}),
@@ -29,6 +30,15 @@ _WEAK = frozenset("have take get make do go give leave see bring keep use want n
 HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
+_BARE = re.compile(
+    r"[~≈]?\d[\d,.]*\s?(?:k|m|bn|thousand|million|grand|hundred)?(?:\s?(?:/|(?:a|an|per|each|every)\b|monthly|yearly|plus).*)?$"
+    r"|(?:[a-z]+[ -])?(?:hundred|thousand|million|grand)$|nothing$|zero$|free$", re.I,
+)  # fmt: skip
+"""A number without a unit: of money, where money is spoken of."""
+_TIMED = re.compile(
+    r"\b(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|nights?|days?|weeks?|months?|years?|terms?|semesters?|decades?|"
+    r"fortnights?|quarters?)\b|\d\s?(?:h|s|d|y|min)\b|\d:\d\d", re.I,
+)  # fmt: skip
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
@@ -36,7 +46,7 @@ PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
 _WEEKLY = {"held_weekly_on", "meeting_time"}
 """Said in one breath: "Practice is on Tuesdays at seven"."""
-AMOUNTS = frozenset({"amount", "count", "duration"})
+AMOUNTS = frozenset({"amount", "count", "duration", "money"})
 
 
 class Matching(Whom):
@@ -238,7 +248,7 @@ class Matching(Whom):
         object_, kind = self._value(o, part, subject, family)
         if o is told[0]:
             object_, kind = told[1], "entity"
-        if family.object == "amount" and MONEY.search(object_):
+        if family.object == "money" and MONEY.search(object_):
             object_ = object_.partition(" in ")[0]  # "710 euros in rent"
         if not subject or not object_ or not self._fits(family, o, part, object_):
             return None
@@ -398,6 +408,10 @@ class Matching(Whom):
         if wants == "animal":
             return noun.lemma in family.nouns or noun.lemma in words("animals.txt")
         number = bool(NUMBER.search(said))
+        if wants == "money" and not (MONEY.search(said) or _BARE.match(said)):
+            return False
+        if wants == "duration" and not _TIMED.search(said):
+            return False
         if wants in AMOUNTS:
             named = noun.proper and re.search(r"[A-Z][a-z]", said) and not MONEY.search(said)
             return (number and not named and not _CODED.search(said)) or noun.pos == "NUM"

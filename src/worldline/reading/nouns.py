@@ -15,7 +15,7 @@ from worldline.reading.claim import Claim, Effect, predicate_key
 from worldline.reading.clauses import Clause, Part
 from worldline.reading.matching import Matching
 from worldline.reading.tree import Noun
-from worldline.reading.whom import MONEY
+from worldline.reading.cues import MONEY
 
 
 def what_of(clause: Clause) -> Noun:
@@ -86,7 +86,7 @@ class Nouns(Matching):
             and name != self.talk.speaker
             and clause is not None
         ):
-            named = next((n.family for n in self.families.by_noun(name) if n.family.object == "amount"), None)
+            named = next((n.family for n in self.families.by_noun(name) if n.family.object in ("amount", "money")), None)
             price = named or self.families.all["price"]
             return self._with_family(
                 self._claim(name, reads, price.name, value, "text", clause), price, "holds", clause, what

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import CONTACT, EMPTY, Cues, aspects, content_stems, opposites
+from worldline.reading.cues import CONTACT, EMPTY, MONEY, Cues, aspects, content_stems, opposites
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
 from worldline.rules.slots import NOT, HeldValue
@@ -28,7 +28,6 @@ PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
 _NUMBER = re.compile(r"\d")
-_MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
 
 
 class Around(Struct, frozen=True):
@@ -146,8 +145,10 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     shared = _shared(fact, said)
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
-    if any(_leaves(c, fact) for c in claims) and _may_end(fact, cues):
+    if any(_leaves(c, fact) for c in claims) and not _is_kin(fact):
         return "the text says that they left"
+    if any(_gives_up(c, fact) for c in claims):
+        return "the text says that they gave it up"
     named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
@@ -197,6 +198,14 @@ def _leaves(claim: Claim, fact: Around) -> bool:
     )
 
 
+def _gives_up(claim: Claim, fact: Around) -> bool:
+    """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
+    if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
+        return content_stems(claim.object) <= fact.relation and bool(fact.relation)
+    old = content_stems(claim.replaces)
+    return bool(old) and old <= fact.object and not _is_kin(fact)
+
+
 _GETTING = frozenset("has have got gets".split())
 _HAVING = _GETTING | {"is", "are", "needs", "need"}
 
@@ -205,6 +214,8 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     """Whether what a message names may itself be over: not if it only has something new, or nothing comes instead."""
     if fact.key_words & frozenset(cues.stems) <= frozenset(cues.owners):
         return False  # "Zoho's colours have changed"
+    if any(_part_of(fact, set(thing)) for verb, thing in cues.moved if verb in _ALTERING):
+        return False  # "changed the insurance of the Volvo"
     if fact.held.slot == "name" and not any(_goes(c, fact) for c in claims):
         return False  # a name stays, whatever else is said of who has it
     if cues.ends:
@@ -212,6 +223,15 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     instead = frozenset(cues.names) - fact.object - fact.subject - content_stems(fact.name)
     valued = _kind(fact.held.object, fact.held.kind) != "name" or bool(instead)
     return valued and not any(_lives_on(c, fact) for c in claims)
+
+
+_ALTERING = frozenset("change raise lower update renew increase reduce switch".split())
+
+
+def _part_of(fact: Around, thing: set[str]) -> bool:
+    """Whether what is changed is something of the held thing and not the thing itself."""
+    more = thing - fact.object - fact.subject - fact.relation - _kinds()
+    return bool(fact.key_words & thing) and bool(more)
 
 
 _GONE = frozenset("died dies passed ran left went".split())
@@ -237,7 +257,8 @@ def _lives_on(claim: Claim, fact: Around) -> bool:
 
 def _of_another(claim: Claim, fact: Around) -> bool:
     """ "My flatmate quit nursing" ends nothing that the speaker does, nor what the speaker's father drives."""
-    if claim.of_speaker or claim.effect == "begins" or not _may_end(fact, Cues()):
+    denied = "not" in fact.held.phrase.split()
+    if claim.of_speaker or (claim.effect == "begins" and not denied) or not _may_end(fact, Cues()):
         return False
     if "'s " in claim.object:
         return False  # "the doctor raised Ana's dose"
@@ -263,10 +284,12 @@ def _may_end(fact: Around, cues: Cues) -> bool:
     family = families().all.get(fact.held.slot.partition(":")[0])
     if family is None or family.object != "person":
         return True
-    kin = family.name in ("friend", "colleague_of") or (
-        family.name.startswith("has_") and family.name not in _BY_TRADE
-    )
-    return not kin and cues.leaves
+    return not _is_kin(fact) and cues.leaves
+
+
+def _is_kin(fact: Around) -> bool:
+    name = fact.held.slot.partition(":")[0]
+    return name in ("friend", "colleague_of") or (name.startswith("has_") and name not in _BY_TRADE)
 
 
 _BY_TRADE = frozenset(
@@ -326,7 +349,7 @@ def _aspect(slot: str, phrase: str) -> str:
 def _kind(said: str, kind: str) -> str:
     if kind == "date":
         return "date"
-    if _MONEY.search(said):
+    if MONEY.search(said):
         return "money"
     if CONTACT.fullmatch(said):
         return "contact"
