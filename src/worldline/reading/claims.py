@@ -84,7 +84,10 @@ class _Reader(Terse):
         return [self.tree.tokens[i] for i in sorted(kept)]  # "left Slack open" leaves nothing behind
 
     def _stays(self, clause: Clause) -> bool:
-        """ "payroll does not shift to Monday", "we did not split up": nothing has changed."""
+        """ "payroll does not shift to Monday", "the planned move away was dropped": nothing has changed."""
+        if clause.lemma in _DROPPING or clause.verb == "be off":
+            things = [n for p in clause.parts if not p.prep for n in p.nouns] or list(clause.subjects)
+            return any(n.lemma in _MOVES and not _AWAY.isdisjoint(n.text.split()) for n in things)
         return clause.negated and not clause.over and (clause.lemma in aspects() or clause.lemma in _PARTING)
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
@@ -435,7 +438,9 @@ class _Reader(Terse):
         negated = clause.negated or over
         does = ("cannot" if able else "does not") if negated else "can" if able else "does"
         claim = self._claim(name, does, f"do|{verb}", verb, "text", clause)
-        others = tuple(dict.fromkeys(p.family.name for p in self.families.by_verb(verb) if p.effect == "holds"))
+        others = tuple(
+            dict.fromkeys(p.family.name for p in self.families.by_verb(verb) if p.effect == "holds")
+        )
         return [replace(claim, negated=negated, event=False, holds="one", matter=verb, others=others)]
 
     def _made(self, clause: Clause, name: str) -> list[Claim]:
@@ -902,6 +907,9 @@ _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
+_DROPPING = frozenset("drop cancel shelve scrap abandon postpone call reject".split())
+_AWAY = frozenset({"from", "away", "planned"})
+_MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())
 _PARTING = frozenset("leave quit split part resign retire divorce separate".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())

@@ -154,7 +154,9 @@ def _with_particle(tree: Tree, at: int) -> str:
 
 def _particle(tree: Tree, at: int) -> int | None:
     """ "took over", "went up to 900 euros", "put the rent up to 900 euros"."""
-    behind = [i for i in tree.kids(at, "advmod") if i > at and _is_particle(tree, i) and _follows(tree, i, at)]
+    behind = [
+        i for i in tree.kids(at, "advmod") if i > at and _is_particle(tree, i) and _follows(tree, i, at)
+    ]
     return next(iter([*tree.kids(at, "prt"), *behind]), None)
 
 

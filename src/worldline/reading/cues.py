@@ -48,7 +48,9 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     @property
     def may_end(self) -> bool:
         """Whether anything that was believed may be over by it."""
-        return (self.change or self.states) and not (self.adds or self.passing or self.stays)
+        return (self.change or self.states or bool(self.moved)) and not (
+            self.adds or self.passing or self.stays
+        )
 
 
 EMPTY = frozenset(

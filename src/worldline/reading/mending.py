@@ -65,10 +65,19 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _possible(tokens: Sequence[Token]) -> list[Token]:
-    """A tree without what no English sentence has: a verb that helps and is none that helps, a name as a preposition."""
+    """A tree without what no English sentence has, such as a name that is a preposition."""
     found = list(tokens)
     for place in range(len(found)):
-        for mend in (_as_be, _as_noun, _subject_of_verb, _real_verb, _object_behind, _of_subject, _of_verb, _numbered):
+        for mend in (
+            _as_be,
+            _as_noun,
+            _subject_of_verb,
+            _real_verb,
+            _object_behind,
+            _of_subject,
+            _of_verb,
+            _numbered,
+        ):
             mend(found, place)
     return found
 
@@ -89,7 +98,7 @@ def _as_noun(found: list[Token], place: int) -> None:
 
 
 def _subject_of_verb(found: list[Token], place: int) -> None:
-    """ "The ferry leaves at 7:40", "Ida and Tom are married": hung on the verb as a part of its name, or on its helper."""
+    """ "The ferry leaves at 7:40", "Ida and Tom are married": hung as a part of a name, or on the helper."""
     token, head = found[place], found[found[place].head]
     if token.dep in _SUBJECTS and head.dep in ("aux", "auxpass") and head.head != place:
         found[place] = replace(token, head=head.head)
@@ -189,10 +198,12 @@ def _numbered(found: list[Token], place: int) -> None:
 
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-_AMOUNTING = frozenset("smoke drink eat earn pay cost weigh walk run cycle owe spend make measure charge".split())
-_HELPERS = frozenset(
-    "be have do will would shall should can could may might must ought need dare get go let ca wo sha 's 've 'd 'll 'm 're used".split()
+_AMOUNTING = frozenset(
+    "smoke drink eat earn pay cost weigh walk run cycle owe spend make measure charge".split()
 )
+_HELPERS = frozenset(
+    "be have do will would shall should can could may might must ought need dare get go let ca wo sha used".split()
+) | frozenset("'s 've 'd 'll 'm 're".split())
 _OF_VERBS = frozenset({"nsubj", "prep", "advmod", "npadvmod", "punct", "cc", "conj", "neg", "aux"})
 
 

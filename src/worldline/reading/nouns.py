@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, Effect, predicate_key
 from worldline.reading.clauses import Clause, Part
+from worldline.reading.cues import MONEY
 from worldline.reading.matching import Matching
 from worldline.reading.tree import Noun
-from worldline.reading.cues import MONEY
 
 
 def what_of(clause: Clause) -> Noun:
@@ -86,7 +86,10 @@ class Nouns(Matching):
             and name != self.talk.speaker
             and clause is not None
         ):
-            named = next((n.family for n in self.families.by_noun(name) if n.family.object in ("amount", "money")), None)
+            amounts = [
+                n.family for n in self.families.by_noun(name) if n.family.object in ("amount", "money")
+            ]
+            named = next(iter(amounts), None)
             price = named or self.families.all["price"]
             return self._with_family(
                 self._claim(name, reads, price.name, value, "text", clause), price, "holds", clause, what

@@ -18,7 +18,6 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words
 from worldline.reading.claim import Claim
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.cues import MONEY
 from worldline.reading.families import Families, Family, families
 from worldline.reading.tree import Noun, Tree
 from worldline.reading.voices import is_given_name

@@ -90,7 +90,10 @@ def overtaken(
     for fact in facts:
         kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
         reason = "" if kept else _excluded(fact, cues, teller)
-        if not (kept or reason) and cues.change:
+        if not (kept or reason) and not cues.change:
+            gone = any(_leaves(c, fact) for c in claims) and not _is_kin(fact)
+            reason = "the text says that they left" if gone else ""
+        elif not (kept or reason):
             settled = any(c.key == fact.held.slot and _settles(c, fact) for c in claims)
             settled = settled or (fold(fact.held.teller) != fold(teller) and _says_the_like(claims, fact))
             reason = _reason(cues, said, claims, fact, settled)
@@ -194,7 +197,10 @@ def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
     who, role = content_stems(claim.subject), content_stems(claim.object)
     return (
-        claim.effect == "ends" and bool(who) and who <= fact.object and role <= fact.relation | fact.subject
+        claim.effect == "ends"
+        and bool(who)
+        and who <= fact.object
+        and role <= fact.relation | fact.subject | content_stems(fact.name)
     )
 
 
@@ -214,8 +220,11 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     """Whether what a message names may itself be over: not if it only has something new, or nothing comes instead."""
     if fact.key_words & frozenset(cues.stems) <= frozenset(cues.owners):
         return False  # "Zoho's colours have changed"
-    if any(_part_of(fact, set(thing)) for verb, thing in cues.moved if verb in _ALTERING):
+    altered = [set(thing) for verb, thing in cues.moved if verb in _ALTERING and thing]
+    if any(_part_of(fact, thing) for thing in altered):
         return False  # "changed the insurance of the Volvo"
+    if altered and len(altered) == len(cues.moved) and not any(_touches(fact, thing) for thing in altered):
+        return False  # "changed my shift at the museum"
     if fact.held.slot == "name" and not any(_goes(c, fact) for c in claims):
         return False  # a name stays, whatever else is said of who has it
     if cues.ends:
@@ -226,6 +235,10 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
 
 
 _ALTERING = frozenset("change raise lower update renew increase reduce switch".split())
+
+
+def _touches(fact: Around, thing: set[str]) -> bool:
+    return not thing.isdisjoint(fact.object | fact.subject | fact.relation | content_stems(fact.name))
 
 
 def _part_of(fact: Around, thing: set[str]) -> bool:
@@ -245,8 +258,11 @@ def _goes(claim: Claim, fact: Around) -> bool:
 
 def _is_somebody(fact: Around) -> bool:
     named = fact.name.split()
-    return fact.of_speaker or (  # "Grant", but no "grant application"
-        bool(named) and is_given_name(named[0].lower()) and all(w[:1].isupper() for w in named)
+    return (
+        fact.of_speaker
+        or (  # "Grant", but no "grant application"
+            bool(named) and is_given_name(named[0].lower()) and all(w[:1].isupper() for w in named)
+        )
     )
 
 
@@ -334,6 +350,8 @@ def _same_subject(claim: Claim, fact: Around) -> bool:
     mine = content_stems(claim.subject)
     if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
         return False  # "Hamish's sister" is not Hamish
+    if fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
+        return False
     return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
 
 
