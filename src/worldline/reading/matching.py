@@ -16,9 +16,10 @@ from worldline.lexicon import words
 from worldline.reading.claim import Claim, Effect
 from worldline.reading.clauses import Clause, Part
 from worldline.reading.cues import MONEY
+from worldline.reading.days import Days
 from worldline.reading.families import Families, Family, Pattern
 from worldline.reading.tree import Noun
-from worldline.reading.whom import CLOCK, IT, ME, NUMBER, THEY, WAS, YOU, Whom
+from worldline.reading.whom import CLOCK, IT, ME, NUMBER, THEY, WAS, YOU
 
 STATES = {
     "lives_in": frozenset({"move", "relocate"}),
@@ -49,7 +50,7 @@ _WEEKLY = {"held_weekly_on", "meeting_time"}
 AMOUNTS = frozenset({"amount", "count", "duration", "money"})
 
 
-class Matching(Whom):
+class Matching(Days):
     """The part of a sentence's reader that knows the families."""
 
     def _split_objects(self, clause: Clause) -> Clause:

@@ -171,3 +171,35 @@ class Nouns(Matching):
             claim = self._claim(name, clause.reads.removesuffix(f" {word}"), "|be", word, "text", clause)
             return [replace(claim, holds="many")]
         return []
+
+    def _reached_at(self, clause: Clause) -> list[Claim]:
+        """Where somebody is to be reached: "Write to me at ana@example.org from now on" is the one order that tells a fact."""
+        if clause.lemma not in _SENDING or clause.negated or clause.unreal or clause.quoted:
+            return []
+        nouns = [noun for part in clause.parts if not part.dated for noun in part.nouns]
+        for noun in nouns:
+            name = next((n for n, shape in _SHAPES if shape.fullmatch(noun.text)), "")
+            if not name:
+                continue
+            family = self.families.all[name]
+            others = (
+                self.whom(n) for n in nouns if n is not noun and (n.proper or n.pronoun or self._is_person(n))
+            )
+            who = next((w for w in others if w and w != self.talk.addressee), self.talk.speaker)
+            claim = self._claim(who, family.reads, name, noun.text, "text", None)
+            return [replace(claim, family=name, holds="one", effect="begins", cue="closes")]
+        return []
+
+
+_SENDING = frozenset(
+    "send write mail email e-mail post call ring phone text reach contact forward deliver ship message use".split()
+)
+_SHAPES = (
+    ("email", re.compile(r"\S+@\S+\.\w+")),
+    ("phone_number", re.compile(r"\+?\d[\d ()/-]{5,}\d")),
+    (
+        "postal_address",
+        re.compile(r"\d+\w? [A-Z][\w'-]+(?: [A-Z][\w'-]+)*|[A-Z][\w'-]+(?: [A-Z][\w'-]+)+ \d+\w?"),
+    ),
+)
+"""What kind of address something is shows from its shape."""
