@@ -720,6 +720,8 @@ def _is_aim(tree: Tree, at: int) -> bool:
         return token.dep == "advcl" and not marks.isdisjoint(_MEANWHILE)
     if token.tag != "VB" or token.dep in ("ROOT", "xcomp", "parataxis") or _stands_alone(tree, at):
         return False
+    if _is_gone_to(tree, at):
+        return False
     while tree.tokens[at].dep == "conj" and not tree.kids(at, "nsubj", "aux"):
         at = tree.tokens[at].head
     token, helped = tree.tokens[at], {tree.tokens[i].low for i in tree.kids(at, "aux", "auxpass")}
@@ -727,6 +729,13 @@ def _is_aim(tree: Tree, at: int) -> bool:
         return token.dep == "xcomp" and helped == {"to"}
     let = not helped and token.dep == "ccomp" and tree.tokens[token.head].lemma in _LETTING
     return let or (helped == {"to"} and not tree.kids(at, "nsubj"))
+
+
+def _is_gone_to(tree: Tree, at: int) -> bool:
+    """ "went to live with her son", "came to work at the bakery": it has begun."""
+    token, head = tree.tokens[at], tree.tokens[tree.tokens[at].head]
+    gone = head.lemma in ("go", "come", "move", "return") and head.tag in ("VBD", "VBN")
+    return token.lemma in ("live", "work", "stay", "study", "teach") and gone and token.dep in ("advcl", "xcomp")
 
 
 _MEANWHILE = frozenset("while when whilst before after without by".split())

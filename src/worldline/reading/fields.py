@@ -179,12 +179,30 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     inner = _OF.match(label)
     if inner and (table.by_noun(inner["noun"].lower()) or not subject):
         return _attribute(inner["thing"], inner["noun"], value, field)
-    if not table.by_noun(label.lower()) and (_has_name(label) or not subject):
+    done = bool(subject) and _DONE.fullmatch(label) is not None
+    if not done and not table.by_noun(label.lower()) and (_has_name(label) or not subject):
         found = _of_a_thing(label, value, field) if _has_name(label) else []
         return found or _parted(label, value, field) or _itself(label, value, field)
+    if subject and (done := _DONE.fullmatch(label)):
+        return [_done_by(subject, done, _unbracketed(value)[0], field)]
     if subject:
         return _attribute(subject, label, value, field)
     return _parted(label, value, field) or _itself(label, value, field)
+
+
+_DONE = re.compile(r"(?P<done>[A-Za-z]+(?:ed|en|wn|id|ent|old|ought|ept|eft)) (?P<prep>by|to|from|with|on|in|for|at)", re.I)
+
+
+def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Claim:
+    """ "Assigned to: Selma" under a ticket: what was done to it, by whom or to whom."""
+    said, prep = done["done"].lower(), done["prep"].lower()
+    phrase = f"{'is' if prep == 'to' else 'was'} {said} {prep}"
+    for pattern in families().by_verb(f"be {said} {prep}"):
+        if (pattern.subject, pattern.behind) == ("S", "O") and not pattern.direct:
+            family = pattern.family
+            made = _claim(subject, phrase, family.name, value, "text", field, family.holds)
+            return replace(made, family=family.name, fixed=not family.changes)
+    return _claim(subject, phrase, predicate_key(["be", said], prep), value, "text", field, "one")
 
 
 def _parted(label: str, value: str, field: Field) -> list[Claim]:

@@ -173,7 +173,7 @@ class Nouns(Matching):
         return []
 
     def _reached_at(self, clause: Clause) -> list[Claim]:
-        """Where somebody is to be reached: "Write to me at ana@example.org from now on" is the one order that tells a fact."""
+        """Where somebody is to be reached: "Write to me at ana@example.org" is the one order that tells a fact."""
         if clause.lemma not in _SENDING or clause.negated or clause.unreal or clause.quoted:
             return []
         nouns = [noun for part in clause.parts if not part.dated for noun in part.nouns]

@@ -46,6 +46,12 @@ _RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
 """Signs without end, which say nothing."""
 
 
+_EMOJI = re.compile(
+    "(?<=[\\w)!?.])\\s?[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+(?=\\s*(?:$|\\n|[A-Z]))"
+)
+"""A picture at the end of a sentence, which ends it."""
+
+
 class Reading(Struct, frozen=True, omit_defaults=True):
     """What a message says, and who worked it out."""
 
@@ -168,6 +174,7 @@ class _HalfRead(Struct, frozen=True):
 
 def _half_read(told: ToRead) -> _HalfRead:
     body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
+    body = _EMOJI.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _DAY_FIRST.sub(r"\g<day>,", body)
     corrects = _takes_back(body[:400])
     known, body = bracketed(_GUESS.sub(_guessed, body))

@@ -157,6 +157,7 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
     about = about or (kind in ("date", "money") and shared >= 0.5)
+    about = about or any(thing and frozenset(thing) <= fact.relation for _, thing in cues.moved)
     if any(_taken_from(c, fact) for c in claims):
         return "somebody else has it now"
     if settled or not (about or (fact.of_speaker and not fact.subject and fact.relation & said)):
