@@ -132,8 +132,8 @@ class Whom:
                 kind.endswith("s") or self.talk.thing[:1].isupper()
             )
             alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
-            if low.startswith("the") and several:
-                return self.talk.thing
+            if low.startswith("the"):
+                return self.talk.thing if several else ""
             return self.talk.person or (self.talk.thing if animal or several else alone)
         return self.talk.thing if low in ("it", "its") else ""
 
