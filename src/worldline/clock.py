@@ -53,6 +53,10 @@ class AsOf(Struct, frozen=True):
     valid: Instant | None = None
     known: Instant = LATEST
 
+    @property
+    def is_now(self) -> bool:
+        return self == NOW
+
 
 NOW = AsOf()
 """Where a read looks if nobody says otherwise."""

@@ -20,7 +20,7 @@ from worldline.lexicon import lines, words
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
-from worldline.reading.cues import CONTACT, Cues, cues
+from worldline.reading.cues import CONTACT, PRICED, Cues, cues
 from worldline.reading.families import families
 from worldline.reading.fields import bracketed, claims_of_fields
 from worldline.reading.mending import as_verb, mended, with_verb
@@ -44,6 +44,12 @@ _SAME_LENGTH = str.maketrans({"’": "'", "‘": "'", "\u00a0": " ", "\u202f": "
 
 _RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
 """Signs without end, which say nothing."""
+
+
+_EMOJI = re.compile(
+    "(?<=[\\w)!?.])\\s?[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+(?=\\s*(?:$|\\n|[A-Z]))"
+)
+"""A picture at the end of a sentence, which ends it."""
 
 
 class Reading(Struct, frozen=True, omit_defaults=True):
@@ -105,7 +111,7 @@ _CANNOT = re.compile(
 )
 _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
 _CUT = re.compile(
-    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
+    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our|the)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
 _PATTERNS = tuple(line for line in lines("correction_cues.txt") if re.search(r"[^\w ,'-]", line))
@@ -168,6 +174,7 @@ class _HalfRead(Struct, frozen=True):
 
 def _half_read(told: ToRead) -> _HalfRead:
     body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
+    body = _EMOJI.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _DAY_FIRST.sub(r"\g<day>,", body)
     corrects = _takes_back(body[:400])
     known, body = bracketed(_GUESS.sub(_guessed, body))
@@ -222,13 +229,12 @@ def _values(text: str, said_at: datetime | None) -> list[str]:
 
 def _kinds(text: str, said_at: datetime | None) -> list[str]:
     """The kinds of values that a text states."""
-    found = ["money"] if _MONEY.search(text) else []
+    found = ["money"] if PRICED.search(text) else []
     found += ["number"] if re.search(r"\d", text) else []
     found += ["contact"] if CONTACT.search(text) else []
     return found + (["date"] if said_at and find_dates(text, said_at) else [])
 
 
-_MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:euros?|dollars?|pounds?|francs?|bucks|€|£)", re.I)
 _SAID = frozenset({"means", "was means", "did mean|", "did type|", "did write|", "did say|", "mean|"})
 """Slots of what somebody meant to say: the value behind it corrects another."""
 

@@ -174,7 +174,8 @@ class Tree:
         joined = any(self.tokens[i].text == "&" for i in self.kids(at, "cc"))
         branches = _BRANCHES - {"conj", "cc"} if joined else _BRANCHES
         out |= set(self.kids(at, "prep")[1:])
-        out |= {i for i in self.kids(at, "prep") if self.tokens[i].low in ("except", "besides")}
+        apart = ("except", "besides", "with") if self.tokens[at].pos == "PROPN" else ("except", "besides")
+        out |= {i for i in self.kids(at, "prep") if self.tokens[i].low in apart}
         for i in self.under(at, branches | set(but)):
             if i in out or self._is_below(i, out, at):
                 continue

@@ -28,7 +28,6 @@ THEY = frozenset("he she him her his hers they them their theirs himself herself
 IT = frozenset("it its itself this that these those".split())
 NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
                      r"fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen)\b", re.I)  # fmt: skip
-MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|bucks|francs?|kronor|usd|eur|gbp|quid)\b", re.I)
 CLOCK = re.compile(
     r"^\d{1,2}(?::\d\d|\.\d\d)?\s*(?:am|pm|o'clock|h)?$|\bnoon\b|\bmidnight\b|^(?:half |quarter )?(?:past |to )?"
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:thirty|fifteen|am|pm|o'clock))?$",
@@ -133,6 +132,8 @@ class Whom:
                 kind.endswith("s") or self.talk.thing[:1].isupper()
             )
             alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
+            if low.startswith("the"):
+                return self.talk.thing if several else ""
             return self.talk.person or (self.talk.thing if animal or several else alone)
         return self.talk.thing if low in ("it", "its") else ""
 

@@ -442,7 +442,8 @@ def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place
             continue
         fact, reason = over[held.id]
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
-        until = None if ahead else event.said_at
+        until = None if ahead or said.corrects else event.said_at
+        reason = WRONG if said.corrects else reason
         tx.close(Close(row.belief, valid_to=until, reason=reason), "understand")
         tx.changes.append(f"{sentence(name, held.phrase, held.object)}: ends, {reason}")
         if held.slot == "name" and said.cues.leaves:
