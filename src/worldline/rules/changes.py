@@ -241,8 +241,10 @@ def _gives_up(claim: Claim, fact: Around) -> bool:
     """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
     if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
         return content_stems(claim.object) <= fact.relation and bool(fact.relation)
+    if not claim.replaces or _is_kin(fact):
+        return False
     old = content_stems(claim.replaces)
-    return bool(old) and old <= fact.object and not _is_kin(fact)
+    return bool(old) and old <= fact.object
 
 
 _GETTING = frozenset("has have got gets".split())
