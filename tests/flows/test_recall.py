@@ -10,7 +10,7 @@ from worldline import Config, Memory
 from worldline.errors import Conflict
 from worldline.store import facts as stored_facts
 from worldline.store import people
-from worldline.store.asking import facts_near
+from worldline.store.facts import facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")

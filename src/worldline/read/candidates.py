@@ -23,7 +23,7 @@ from worldline.lexicon import words as listed_words
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
 from worldline.rules.sentences import SaidSentence
-from worldline.store.asking import FactAround
+from worldline.store.facts import FactAround
 from worldline.text import stop
 
 _TO_TWELVE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

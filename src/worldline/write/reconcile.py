@@ -44,7 +44,7 @@ from worldline.store import naming, registry, settling, slots
 from worldline.store.events import Stored
 from worldline.text import fold
 from worldline.write.echo import spoken
-from worldline.write.facts import grounding
+from worldline.write.given import grounding
 from worldline.write.put import ToldBy, add_alias
 from worldline.write.resolve import LONGEST_NAME, mention
 
