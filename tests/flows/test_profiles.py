@@ -295,6 +295,21 @@ def test_a_turn_of_tomorrow_waits_for_its_day(memory, clock):
     assert json.loads(rows(memory)[0][2])["turns"] == 5
 
 
+def test_the_weightiest_landmarks_lead(clock, monkeypatch):
+    """Where more befell somebody than is shown, the weightiest of all are, though lighter ones are not read."""
+    events = ("I visited Oslo.", "I got married!", "I lost my job.", "I bought a house.", "We had a baby.")
+    with Memory.open(":memory:", PLAIN, clock=clock) as memory:
+        for day in range(1, 29):
+            text = f"{events[day % 5]} It was day {day}."
+            memory.remember(text, speaker="Ana", session="s", said_at=f"2026-02-{day:02}")
+        everything = memory.profile("Ana").landmarks
+        monkeypatch.setattr(profiling, "LANDMARKS", 4)
+        best = sorted(everything, key=lambda one: (-one.weight, -one.happened))[:4]
+
+        assert len(everything) == 28
+        assert set(memory.profile("Ana").landmarks) == set(best)
+
+
 # By day ------------------------------------------------------------------------------------------------
 
 
