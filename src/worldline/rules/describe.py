@@ -243,9 +243,14 @@ def role_in(draft: NodeDraft) -> str:
 
 def described_draft(draft: NodeDraft, role: str) -> Described:
     """A memory as scoring sees it."""
-    speaker, caption = draft.name if role == "people" else "", draft.metadata.get("caption")
-    told = caption if isinstance(caption, str) else ""
-    return describe(draft.content[:LONGEST_DESCRIBED], speaker, draft.valid.start, told)
+    speaker = draft.name if role == "people" else ""
+    return describe(draft.content[:LONGEST_DESCRIBED], speaker, draft.valid.start, caption_of(draft))
+
+
+def caption_of(draft: NodeDraft) -> str:
+    """What a picture that came along shows, if somebody says."""
+    caption = draft.metadata.get("caption") if draft.metadata else None
+    return caption if isinstance(caption, str) else ""
 
 
 def passages_of(draft: NodeDraft, role: str, language: str) -> list[tuple[str, str]]:
@@ -259,8 +264,8 @@ def passages_of(draft: NodeDraft, role: str, language: str) -> list[tuple[str, s
 def _searchable(draft: NodeDraft, role: str) -> list[str]:
     """A memory's name and words, passage by passage."""
     content, name = draft.content, draft.name if role == "people" else ""
-    caption = draft.metadata.get("caption") if draft.metadata else None
-    tail = f" {caption}" if isinstance(caption, str) else ""
+    caption = caption_of(draft)
+    tail = f" {caption}" if caption else ""
     if len(content) <= PASSAGE:
         return [f"{name} {content}{tail}"]
     parts = [f"{name} {content[start:end]}" for start, end in passages(content)]

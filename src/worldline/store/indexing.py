@@ -6,12 +6,13 @@ All of it is derived from the text and can be made again; it commits with the ro
 from __future__ import annotations
 
 from collections.abc import Iterable
+from zlib import crc32
 
 import msgspec
 
 from worldline.model import Made, NodeDraft
 from worldline.ports import Row
-from worldline.rules.describe import APART, described_draft, passages_of, role_in
+from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
 from worldline.store import waiting, words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, listed, metadata_from
@@ -75,7 +76,7 @@ class Indexing(SqlView):
         self.rows["texts"].append(
             (key, self.tenant, session, position, fold(draft.name) if turn else "", role,
              draft.valid.start if turn else None,
-             described or msgspec.msgpack.encode(described_draft(draft, role)))
+             sealed(draft, described or msgspec.msgpack.encode(described_draft(draft, role))))
         )  # fmt: skip
 
     def _seat(self, key: int, line: int, draft: NodeDraft) -> tuple[int, int]:
@@ -151,3 +152,25 @@ def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
 def is_silent(type_: str, made: Made | None) -> bool:
     """Not to be found by its words: a scope, a session, or what sleep cut out of texts which have them."""
     return type_ in SILENT or made is not None
+
+
+_BARE, _SEALED, _SEAL = b"\x96", b"\x97", b"\xce"
+"""MessagePack: a list of six, one of seven, and a number of four bytes."""
+
+
+def sealed(draft: NodeDraft, described: bytes) -> bytes:
+    """A description, and as one more number, which readers pass over, a checksum of it and of what it describes."""
+    if described[:1] != _BARE:
+        return described
+    return _SEALED + described[1:] + _SEAL + _checksum(draft, described[1:])
+
+
+def has_its_seal(draft: NodeDraft, stored: bytes) -> bool:
+    """Whether a description is the one that was once made of this text."""
+    known = stored[:1] == _SEALED and stored[-5:-4] == _SEAL
+    return known and stored[-4:] == _checksum(draft, stored[1:-5])
+
+
+def _checksum(draft: NodeDraft, described: bytes) -> bytes:
+    of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{caption_of(draft)}\0{draft.content}"
+    return crc32(described, crc32(of.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")
