@@ -382,12 +382,12 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
 def _same_subject(claim: Claim, fact: Around) -> bool:
     if fold(claim.subject) == fold(fact.name):
         return True
-    mine = content_stems(claim.subject)
     if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
         return False  # "Hamish's sister" is not Hamish
-    if fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
+    if not fact.subject or fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
         return False
-    return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
+    mine = content_stems(claim.subject)
+    return bool(mine) and (mine <= fact.subject or fact.subject <= mine)
 
 
 def _aspect(slot: str, phrase: str) -> str:
