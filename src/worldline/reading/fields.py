@@ -190,7 +190,9 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     return _parted(label, value, field) or _itself(label, value, field)
 
 
-_DONE = re.compile(r"(?P<done>[A-Za-z]+(?:ed|en|wn|id|ent|old|ought|ept|eft)) (?P<prep>by|to|from|with|on|in|for|at)", re.I)
+_DONE = re.compile(
+    r"(?P<done>[A-Za-z]+(?:ed|en|wn|id|ent|old|ought|ept|eft)) (?P<prep>by|to|from|with|on|in|for|at)", re.I
+)
 
 
 def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Claim:
