@@ -11,7 +11,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.lexicon import words
+from worldline.lexicon import lines, words
 from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.cues import MONEY, aspects
@@ -87,7 +87,10 @@ class _Reader(Terse):
         if clause.lemma in _DROPPING or clause.verb == "be off":
             things = [n for p in clause.parts if not p.prep for n in p.nouns] or list(clause.subjects)
             return any(n.lemma in _MOVES and not _AWAY.isdisjoint(n.text.split()) for n in things)
-        return clause.negated and not clause.over and (clause.lemma in aspects() or clause.lemma in _PARTING)
+        moving = (
+            clause.lemma in aspects() or clause.lemma in _PARTING or clause.verb in lines("leaving_cues.txt")
+        )
+        return clause.negated and not clause.over and moving
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""

@@ -103,7 +103,7 @@ def _is_told(words: list[str]) -> bool:
 _CURRENCY = "|".join(sorted(listed("currencies.txt")))
 MONEY = re.compile(rf"[$€£¥₹]|\b(?:{_CURRENCY})\b", re.I)
 """What makes an amount one of money."""
-PRICED = re.compile(rf"[$€£¥₹]\s?\d|\d[\d,.]*\s?(?:[€£¥₹]|(?:{_CURRENCY})\b)", re.I)
+PRICED = re.compile(rf"[$€£¥₹]\s?\d|(?<!\d)(?<!\d[,.])\d[\d,.]*\s?(?:[€£¥₹]|(?:{_CURRENCY})\b)", re.I)
 """A number beside it."""
 CONTACT = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://)?[\w-]+(?:\.[a-z][\w-]+)+(?:/\S*)?|\+?\d[\d ()/-]{5,}\d"

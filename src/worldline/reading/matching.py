@@ -429,6 +429,9 @@ class Matching(Days):
             "role",
         ):
             return noun.proper or (noun.pos != "NUM" and not MONEY.search(said))
+        if wants == "organisation" and family.name in ("studies_at", "attends_school"):
+            bare = not (noun.proper or noun.article or noun.owner or noun.of)
+            return not bare or noun.lemma in family.nouns or noun.lemma in family.kinds  # "goes to judo"
         if wants == "person":
             called = noun.proper or bool(noun.name) or (said != noun.text and said[:1].isupper())
             return called or self._is_person(noun) or noun.pronoun or bool(noun.owner)

@@ -183,7 +183,7 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
     if any(_leaves(c, fact) for c in claims) and not _is_kin(fact):
         return "the text says that they left"
-    if any(_gives_up(c, fact) for c in claims):
+    if any(_gives_up(c, fact, said) for c in claims):
         return "the text says that they gave it up"
     named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
@@ -237,14 +237,15 @@ def _leaves(claim: Claim, fact: Around) -> bool:
     )
 
 
-def _gives_up(claim: Claim, fact: Around) -> bool:
+def _gives_up(claim: Claim, fact: Around, said: frozenset[str]) -> bool:
     """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
     if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
         return content_stems(claim.object) <= fact.relation and bool(fact.relation)
     if not claim.replaces or _is_kin(fact):
         return False
     old = content_stems(claim.replaces)
-    return bool(old) and old <= fact.object
+    same = fold(claim.subject) == fold(fact.name) or not (fact.object - old).isdisjoint(said)
+    return bool(old) and old <= fact.object and same
 
 
 _GETTING = frozenset("has have got gets".split())
@@ -265,7 +266,7 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     if cues.ends:
         return True
     instead = frozenset(cues.names) - fact.object - fact.subject - content_stems(fact.name)
-    valued = _kind(fact.held.object, fact.held.kind) != "name" or bool(instead)
+    valued = not any(w[:1].isupper() for w in fact.held.object.split()) or bool(instead)
     return valued and not any(_lives_on(c, fact) for c in claims)
 
 
@@ -382,12 +383,12 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
 def _same_subject(claim: Claim, fact: Around) -> bool:
     if fold(claim.subject) == fold(fact.name):
         return True
-    mine = content_stems(claim.subject)
     if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
         return False  # "Hamish's sister" is not Hamish
-    if fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
+    if not fact.subject or fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
         return False
-    return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
+    mine = content_stems(claim.subject)
+    return bool(mine) and (mine <= fact.subject or fact.subject <= mine)
 
 
 def _aspect(slot: str, phrase: str) -> str:

@@ -97,7 +97,7 @@ class Settled(Struct, frozen=True):
 
 
 def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
-    """The Fact node and its row, not yet believed."""
+    """The Fact node and its row, not yet believed; one that is stored already is the same fact."""
     subject, object_, literal = settled.subject, settled.object, settled.literal
     parts = (
         tx.id_of(subject),
@@ -108,15 +108,16 @@ def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
     )
     known = tx.gathering.claimed.get(parts) if tx.gathering else None
     id_ = known or fact_id(*parts)
+    if stored := tx.find(id_):
+        return stored[0]
     value = tx.name_of(object_) if object_ else orjson.loads(literal or "null")
     name, content = worded(tx.name_of(subject), settled.phrase, value)
     draft = NodeDraft("Fact", name, content, valid=valid, world=place.world, scope=place.scope, id=id_)
-    key, _, new = tx.payload_only(draft)
-    if new:
-        tx.add(
-            "facts", key, subject, settled.slot, object_, literal, settled.phrase, settled.key,
-            settled.kind, int(settled.one), settled.rank, int(settled.dated),
-        )  # fmt: skip
+    key, _, _ = tx.payload_only(draft)
+    tx.add(
+        "facts", key, subject, settled.slot, object_, literal, settled.phrase, settled.key,
+        settled.kind, int(settled.one), settled.rank, int(settled.dated),
+    )  # fmt: skip
     return key
 
 

@@ -193,7 +193,8 @@ def _short(name: str) -> str:
 def _settle_one(
     tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle, event: Stored, speaker: str
 ) -> bool:
-    claim = oriented(claim, lambda key: slots.was_worded(tx, key))
+    if claim.active:
+        claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     subject, mentions = _what_was_wrong(tx, claim, place), list[EdgeDraft]()
     known = naming.exactly_each(tx, list(map(_short, _names(claim))), place.scope)
     if not subject:
