@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -234,8 +235,9 @@ def _sleep(
     told: tuple[str, ...] = ()
     rows, known_at, plan = 0, None, Plan()
     for left in reversed(range(_TRIES)):
-        seen = handle.tenant_row()[4]
-        plan = _planned(handle.view(), each, owner, night)
+        with nullcontext() if each.asks else handle.reading():  # no snapshot is kept while a model thinks
+            seen = handle.tenant_row()[4]
+            plan = _planned(handle.view(), each, owner, night)
         if not plan.changes and plan.waiting == night.waiting:
             break
         try:
