@@ -36,7 +36,7 @@ _BEHIND = 1000
 Progress = Callable[[str, int, int], None]
 
 
-PROFILES = Pass("profiles", "who writes how, with whom, and what befell them", profile)
+PROFILES = Pass("profiles", "who writes how, with whom, and what befell them", profile, by_day=True)
 PASSES: tuple[Pass, ...] = (
     Pass("uses", "what was shown and judged reaches the strength of memories", fold, always=True),
     Pass("surprise", "how much of each new text was new, and what of a life it tells", judge),
@@ -235,7 +235,7 @@ def _sleep(
     told: tuple[str, ...] = ()
     rows, known_at, plan = 0, None, Plan()
     for left in reversed(range(_TRIES)):
-        with nullcontext() if each.asks else handle.reading():  # no snapshot is kept while a model thinks
+        with handle.reading() if each.by_day else nullcontext():
             seen = handle.tenant_row()[4]
             plan = _planned(handle.view(), each, owner, night)
         if not plan.changes and plan.waiting == night.waiting:
