@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,7 +36,7 @@ _BEHIND = 1000
 Progress = Callable[[str, int, int], None]
 
 
-PROFILES = Pass("profiles", "who writes how, with whom, and what befell them", profile)
+PROFILES = Pass("profiles", "who writes how, with whom, and what befell them", profile, by_day=True)
 PASSES: tuple[Pass, ...] = (
     Pass("uses", "what was shown and judged reaches the strength of memories", fold, always=True),
     Pass("surprise", "how much of each new text was new, and what of a life it tells", judge),
@@ -234,8 +235,9 @@ def _sleep(
     told: tuple[str, ...] = ()
     rows, known_at, plan = 0, None, Plan()
     for left in reversed(range(_TRIES)):
-        seen = handle.tenant_row()[4]
-        plan = _planned(handle.view(), each, owner, night)
+        with handle.reading() if each.by_day else nullcontext():
+            seen = handle.tenant_row()[4]
+            plan = _planned(handle.view(), each, owner, night)
         if not plan.changes and plan.waiting == night.waiting:
             break
         try:

@@ -1,7 +1,7 @@
 """A profile: what is believed of a person, how they write, whom they know, what befell them, and why.
 
 Attributes, landmarks and chains are read from the view at its moment; every piece of evidence passes
-it. Counts and style come from the rows that sleep keeps, and the turns since then; where the view is
+it. Counts and style come from the rows that are kept by night and by day, and the turns since then; where the view is
 narrower than those rows (another moment, a world, a run, a filter), the newest turns that it shows
 are counted instead.
 """

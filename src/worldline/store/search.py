@@ -46,7 +46,7 @@ class SearchGround(Struct, frozen=True):
     worlds: int = 0
     """The newest row of the worlds' vectors; 0 where sleep has composed none."""
     profiles: bool = False
-    """Whether there are profiles here, and has been a night."""
+    """Whether there are profiles here, and has been a night, which leaves signals."""
 
 
 def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
@@ -64,7 +64,7 @@ def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
         " WHERE tenant = :t AND uses + useful + wrong > 0) THEN"
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
         " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
-        " AND EXISTS (SELECT 1 FROM sleep WHERE tenant = :t AND pass <> 'profiles')",
+        " AND EXISTS (SELECT 1 FROM scores WHERE tenant = :t)",
         asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
