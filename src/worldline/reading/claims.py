@@ -355,8 +355,9 @@ class _Reader(Terse):
 
     def _is_fiction(self, clause: Clause) -> bool:
         """ "a story in which Klara is a detective"."""
-        head = self.tree.tokens[self.tree.tokens[clause.at].head]
-        return clause.dep in ("relcl", "acl") and head.lemma in _FICTION
+        if clause.dep not in ("relcl", "acl"):
+            return False
+        return any(self.tree.tokens[i].lemma in _FICTION for i in self.tree.above(clause.at))
 
     def _may_be_subject(self, noun: Noun, name: str, clause: Clause) -> bool:
         if not name or (noun.lemma in words("idle_nouns.txt") and not noun.pronoun):

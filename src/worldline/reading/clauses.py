@@ -641,6 +641,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
     if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
         return True
     first = tree.tokens[0]
+    if any(t.low == "dream" and t.dep == "pobj" and tree.tokens[t.head].low == "in" for t in tree.tokens):
+        return True
     if (
         first.low in ("had", "were", "should")
         and first.dep == "aux"
@@ -742,7 +744,7 @@ def _is_gone_to(tree: Tree, at: int) -> bool:
     )
 
 
-_GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody folk".split())
+_GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody everyone everybody folk".split())
 _MEANWHILE = frozenset("while when whilst before after without by".split())
 _LETTING = frozenset("help make let see watch hear have".split())
 

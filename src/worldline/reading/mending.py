@@ -58,6 +58,12 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found[place] = replace(found[place], head=thing)
         elif _is_owning(tokens, place):
             noun = token.head
+            thing = next((i for i, t in enumerate(tokens) if t.head == noun and t.dep == "dobj"), noun)
+            if thing != noun:  # "has type 1 diabetes"
+                found[noun] = replace(found[noun], dep="compound", head=thing)
+                noun = thing
+                found = [replace(t, head=thing) if t.head == token.head and i != thing and t.dep in _OF_VERBS else t
+                         for i, t in enumerate(found)]  # fmt: skip
             found = [replace(t, head=place) if t.head == noun and t.dep in _OF_VERBS else t for t in found]
             found[place] = replace(token, pos="VERB", dep="ROOT", head=place)
             found[noun] = replace(found[noun], dep="dobj", head=place)
@@ -189,12 +195,14 @@ def _numbered(found: list[Token], place: int) -> None:
         place
         and token.tag == "CD"
         and token.dep in ("npadvmod", "dobj", "nummod")
-        and before.dep == "pobj"
+        and before.dep in ("pobj", "dobj")
         and before.tag == "NN"
-        and token.head == found[before.head].head
+        and token.head in (before.head, found[before.head].head)
         and not any(t.head == place for t in found)
     ):
         found[place] = replace(token, dep="nummod", head=place - 1)
+    elif place and token.dep == "appos" and token.head == place - 1 and _CODE.match(token.text):
+        found[place] = replace(token, dep="nummod")  # "Server kestrel-04"
 
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
