@@ -34,7 +34,7 @@ The table saw is a Bosch. | table saw is Bosch
 Games night starts at eight. | Games night starts at eight
 My landlady put the rent up to 870. | rent is 870
 They pushed the audit report back to 2 June. | audit report is scheduled for 2 June
-Great-aunt Ida went to live with my cousin in Graz. | Ida lives in Graz
+Jonna went to live with my cousin in Graz. | Jonna lives with Ana's cousin; Jonna lives in Graz
 I have type 2 diabetes. | Ana has type 2 diabetes
 Server osprey-07 rebooted at 04:10. | Server osprey-07 rebooted at 04:10
 im at the Elbe office | Ana is at Elbe office
