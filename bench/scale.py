@@ -285,7 +285,8 @@ class Scale:
         calls: tuple[tuple[str, int, Callable[..., object], tuple[Any, ...]], ...] = (
             ("list 50", 40, user.list, ()),
             ("stats", 5, user.stats, ()),
-            ("profile", 5, user.context, ()),
+            ("context", 5, user.context, ()),
+            ("profile", 5, user.profile, ("Ana",)),
             ("history of a fact", 5, user.history, (fact,)),
             ("verify", 1, memory.verify, ()),
         )

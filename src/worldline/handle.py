@@ -187,11 +187,13 @@ class Handle(Struct, frozen=True):
             self._follow_up(tx.indexed_nodes)
 
     def _follow_up(self, nodes: Sequence[int]) -> None:
-        """Vectors for new words. The words are safe already, so trouble here is told, not raised."""
+        """What follows from new words. They are safe already, so trouble here is told, not raised."""
         try:
             self.after_write(self, nodes)
         except WorldlineError as error:
-            logging.getLogger("worldline").warning("stored, but without vectors for now: %s", error)
+            logging.getLogger("worldline").warning(
+                "stored, but without what follows from it for now: %s", error
+            )
 
     def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
         if self.clock() > LAST_CLOCK:

@@ -100,6 +100,17 @@ else:
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
 
+_SELDOM = 0xF800_0000
+"""Of new texts, one in 32, spread evenly whatever their numbers have in common, has profiles taken up to it."""
+
+
+def _followed_up(handle: Handle, nodes: Sequence[int]) -> int:
+    """What comes after new texts are safe: their vectors, and now and then what is kept of who speaks."""
+    done = embed_new(handle, nodes)
+    if any(not node * 2_654_435_761 & _SELDOM for node in nodes):
+        night.keep_up(handle)
+    return done
+
 
 class Memory:
     """A handle on one tenant's memory."""
@@ -139,7 +150,7 @@ class Memory:
             dict(BUILT_IN),
             embedder=embedding,
             reranker=reranking,
-            after_write=embed_new,
+            after_write=_followed_up,
         )
         return cls(handle)
 

@@ -64,6 +64,7 @@ class Store(Protocol):
     likeness: Any
     meanings: dict[str, Any]
     common: dict[tuple[int, str], int]
+    spread: dict[int, tuple[int, dict[str, int]]]
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
     waiting: dict[int, Any]

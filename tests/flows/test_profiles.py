@@ -6,14 +6,17 @@ import random
 import pytest
 from click.testing import CliRunner
 
+import worldline.memory
 from worldline import Config, Fact, Memory
+from worldline.consolidate import run
 from worldline.errors import InvalidInput, NotFound
-from worldline.rules.tally import spoken_of
+from worldline.read import profile as profiling
+from worldline.rules.tally import spoken_of, tally
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 
 PLAIN = Config(embedder="none", understand="off")
-NIGHT = ["chains", "grounding", "infer", "profiles"]
+NIGHT = ["surprise", "chains", "grounding", "infer", "profiles"]
 SAID = [
     ("2026-01-05T10:00", "winter", "Ana", "I lost my job at the mill."),
     ("2026-01-05T10:01", "winter", "Ben", "Oh no!!! That is BAD!!!"),
@@ -290,6 +293,109 @@ def test_a_turn_of_tomorrow_waits_for_its_day(memory, clock):
     assert memory.profile("Ana").turns == 5
     assert kinds(memory)[-1] == "marriage"
     assert json.loads(rows(memory)[0][2])["turns"] == 5
+
+
+def test_the_weightiest_landmarks_lead(clock, monkeypatch):
+    """Where more befell somebody than is shown, the weightiest of all are, though lighter ones are not read."""
+    events = ("I visited Oslo.", "I got married!", "I lost my job.", "I bought a house.", "We had a baby.")
+    with Memory.open(":memory:", PLAIN, clock=clock) as memory:
+        for day in range(1, 29):
+            text = f"{events[day % 5]} It was day {day}."
+            memory.remember(text, speaker="Ana", session="s", said_at=f"2026-02-{day:02}")
+        everything = memory.profile("Ana").landmarks
+        monkeypatch.setattr(profiling, "LANDMARKS", 4)
+        best = sorted(everything, key=lambda one: (-one.weight, -one.happened))[:4]
+
+        assert len(everything) == 28
+        assert set(memory.profile("Ana").landmarks) == set(best)
+
+
+# By day ------------------------------------------------------------------------------------------------
+
+
+def counted_anew(memory):
+    """The rows as one night makes them that knows of none before."""
+    store = memory.handle.store
+    with memory.handle.writing():
+        for table in ("profiles", "sleep"):
+            store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": memory.handle.tenant_row().id})
+    memory.consolidate(["profiles"])
+    return rows(memory)
+
+
+def live(memory, chance):
+    """Something that happens to a memory: a correction, an end, an undoing, a forgetting."""
+    chosen = chance.choice(memory.list("Turn").items)
+    what = chance.randrange(5)
+    if what == 0:
+        memory.correct(chosen, content=f"{chosen.content} Kate won the race.")
+    elif what == 1:
+        memory.retire(chosen)
+    elif what == 2:
+        memory.undo(memory.quarantine(chosen, "a rumour"))
+    elif what == 3:
+        memory.forget(chosen, confirm=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_kept_by_day_are_those_of_a_whole_count(clock, monkeypatch, seed):
+    """Whatever is corrected, ended, undone or forgotten between, after the next text the rows are a night's."""
+    monkeypatch.setattr(worldline.memory, "_SELDOM", 0)
+    chance = random.Random(seed)
+    with Memory.open(":memory:", PLAIN, clock=clock) as memory:
+        for user in ("m", "y"):
+            talk(memory.scoped(user=user))
+        for number, (at, session, who, text) in enumerate(SAID):
+            mine = memory.scoped(user=chance.choice("my"), run=chance.choice((None, "r")))
+            live(mine if mine.list("Turn").items else memory, chance)
+            for user in ("m", "y"):
+                memory.scoped(user=user).remember(
+                    f"{text} {number}", speaker=who, session=session, said_at=at
+                )
+        kept = rows(memory)
+
+        assert {row[0] for row in kept} == {"ana", "ben"}
+        assert kept == counted_anew(memory)
+        assert memory.verify().ok
+
+
+def test_a_profile_counts_few_texts_itself(clock, monkeypatch):
+    """Of three hundred texts that nobody has slept over, all but the last few are counted already."""
+    looked = []
+    monkeypatch.setattr(profiling, "tally", lambda said: looked.extend(said) or tally(said))
+    with Memory.open(":memory:", PLAIN, clock=clock) as memory:
+        for start in range(0, 300, 10):
+            said = [
+                {"name": "Ana", "content": f"I walked {n} miles.", "said_at": n}
+                for n in range(start, start + 10)
+            ]
+            memory.remember(messages=said, session=f"s{start}")
+        found = memory.profile("Ana")
+
+        assert found.turns == 300
+        assert len(looked) < 150
+
+
+def test_who_lags_far_behind_is_left_to_a_night(memory, monkeypatch):
+    """Where much is new, no text waits until all of it is counted."""
+    monkeypatch.setattr(worldline.memory, "_SELDOM", 0)
+    monkeypatch.setattr(run, "_BEHIND", 3)
+    memory.remember("Kate came by.", speaker="Ana", session="spring", said_at="2026-03-02T10:00")
+
+    assert rows(memory) == []
+    assert memory.profile("Ana").turns == 5
+
+
+def test_recall_weighs_profiles_from_the_first_night_on(memory, monkeypatch):
+    """Rows that are kept by day change no recall."""
+    when = "When did Ana move to Porto?"
+    before = memory.recall(when)
+    monkeypatch.setattr(worldline.memory, "_SELDOM", 0)
+    memory.remember("Well.", speaker="Zed", session="other", said_at="2026-03-03")
+
+    assert rows(memory)
+    assert [hit.factors for hit in memory.recall(when).hits[:3]] == [hit.factors for hit in before.hits[:3]]
+    assert "profile" not in factors(memory.recall(when))
 
 
 # Causes ----------------------------------------------------------------------------------------------

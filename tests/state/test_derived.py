@@ -14,6 +14,7 @@ from worldline import Memory
 from worldline.config import Config
 from worldline.errors import WorldlineError
 from worldline.model import Fact
+from worldline.store import reindexing
 from worldline.store.schema import TABLES
 from worldline.testing import HashEmbedder
 
@@ -183,3 +184,49 @@ def test_no_lost_row_changes_an_answer_silently(
         except WorldlineError:
             continue
         assert seen or after == before, f"{dict(zip(names, rows[number], strict=True))}"
+
+
+# Descriptions and their checksums ---------------------------------------------------------------------
+
+
+def described(path: Path) -> dict[int, bytes]:
+    """The stored descriptions."""
+    connection = apsw.Connection(str(path))
+    return dict(connection.execute("SELECT node, described FROM texts ORDER BY node"))
+
+
+def test_every_description_has_a_seal_and_is_what_describing_gives(filled: Path) -> None:
+    """What a checksum vouches for is what the text, described anew, would be."""
+    with opened(filled) as m:
+        whole = reindexing.texts(m.handle.store.query, m.handle.tenant_row().id)
+        anew = {text.node: reindexing.described(text)[3] for text in whole}
+    held = described(filled)
+    assert held == {node: anew[node] for node in held}
+    assert all(blob[:1] == b"\x97" for blob in held.values())
+
+
+def test_a_sound_description_of_another_text_is_found_out(filled: Path, tmp_path: Path) -> None:
+    """A checksum is of the text too: two descriptions that changed places are told."""
+    path = Path(shutil.copy(filled, tmp_path / "m.db"))
+    (one, first), (other, second) = [
+        item for item in described(path).items() if item[1] != described(path)[min(described(path))]
+    ][:2]
+    sql(path, "UPDATE texts SET described = ? WHERE node = ?", (first, other))
+    sql(path, "UPDATE texts SET described = ? WHERE node = ?", (second, one))
+    with opened(path) as m:
+        assert [damage.what for damage in m.verify().damage] == ["it is not that of its text"]
+
+
+def test_descriptions_without_a_seal_are_made_anew_to_compare(filled: Path, tmp_path: Path) -> None:
+    """An older file has none, and is as sound; a change in one of its descriptions is found all the same."""
+    path = Path(shutil.copy(filled, tmp_path / "m.db"))
+    bare = {node: b"\x96" + blob[1:-5] for node, blob in described(path).items()}
+    for node, blob in bare.items():
+        sql(path, "UPDATE texts SET described = ? WHERE node = ?", (blob, node))
+    with opened(path) as m:
+        assert m.verify().ok
+    node, blob = next(iter(bare.items()))
+    changed_blob = blob[:3] + bytes([blob[3] ^ 1]) + blob[4:]
+    sql(path, "UPDATE texts SET described = ? WHERE node = ?", (changed_blob, node))
+    with opened(path) as m:
+        assert not m.verify().ok

@@ -114,6 +114,8 @@ class Pass(Struct, frozen=True):
     """Time alone gives it something to do, even where nothing is new."""
     asks: bool = False
     """It may ask a model, so it is never planned under the write lock."""
+    by_day: bool = False
+    """It also runs while others write, threads of this process among them, so it is planned in one snapshot."""
 
 
 class PassDone(Struct):

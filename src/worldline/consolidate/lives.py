@@ -15,7 +15,6 @@ from msgspec import Struct
 from worldline.consolidate.changes import Change, NewRows, Night, Plan
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.style import counted, packed, unpacked
 from worldline.rules.tally import DECODER, ENCODER, SaidWords, Tally, combined, tally
 from worldline.store.nights import profiles, turns_by, voices_around
@@ -25,8 +24,6 @@ from worldline.text import fold
 if TYPE_CHECKING:
     from worldline.rules.style import Counts
 
-LANDMARK = "landmark"
-
 
 class _Row(Struct, frozen=True):
     tally: Tally
@@ -34,21 +31,16 @@ class _Row(Struct, frozen=True):
 
 
 def profile(view: View, night: Night) -> Plan:
-    """The rows of everybody of whom something is new, and the landmarks among the new texts."""
+    """The rows of everybody of whom something is new."""
     turns = night.news.of("Turn")
     ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
     closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
     fresh = {item.line for item in turns} - closed
     again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
     new: dict[str, list[SaidWords]] = {}
-    scores: list[tuple[int, int, str, float]] = []
     for turn in spoken(view, {*fresh, *closed}):
-        said = _said(turn)
-        if said.told:
-            scores.append((view.tenant, turn.node, LANDMARK, strength(said.told)))
-        new.setdefault(turn.speaker, []).append(said)
-    changes: list[Change] = [NewRows("scores", tuple(scores))] if scores else []
-    return Plan((*changes, *_rows(view, night.scope, new, again)), ahead)
+        new.setdefault(turn.speaker, []).append(_said(turn))
+    return Plan(tuple(_rows(view, night.scope, new, again)), ahead)
 
 
 def _rows(
@@ -71,7 +63,7 @@ def _same(one: _Row, other: _Row) -> bool:
 
 
 def _said(turn: Spoken) -> SaidWords:
-    return SaidWords(turn.line, turn.text, turn.said_at, turn.answers, landmarks(turn.text))
+    return SaidWords(turn.line, turn.text, turn.said_at, turn.answers)
 
 
 def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[SaidWords]) -> _Row:

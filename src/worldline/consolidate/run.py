@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,21 +28,25 @@ from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import View
 from worldline.store import nights, registry
+from worldline.write.embed import embed_new
 
 _TRIES = 3
+_BEHIND = 1000
+"""Whoever lags by more changesets than this is left to a night."""
 Progress = Callable[[str, int, int], None]
 
 
+PROFILES = Pass("profiles", "who writes how, with whom, and what befell them", profile, by_day=True)
 PASSES: tuple[Pass, ...] = (
     Pass("uses", "what was shown and judged reaches the strength of memories", fold, always=True),
-    Pass("surprise", "how much of each new text was new", judge),
+    Pass("surprise", "how much of each new text was new, and what of a life it tells", judge),
     Pass("chains", "what texts say caused what", chain),
     Pass("redundancy", "facts that say the same become one, with all evidence", merge),
     Pass("contradictions", "what cannot hold at the same time, joined and shown", contradict),
     Pass("grounding", "what has lost its evidence is kept back", ground),
     Pass("infer", "causes of causes and types of types", infer),
     Pass("funnel", "traces become units, and units crystals", promote),
-    Pass("profiles", "who writes how, with whom, and what befell them", profile),
+    PROFILES,
     Pass("topics", "stretches of talk that belong together, and the ways between them", topics),
     Pass("summaries", "one summary for each world, citing what it says", summarise, asks=True),
     Pass("compose", "the vectors of worlds, from what they contain", compose),
@@ -149,6 +154,30 @@ def _verb(each: Pass) -> str:
     return f"sleep {each.name}"
 
 
+# By day ---------------------------------------------------------------------------------------------
+
+
+def keep_up(handle: Handle) -> None:
+    """Profiles, while people talk: the pass takes in what is new of whoever writes here, if that is not much."""
+    if not handle.moment.is_now:
+        return
+    home = _home(handle.scopes)
+    whole = replace(handle, scopes=(), session=None, world=0, after_write=embed_new)
+    with whole.reading() as tenant:
+        view = whole.view(tenant)
+        stands = nights.stands(view, PROFILES.name, (home.key, nights.EVERYBODY))
+        everybody = stands.get(nights.EVERYBODY, nights.Stand())
+        stood = stands.get(home.key, everybody)
+        since = max(stood.cursor, everybody.cursor)
+        if tenant.sequence - since > _BEHIND:
+            return
+        owner = next((o for o in owners(view.bind(scope=handle.scope)) if o.key == home.key), home)
+        fresh = NightFeed().news(view, since, tenant.sequence, _verb(PROFILES))
+    mine = fresh.divided(dict.fromkeys(owner.scopes, owner.key)).get(owner.key)
+    if mine:
+        _sleep(whole, PROFILES, owner, (mine, stood.waiting), False)
+
+
 # Whose memories -------------------------------------------------------------------------------------
 
 
@@ -166,18 +195,21 @@ def owners(view: View) -> list[Owner]:
     if any((view.scope.user, view.scope.agent, view.scope.app)):
         view = view.bind(scope=replace(view.scope, run=None))
     found = nights.members(view) if view.scope.bound() else {0: [], **nights.members(view)}
-    grouped: dict[tuple[Scope, ...], list[int]] = {}
+    grouped: dict[Owner, list[int]] = {}
     for whole, scopes in sorted(found.items()):
-        own = {_without_run(scope) for scope in scopes if scope.bound()}
-        grouped.setdefault(tuple(sorted(own, key=registry.scope_key)), []).append(whole)
-    return [
-        Owner("|".join(map(registry.scope_key, home)), tuple(wholes), home)
-        for home, wholes in grouped.items()
-    ]
+        grouped.setdefault(_home(scopes), []).append(whole)
+    return [replace(owner, scopes=tuple(wholes)) for owner, wholes in grouped.items()]
 
 
 def _without_run(scope: Scope) -> Scope:
     return replace(scope, run=None) if scope.user or scope.agent or scope.app else scope
+
+
+def _home(scopes: Sequence[Scope]) -> Owner:
+    """The owner of what is written in these scopes, so far without scope sets."""
+    own = {_without_run(scope) for scope in scopes if scope.bound()}
+    home = tuple(sorted(own, key=registry.scope_key))
+    return Owner("|".join(map(registry.scope_key, home)), (), home)
 
 
 def home_of(handle: Handle, owner: Owner) -> int:
@@ -203,8 +235,9 @@ def _sleep(
     told: tuple[str, ...] = ()
     rows, known_at, plan = 0, None, Plan()
     for left in reversed(range(_TRIES)):
-        seen = handle.tenant_row()[4]
-        plan = _planned(handle.view(), each, owner, night)
+        with handle.reading() if each.by_day else nullcontext():
+            seen = handle.tenant_row()[4]
+            plan = _planned(handle.view(), each, owner, night)
         if not plan.changes and plan.waiting == night.waiting:
             break
         try:

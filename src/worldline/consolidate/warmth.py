@@ -19,7 +19,9 @@ from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Node, Scorer
 from worldline.ports import View
+from worldline.reading.voices import role_of
 from worldline.rules.describe import INSTRUCTS, OF_ME, PREFERS
+from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
@@ -44,11 +46,11 @@ from worldline.store.strengths import (
 
 # How new a text was ===================================================================================
 
-SURPRISE = "surprise"
+SURPRISE, LANDMARK = "surprise", "landmark"
 
 
 def judge(view: View, night: Night) -> Plan:
-    """The surprise of every new text.
+    """The surprise of every new text, and how much of a landmark it is where a person tells one.
 
     A token was new with a text if the first text of the same owner that has it is this one; the words
     index answers that with one step a token, whatever the store holds.
@@ -56,12 +58,17 @@ def judge(view: View, night: Night) -> Plan:
     nodes = sorted({item.node for item in night.news.of("Turn") if not item.closed})
     if not nodes:
         return Plan()
-    marks = {node: fingerprints(text) for node, text in nights.whole_texts(view, nodes).items()}
+    texts = nights.whole_texts(view, nodes)
+    marks = {node: fingerprints(text) for node, (_, text) in texts.items()}
     first = nights.first_with(view, {token for mark in marks.values() for token in mark.tokens})
     rows = []
     for node, mark in marks.items():
         new = [token for token in mark.tokens if first.get(token, node) >= node]
         rows.append((view.tenant, node, SURPRISE, round(surprise(mark, new), 4)))
+    told = {
+        node: landmarks(text) for node, (name, text) in texts.items() if name and role_of(name) != "assistant"
+    }
+    rows += [(view.tenant, node, LANDMARK, strength(found)) for node, found in told.items() if found]
     return Plan((NewRows("scores", tuple(rows)),))
 
 

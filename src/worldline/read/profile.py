@@ -1,7 +1,7 @@
 """A profile: what is believed of a person, how they write, whom they know, what befell them, and why.
 
 Attributes, landmarks and chains are read from the view at its moment; every piece of evidence passes
-it. Counts and style come from the rows that sleep keeps, and the turns since then; where the view is
+it. Counts and style come from the rows that are kept by night and by day, and the turns since then; where the view is
 narrower than those rows (another moment, a world, a run, a filter), the newest turns that it shows
 are counted instead.
 """
@@ -34,6 +34,7 @@ from worldline.rules.tally import DECODER, Met, SaidWords, Tally, combined, tall
 from worldline.store import people
 from worldline.store.facts import Ascribed, about
 from worldline.store.turns import how_many, newest_of, spoken
+from worldline.store.words import spread
 from worldline.text import content_words, fold, words
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 RECENT = 2000
 """So many turns are counted where no row of sleep's fits the view, the newest."""
-SAMPLE = 300
+SAMPLE = 200
 """So many turns are looked at for the words somebody uses more than others; of partners so many new ones count."""
 SPEAKERS, PARTNERS = 500, 10
 """So many people are read of what sleep keeps; of so many partners, what they said since."""
@@ -128,7 +129,6 @@ def profile(view: View, who: Person) -> Profile:
     """Everything that may be seen of a person here."""
     rows = _rows(view, who)
     own = combined([rows.tallies[one] for one in who.speakers if one in rows.tallies])
-    told = _told_of(rows, who)
     return Profile(
         who.name,
         tuple(sorted(who.called)),
@@ -138,7 +138,7 @@ def profile(view: View, who: Person) -> Profile:
         _attributes(view, who),
         _style(view, who, own, rows) if own.turns else None,
         _relations(view, who, own, rows),
-        milestones(view, [marker for marker, _ in told], who),
+        _weightiest(view, _told_of(rows, who), who),
         chains(view, own.reasons),
     )
 
@@ -260,7 +260,8 @@ def telling(view: View, texts: Sequence[str], most: int) -> tuple[str, ...]:
             if token in shapes:
                 shapes[token][word.lower()] += times
     tokens = [token for token, written in shapes.items() if written and not _is_name(written)]
-    everywhere, total = view.frequencies(tokens), how_many(view)
+    total = how_many(view)
+    everywhere = spread(view, tokens, total)
     worth = {t: _worth(often[t], len(texts), everywhere.get(t, 0), total) for t in tokens}
     best = sorted(tokens, key=lambda token: (-worth[token], token))[:most]
     return tuple(shapes[token].most_common(1)[0][0] for token in best)
@@ -351,19 +352,34 @@ def _as_written(view: View, name: str, text: str) -> str:
 # Landmarks -------------------------------------------------------------------------------------------
 
 
-def _told_of(rows: ProfileRows, who: Person) -> list[tuple[int, str]]:
-    """(lineage, kind) of the landmarks that the person tells, or that others tell of them by name."""
-    found = set()
+def _told_of(rows: ProfileRows, who: Person) -> dict[int, float]:
+    """Lineage → weight of the landmarks that the person tells, or that others tell of them by name."""
+    found: dict[int, float] = {}
     for speaker, theirs in rows.tallies.items():
-        for kind, markers in theirs.landmarks.items():
-            for marker in markers:
-                if speaker in who.speakers or who.called & set(words(marker.of.lower())):
-                    found.add((marker.line, kind))
-    return sorted(found)
+        for marker in (one for markers in theirs.landmarks.values() for one in markers):
+            if speaker in who.speakers or who.called & set(words(marker.of.lower())):
+                found[marker.line] = max(marker.weight, found.get(marker.line, 0.0))
+    return found
 
 
-def milestones(view: View, lines: Collection[int], who: Person | None = None) -> tuple[Milestone, ...]:
+def _weightiest(view: View, told: Mapping[int, float], who: Person) -> tuple[Milestone, ...]:
+    """The same landmarks as of all these texts; the lighter ones are not read where the others are enough."""
+    ordered = sorted(told, key=lambda line: (-told[line], line))
+    found: list[Milestone] = []
+    for start in range(0, len(ordered), 2 * LANDMARKS):
+        some = ordered[start : start + 2 * LANDMARKS]
+        found += _milestones(view, some, who)
+        if sum(one.weight > told[some[-1]] for one in found) >= LANDMARKS:
+            break
+    return _in_order(found)
+
+
+def milestones(view: View, lines: Collection[int]) -> tuple[Milestone, ...]:
     """The landmarks that these texts tell, as they may be seen, in the order in which they happened."""
+    return _in_order(_milestones(view, lines))
+
+
+def _milestones(view: View, lines: Collection[int], who: Person | None = None) -> list[Milestone]:
     found = []
     for node in view.visible(sorted(set(lines))):
         for mark in landmarks(node.content):
@@ -376,6 +392,11 @@ def milestones(view: View, lines: Collection[int], who: Person | None = None) ->
                         mark.kind, at, mark.of, sentence, mark.weight, node.name, node.valid.start, node.id
                     )
                 )
+    return found
+
+
+def _in_order(found: Iterable[Milestone]) -> tuple[Milestone, ...]:
+    """The weightiest, as they happened."""
     best = sorted(found, key=lambda one: (-one.weight, -one.happened, one.evidence, one.kind))[:LANDMARKS]
     return tuple(sorted(best, key=lambda one: (one.happened, one.evidence, one.kind)))
 

@@ -70,7 +70,21 @@ class Template(Struct, frozen=True):
     family: Family
     wh: str
     content: frozenset[str]
-    bare: re.Pattern[str]
+    said: str
+
+    @property
+    def bare(self) -> re.Pattern[str]:
+        """Its whole wording, made when a question may be meant by it."""
+        return _whole(self.said)
+
+
+@cache
+def _whole(said: str) -> re.Pattern[str]:
+    parts = [
+        "[^ ]+(?: [^ ]+){0,3}" if w == "s" else "[^ ]+(?: [^ ]+){0,2} 's" if w == "S's" else re.escape(w)
+        for w in said.split()
+    ]
+    return re.compile(" ".join(parts))
 
 
 @cache
@@ -82,14 +96,6 @@ def templates() -> tuple[Template, ...]:
             low = said.lower().replace("s's", "S's").split()
             wh = next((w for w in low if w in WH), "")
             content = frozenset(stem(w) for w in low if not is_idle(w) and w not in ("s", "S's"))
-            parts = [
-                "[^ ]+(?: [^ ]+){0,3}"
-                if w == "s"
-                else "[^ ]+(?: [^ ]+){0,2} 's"
-                if w == "S's"
-                else re.escape(w)
-                for w in low
-            ]
             if wh:
-                found.append(Template(family, wh, content, re.compile(" ".join(parts))))
+                found.append(Template(family, wh, content, " ".join(low)))
     return tuple(found)

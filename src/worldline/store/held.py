@@ -65,6 +65,8 @@ class Held:
         """Vectors of names that were compared."""
         self.common: dict[tuple[int, str], int] = {}
         """Words that many texts hold, with a count of some time ago: counting them again costs the most."""
+        self.spread: dict[int, tuple[int, dict[str, int]]] = {}
+        """How many texts a tenant had, and in how many of them very common words stood, when they were counted."""
         self.shares: dict[tuple[int, str], Share] = {}
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.counts: dict[Any, Any] = {}
@@ -85,6 +87,7 @@ class Held:
         self.likeness = None
         self.meanings.clear()
         self.common.clear()
+        self.spread.clear()
         self.shares.clear()
         self.counts.clear()
         self.waiting.clear()

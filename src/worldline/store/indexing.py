@@ -6,6 +6,7 @@ All of it is derived from the text and can be made again; it commits with the ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from zlib import crc32
 
 import msgspec
 
@@ -79,7 +80,7 @@ class Indexing(SqlView):
         self._dirty = True
         self.rows["texts"].append(
             (key, self.tenant, session, position, fold(draft.name) if turn else "",
-             role_of(draft.name) if turn else "people", draft.valid.start if turn else None, described)
+             role_of(draft.name) if turn else "people", draft.valid.start if turn else None, sealed(draft, described))
         )  # fmt: skip
 
     def _seat(self, key: int, line: int, draft: NodeDraft) -> tuple[int, int]:
@@ -166,8 +167,8 @@ def searchable(draft: NodeDraft) -> list[str]:
     """The texts under which a memory is found: its name and words, passage by passage."""
     content = draft.content
     name = "" if draft.type == "Turn" and role_of(draft.name) != "people" else draft.name
-    caption = draft.metadata.get("caption") if draft.metadata else None
-    tail = f" {caption}" if isinstance(caption, str) else ""
+    caption = _caption(draft)
+    tail = f" {caption}" if caption else ""
     if len(content) <= PASSAGE:
         return [f"{name} {content}{tail}"]
     parts = [f"{name} {content[start:end]}" for start, end in passages(content)]
@@ -189,5 +190,31 @@ def described_draft(draft: NodeDraft) -> Described:
     """A memory as scoring sees it."""
     content, turn = draft.content[:DESCRIBED], draft.type == "Turn"
     speaker = draft.name if not turn or role_of(draft.name) == "people" else ""
-    caption = draft.metadata.get("caption")
-    return describe(content, speaker, draft.valid.start, caption if isinstance(caption, str) else "")
+    return describe(content, speaker, draft.valid.start, _caption(draft))
+
+
+def _caption(draft: NodeDraft) -> str:
+    caption = draft.metadata.get("caption") if draft.metadata else None
+    return caption if isinstance(caption, str) else ""
+
+
+_BARE, _SEALED, _SEAL = b"\x96", b"\x97", b"\xce"
+"""MessagePack: a list of six, one of seven, and a number of four bytes."""
+
+
+def sealed(draft: NodeDraft, described: bytes) -> bytes:
+    """A description, and as one more number, which readers pass over, a checksum of it and of what it describes."""
+    if described[:1] != _BARE:
+        return described
+    return _SEALED + described[1:] + _SEAL + _checksum(draft, described[1:])
+
+
+def has_its_seal(draft: NodeDraft, stored: bytes) -> bool:
+    """Whether a description is the one that was once made of this text."""
+    known = stored[:1] == _SEALED and stored[-5:-4] == _SEAL
+    return known and stored[-4:] == _checksum(draft, stored[1:-5])
+
+
+def _checksum(draft: NodeDraft, described: bytes) -> bytes:
+    of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{_caption(draft)}\0{draft.content}"
+    return crc32(described, crc32(of.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")

@@ -38,11 +38,13 @@ class Stand(Struct, frozen=True):
     waiting: tuple[int, ...] = ()
 
 
-def stands(view: View, name: str) -> dict[str, Stand]:
-    """Where a pass stands, by owner."""
+def stands(view: View, name: str, whose: Collection[str] | None = None) -> dict[str, Stand]:
+    """Where a pass stands, by owner (these, or all)."""
+    some = "" if whose is None else " AND owner IN (SELECT value FROM json_each(:whose))"
     rows = view.query(
-        "SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name ORDER BY owner", name=name
-    )
+        f"SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name{some} ORDER BY owner",
+        name=name, whose=orjson.dumps(list(whose or ())).decode(),
+    )  # fmt: skip
     return {owner: Stand(cursor, _numbers(state)) for owner, cursor, state in rows}
 
 
@@ -320,14 +322,14 @@ def _owned(view: View) -> list[str]:
     return list(dict.fromkeys(tokens))
 
 
-def whole_texts(view: View, nodes: Collection[int]) -> dict[int, str]:
-    """The whole texts of these versions."""
+def whole_texts(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Who said these versions, and their whole texts."""
     rows = view.query(
-        "SELECT n.id, n.content FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+        "SELECT n.id, n.name, n.content FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
         " ORDER BY n.id",
         among=listed(sorted(nodes)),
     )
-    return dict(rows)
+    return {node: (name, content) for node, name, content in rows}
 
 
 # Scorers of somebody's own ------------------------------------------------------------------------------

@@ -111,9 +111,9 @@ def speakers(view: View) -> list[str]:
 def written(view: View, speaker: str) -> str:
     """A speaker's name as it was first written; empty for nobody."""
     parts = (
-        f"SELECT * FROM (SELECT {place} AS place, n.name FROM (SELECT x.node FROM {table} x WHERE x.tenant = :t"
-        f" AND x.speaker = :speaker LIMIT {_SPELLINGS}) t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node"
-        " ORDER BY t.node LIMIT 1) s"
+        f"SELECT {place} AS place, n.name FROM (SELECT min(f.node) AS node FROM (SELECT x.node FROM {table} x"
+        f" WHERE x.tenant = :t AND x.speaker = :speaker LIMIT {_SPELLINGS}) f) t"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node"
         for place, table in enumerate(TABLES)
     )
     rows = view.query(f"{' UNION ALL '.join(parts)} ORDER BY 1 LIMIT 1", speaker=speaker)

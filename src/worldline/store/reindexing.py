@@ -19,7 +19,15 @@ from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.reading.voices import role_of
 from worldline.store import cold, erasing, nights, words
-from worldline.store.indexing import UNDESCRIBED, described_draft, is_silent, sizes, words_of
+from worldline.store.indexing import (
+    UNDESCRIBED,
+    described_draft,
+    has_its_seal,
+    is_silent,
+    sealed,
+    sizes,
+    words_of,
+)
 from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE, block_key
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
@@ -29,6 +37,8 @@ from worldline.text import fold
 
 Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")
+_AT_ONCE = 2000
+"""Vectors that are looked at together."""
 
 
 class IndexedText(NamedTuple):
@@ -91,19 +101,47 @@ class Fault(NamedTuple):
     what: str
 
 
-def faults(query: Query, tenant: int, language: str) -> Iterator[Fault]:
-    """What of the words, descriptions and counts is not what the texts say; each kind once."""
-    everything = list(texts(query, tenant))
-    whose = owners(query, tenant)
-    indexed = [
-        row
-        for text in everything
-        if not is_silent(text.draft.type, text.draft.made)
-        for row in words_of(text.node, text.draft, whose.get(text.node, f"t{tenant}"), language)
-    ]
-    yield from _wrong_words(query, tenant, indexed)
-    yield from _wrong_texts(query, tenant, everything)
-    yield from _wrong_vectors(query, tenant, {row[0] for row in indexed})
+class Derived:
+    """What texts should have been made into, gathered in one look at all of them."""
+
+    def __init__(self, query: Query, tenant: int, language: str) -> None:
+        self._query, self._tenant = query, tenant
+        self._placed = _placed(query, tenant)
+        self._lost, self._wrong = 0, dict[str, Fault]()
+        self._words: list[Fault] | None = None
+        self.indexed: list[tuple[int, str, str, str]] = []
+        whose = owners(query, tenant)
+        for text in texts(query, tenant):
+            if not is_silent(text.draft.type, text.draft.made):
+                owner = whose.get(text.node, f"t{tenant}")
+                self.indexed += words_of(text.node, text.draft, owner, language)
+            self._look(text)
+
+    def _look(self, text: IndexedText) -> None:
+        """Compares its description and place; of each table the first that is wrong is told."""
+        held = self._placed.pop(text.node, None)
+        if held is None:
+            if text.draft.type == "Turn":
+                self._lost = self._lost or text.node
+        elif held[0] not in self._wrong and (what := _mistaken(text, held)):
+            self._wrong[held[0]] = Fault(f"description of node row {text.node}", what)
+
+    def wrong_words(self) -> list[Fault]:
+        """What of the words index is not what the texts say; compared once."""
+        if self._words is None:
+            self._words = list(_wrong_words(self._query, self._tenant, self.indexed))
+        return self._words
+
+    def others(self) -> Iterator[Fault]:
+        """What of descriptions, places and vectors is not; each kind once."""
+        if self._lost:
+            where = f"description of node row {self._lost}"
+            yield Fault(where, "it is missing, and with it its place in its session")
+        for node, (table, *_) in self._placed.items():  # whose text there is not
+            self._wrong.setdefault(table, Fault(f"description of node row {node}", _NOT_ITS))
+        yield from self._wrong.values()
+        yield from _wrong_seats(self._query, self._tenant)
+        yield from _wrong_vectors(self._query, self._tenant, {row[0] for row in self.indexed})
 
 
 def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, str]]) -> Iterator[Fault]:
@@ -133,28 +171,31 @@ def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, 
         yield Fault("the words index", "the tenant's counts are not those of the texts")
 
 
-def _wrong_texts(query: Query, tenant: int, everything: list[IndexedText]) -> Iterator[Fault]:
-    by_node = {text.node: text for text in everything}
-    for lost in _without_place(query, tenant, everything)[:1]:
-        yield Fault(
-            f"description of node row {lost.node}", "it is missing, and with it its place in its session"
-        )
-    for table in ("texts", "cold_texts"):
-        for node, session, position, *rest in query(
+_NOT_ITS, _NOT_HERE = "it is not that of its text", "its place is not that of its text"
+
+
+def _placed(query: Query, tenant: int) -> dict[int, Row]:
+    """The descriptions of all texts, each with its table first, then its place."""
+    return {
+        node: (table, *rest)
+        for table in ("cold_texts", "texts")
+        for node, *rest in query(
             f"SELECT node, session, position, speaker, role, said_at, described FROM {table} WHERE tenant = :t"
             " ORDER BY node",
             {"t": tenant},
-        ):
-            text = by_node.get(node)
-            if text is None or (*rest[:3], bytes(rest[3])) != described(text):
-                yield Fault(f"description of node row {node}", "it is not that of its text")
-                break
-            seat = (text.world or node) if text.draft.type == "Turn" else (text.draft.world or node)
-            alone = text.draft.type != "Turn" or not text.world
-            if session != seat or (alone and position != -2 * node) or (not alone and position < 0):
-                yield Fault(f"description of node row {node}", "its place is not that of its text")
-                break
-    yield from _wrong_seats(query, tenant)
+        )
+    }
+
+
+def _mistaken(text: IndexedText, held: Row) -> str:
+    """What is wrong with the description of a text; empty where nothing is."""
+    _, session, position, *rest = held
+    if not _is_described(text, (*rest[:3], bytes(rest[3]))):
+        return _NOT_ITS
+    seat = (text.world or text.node) if text.draft.type == "Turn" else (text.draft.world or text.node)
+    alone = text.draft.type != "Turn" or not text.world
+    astray = session != seat or (alone and position != -2 * text.node) or (not alone and position < 0)
+    return _NOT_HERE if astray else ""
 
 
 def _without_place(query: Query, tenant: int, everything: list[IndexedText]) -> list[IndexedText]:
@@ -179,19 +220,30 @@ def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
     for session, position, node in rows:
         before = last.get(session, -1)
         if position <= before or (position != before + 1 and not erased):
-            yield Fault(f"description of node row {node}", "its place is not that of its text")
+            yield Fault(f"description of node row {node}", _NOT_HERE)
             return
         last[session] = position
 
 
+def _is_described(text: IndexedText, held: tuple[Any, ...]) -> bool:
+    """Whether a stored description is its text's: its checksum says so, or the text described anew."""
+    if has_its_seal(text.draft, held[3]):
+        return held[:3] == _seen(text.draft)
+    return held == (*_seen(text.draft), msgspec.msgpack.encode(described_draft(text.draft)))
+
+
 def described(text: IndexedText) -> tuple[Any, ...]:
     """(speaker, role, moment, description) of a text, as recall reads them."""
-    draft, turn = text.draft, text.draft.type == "Turn"
+    draft = text.draft
+    return *_seen(draft), sealed(draft, msgspec.msgpack.encode(described_draft(draft)))
+
+
+def _seen(draft: NodeDraft) -> tuple[Any, ...]:
+    turn = draft.type == "Turn"
     return (
         fold(draft.name) if turn else "",
         role_of(draft.name) if turn else "people",
         draft.valid.start if turn else None,
-        msgspec.msgpack.encode(described_draft(draft)),
     )
 
 
@@ -205,22 +257,27 @@ def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tu
     import numpy as np
 
     held = [
-        (table, row, passage, bytes(vector))
+        (table, *row)
         for table in ("embeddings", "cold_embeddings")
-        for row, passage, vector in query(
+        for row in query(
             f"SELECT id, passage, vector FROM {table} WHERE tenant = :t ORDER BY id", {"t": tenant}
         )
     ]
-    if not held:
-        return []
-    usual = Counter(len(vector) for *_, vector in held).most_common(1)[0][0]
+    usual = Counter(len(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
+    if not usual or usual % 2:
+        return [(table, row) for table, row, *_ in held]
     bad = []
-    for table, row, passage, vector in held:
-        numbers = np.frombuffer(vector, np.float16).astype(np.float64) if len(vector) == usual else None
-        norm = float("nan") if numbers is None else float(numbers @ numbers)
-        lost = rows is not None and passage not in rows
-        if lost or not 0.9 < norm < 1.1:
-            bad.append((table, row))
+    for start in range(0, len(held), _AT_ONCE):
+        some = held[start : start + _AT_ONCE]
+        joined = b"".join(vector if len(vector) == usual else bytes(usual) for *_, vector in some)
+        numbers = np.frombuffer(joined, np.float16).reshape(len(some), -1).astype(np.float64)
+        norms = np.einsum("ij,ij->i", numbers, numbers)
+        fine = (norms > 0.9) & (norms < 1.1)
+        bad += [
+            (table, row)
+            for (table, row, passage, _), whole in zip(some, fine.tolist(), strict=True)
+            if not whole or (rows is not None and passage not in rows)
+        ]
     return bad
 
 

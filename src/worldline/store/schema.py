@@ -259,7 +259,7 @@ INDEXES: dict[str, str] = {
     "events_pending": "INDEX events_pending ON events (tenant, node) WHERE state = 'pending'",
     "embeddings_passage": "UNIQUE INDEX embeddings_passage ON embeddings (tenant, passage)",
     "texts_session": "INDEX texts_session ON texts (tenant, session, position)",
-    "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker)",
+    "texts_speaker": "INDEX texts_speaker ON texts (tenant, speaker, node)",
     "facts_subject": "INDEX facts_subject ON facts (tenant, subject, predicate, node)",
     "facts_key": "INDEX facts_key ON facts (tenant, key) WHERE key <> predicate",
     "facts_predicate": "INDEX facts_predicate ON facts (tenant, predicate, node)",
@@ -285,7 +285,7 @@ INDEXES: dict[str, str] = {
     "strengths_used": "INDEX strengths_used ON strengths (tenant, line) WHERE uses + useful + wrong > 0",
     "composed_made": "INDEX composed_made ON composed (tenant, made)",
     "cold_texts_session": "INDEX cold_texts_session ON cold_texts (tenant, session, position)",
-    "cold_texts_speaker": "INDEX cold_texts_speaker ON cold_texts (tenant, speaker)",
+    "cold_texts_speaker": "INDEX cold_texts_speaker ON cold_texts (tenant, speaker, node)",
     "cold_embeddings_passage": "UNIQUE INDEX cold_embeddings_passage ON cold_embeddings (tenant, passage)",
 }
 

@@ -45,7 +45,7 @@ class SearchGround(Struct, frozen=True):
     worlds: int = 0
     """The newest row of the worlds' vectors; 0 where sleep has composed none."""
     profiles: bool = False
-    """Whether sleep keeps profiles here."""
+    """Whether there are profiles here, and has been a night, which leaves signals."""
 
 
 def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
@@ -62,7 +62,8 @@ def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
         " CASE WHEN EXISTS (SELECT 1 FROM scores WHERE tenant = :t) OR EXISTS (SELECT 1 FROM strengths"
         " WHERE tenant = :t AND uses + useful + wrong > 0) THEN"
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
-        " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)",
+        " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
+        " AND EXISTS (SELECT 1 FROM scores WHERE tenant = :t)",
         asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]

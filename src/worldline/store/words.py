@@ -64,6 +64,8 @@ _FEW = 200
 """A list this many times longer than the texts wanted from it is not read whole."""
 _SHORT = 2_000
 """Lists of at most so many postings come with the counts."""
+_COMMON = 200
+"""A word that more texts hold is common: how many they are need not be counted at every look."""
 _ASKED = 400
 """Of more terms than this only the counts are wanted: nobody asks a question with so many."""
 _MORE = 10
@@ -170,6 +172,17 @@ def counts(view: View, tokens: Collection[str]) -> dict[str, int]:
         if count:
             counted[wanted[form]] = max(count, counted.get(wanted[form], 0))
     return counted
+
+
+def spread(view: View, tokens: Collection[str], texts: int) -> dict[str, int]:
+    """The same; of words that very many texts hold, an earlier count will do until there are a twentieth more."""
+    size, known = view.store.spread.get(view.tenant, (0, {}))
+    if not size <= texts <= size * 1.05:
+        size, known = texts, {}
+    counted = counts(view, [token for token in tokens if token not in known])
+    known |= {token: count for token, count in counted.items() if count > _COMMON}
+    view.store.spread[view.tenant] = size, known
+    return counted | known
 
 
 def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0) -> Counts:

@@ -75,10 +75,10 @@ def _plain(items: Iterable[T], kind: type[T], secrets: list[str]) -> Iterator[T]
     """What is to be loaded, without secrets; what hundreds together give no hint of is looked for in none of them."""
     each = _all(items, kind)
     while some := list(islice(each, _TOGETHER)):
-        shapes = likely([text for item in some for text in _texts(item) or ()])
-        for item in some:
-            texts = _texts(item)
-            if texts is None or any(redact(text, shapes)[1] for text in texts):
+        held = [_texts(item) for item in some]
+        shapes = likely([text for texts in held for text in texts or ()])
+        for item, texts in zip(some, held, strict=True):
+            if texts is None or (shapes and texts and any(redact(text, shapes)[1] for text in texts)):
                 item, found = screened(item)
                 secrets += found
             yield item
