@@ -117,7 +117,7 @@ def test_a_damaged_parser_is_told_and_breaks_nothing(db: str, monkeypatch: pytes
 
     monkeypatch.setattr(parser, "_loaded", damaged)
     monkeypatch.setattr(parser, "_TROUBLE", [])
-    parser._pipeline.cache_clear()
+    parser._loaded_once.cache_clear()
     try:
         run(db, "add", "I live in Berlin.")
         assert "I live in Berlin." in run(db, "recall", "Where do I live?").stdout
@@ -125,7 +125,7 @@ def test_a_damaged_parser_is_told_and_breaks_nothing(db: str, monkeypatch: pytes
         assert "install it again" in told
         assert "1 read by records only" in told
     finally:
-        parser._pipeline.cache_clear()
+        parser._loaded_once.cache_clear()
 
 
 def test_days_are_days_wherever_they_were_said(db: str) -> None:

@@ -23,13 +23,25 @@ def held(subject: str, phrase: str, value: str, slot: str = "", kind: str = "ent
 def over(text: str, fact: Around) -> bool:
     """Whether a message by Ana overtakes the fact."""
     reading = read(text, "Ana", said_at=SAID)
-    return bool(overtaken(reading.cues, reading.claims, [fact]))
+    return bool(overtaken(reading.cues, reading.claims, [fact], "Ana"))
 
 
 CAST = held("Ana's left arm", "is in", "cast")
 JIRA = held("Ana", "uses", "Jira", "uses")
 OWNER = held("Carla", "owns", "payments project", "owns")
 PRICE = held("Ana's gym", "costs", "29 euros a month", "price", "text")
+GRANT = held("grant application", "is due on", "14 March", "due_on", "date")
+HOME = held("Hamish", "lives in", "Stirling", "lives_in")
+TEACHER = held("Ana's brother", "teaches", "maths", "teaches", "text")
+COACH = held("under-tens", "'s coach is", "Mr Pell", "has_coach")
+CAFE = held("corner cafe", "belongs to", "Stavros", "owned_by")
+PLAN = held("team", "is on", "Basic plan of Chartly", "plan")
+HOST = held("Ana's hosting", "is with", "Cloudnest", "provider")
+CAR = held("Ana", "'s car is", "blue Volvo", "drives")
+MUSEUM = held("Ana", "works at", "salt museum", "works_at")
+TREASURER = held("Treasurer", "is", "Edna Frost", "|be")
+FISH = held("Ana", "does not eat", "fish", "not diet", "text")
+PHYSIO = held("Mrs Abara", "'s physio is", "Tom", "has_specialist")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +52,11 @@ PRICE = held("Ana's gym", "costs", "29 euros a month", "price", "text")
         ("We replaced Jira with Linear.", JIRA),
         ("The payments project was reassigned to Dmitri.", OWNER),
         ("The gym raised its price to 35 euros a month.", PRICE),
+        ("They extended the grant deadline to 28 March.", GRANT),
+        ("My brother left teaching.", TEACHER),
+        ("Mr Pell gave up coaching.", COACH),
+        ("Stavros sold the cafe to the Brandt sisters.", CAFE),
+        ("We switched Chartly from Basic to Pro.", PLAN),
     ],
 )
 def test_a_change_of_the_same_matter_overtakes(text: str, fact: Around) -> None:
@@ -59,6 +76,14 @@ def test_a_change_of_the_same_matter_overtakes(text: str, fact: Around) -> None:
         ("My right foot is in a boot now.", CAST),  # another limb
         ("The pool raised its price to 35 euros a month.", PRICE),  # another subject
         ("Dmitri was promoted.", OWNER),  # another person
+        ("Hamish's sister moved to Leeds.", HOME),  # another person
+        ("The planned move away from Cloudnest was dropped.", HOST),  # no change after all
+        ("I changed the insurance of the Volvo to Harbor Mutual.", CAR),  # something of it
+        ("Had new tyres put on the Volvo.", CAR),  # nothing instead
+        ("I've changed my shift at the museum to mornings.", MUSEUM),  # another thing there
+        ("Edna Frost did not step down.", TREASURER),  # denied
+        ("My daughter has started eating fish.", FISH),  # another person
+        ("Mr Hollis has been switched from Tom to Ines.", PHYSIO),  # another patient
     ],
 )
 def test_anything_less_overtakes_nothing(text: str, fact: Around) -> None:

@@ -207,3 +207,17 @@ def test_words_stand_where_they_say() -> None:
     assert [text[t.begin : t.end] for t in words] == [t.text for t in words]
     assert {"sister-in-law", "LT-0417", "a.b@c.example"} <= {t.text for t in words}
     assert all(0 <= t.head < len(tokens) for tokens in sentences for t in tokens)
+
+
+def test_threads_that_begin_at_once_all_read() -> None:
+    """The parser is loaded once, whoever asks first, and nobody gets half of it."""
+    code = (
+        "from concurrent.futures import ThreadPoolExecutor as Pool\n"
+        "from worldline.reading.read import read\n"
+        "with Pool(6) as pool:\n"
+        "    found = list(pool.map(lambda _: len(read('I live in Porto.', 'Ana').claims), range(6)))\n"
+        "print(found)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == "[1, 1, 1, 1, 1, 1]", done.stderr

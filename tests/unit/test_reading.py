@@ -17,6 +17,30 @@ from worldline.write.reconcile import DECODER, ENCODER
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+Agnes conducts the village choir. | Agnes conducts village choir
+Chess circle meets on wednesdays. | Chess circle meets on wednesdays
+Boat hire is £22 an hour. | Boat hire is £22 an hour
+Formatting is done with black. | Formatting is done with black
+Wanda never touches shellfish. | Wanda does not touch shellfish
+Ilse and Bruno are engaged. | Ilse is engaged to Bruno
+The tram leaves at 6:20. | tram leaves at 6:20
+Tamar handles invoices. | Tamar handles invoices
+relay runs Ferrite 9 | relay runs Ferrite 9
+Rent for the barn is 310. | barn's rent is 310
+Offer for the boat stands at 8,200. | Offer for the boat stands at 8,200
+Choir practice is every Thursday. | Choir practice is Thursday
+We stream everything on Plumly. | Ana streams on Plumly
+The table saw is a Bosch. | table saw is Bosch
+Games night starts at eight. | Games night starts at eight
+My landlady put the rent up to 870. | rent is 870
+They pushed the audit report back to 2 June. | audit report is scheduled for 2 June
+Jonna went to live with my cousin in Graz. | Jonna lives with Ana's cousin; Jonna lives in Graz
+I have type 2 diabetes. | Ana has type 2 diabetes
+Server osprey-07 rebooted at 04:10. | Server osprey-07 rebooted at 04:10
+im at the Elbe office | Ana is at Elbe office
+I drive a Volvo estate with 90k miles on it. | Ana drives Volvo estate
+The service runs on port 7112. | service runs on port 7112
+Market day is on Fridays. | Market day is on Fridays
 Guess who passed the exam? Our Mila! | Mila passed exam
 They've made me head gardener. | Ana works as head gardener
 Ruth has been promoted to head of finance. | Ruth is promoted to head of finance
@@ -187,6 +211,10 @@ Darts night: Tuesdays at 8 | Darts night is Tuesdays at 8
 """
 
 NOTHING = """
+In my dream I was the king of Spain.
+Gossip says Tom has left the choir.
+My cousin keeps telling people that we moved to Oslo.
+Write me a story where a boy called Pim lives in a mill.
 Otto thinks Marcel is moving to Ghent.
 The wifi password is [redacted: password].
 Do you live in Porto?

@@ -8,6 +8,8 @@ which effect, and what is worth keeping at all. Whoever cannot be told makes no 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -355,11 +357,15 @@ class _Reader(Terse):
 
     def _is_fiction(self, clause: Clause) -> bool:
         """ "a story in which Klara is a detective"."""
-        head = self.tree.tokens[self.tree.tokens[clause.at].head]
-        return clause.dep in ("relcl", "acl") and head.lemma in _FICTION
+        inside = [clause.at, *self.tree.above(clause.at)]
+        tokens = self.tree.tokens
+        return any(
+            tokens[i].dep in ("relcl", "acl") and tokens[above].lemma in _FICTION
+            for i, above in pairwise(inside)
+        )
 
     def _may_be_subject(self, noun: Noun, name: str, clause: Clause) -> bool:
-        if not name or (noun.lemma in words("idle_nouns.txt") and not noun.pronoun):
+        if not name or (self._is_idle(noun) and not noun.pronoun):
             return False
         person = noun.indefinite and self._is_person(noun)
         if (
@@ -734,7 +740,8 @@ class _Reader(Terse):
         happened = clause.tense in ("past", "perfect") or dated
         mine = name == self.talk.speaker or clause.dep not in ("ROOT", "conj", "parataxis", "ccomp")
         noted = self.tree.tokens[clause.at].tag == "VBN" and clause.tense == "past" and not dated
-        if not happened or mine or noted or clause.plan or clause.over or clause.word:
+        begun = any(self.tree.tokens[c.at].head == clause.at and c.lemma in _BEGUN for c in self.clauses)
+        if not happened or mine or noted or begun or clause.plan or clause.over or clause.word:
             return []
         if clause.lemma in ("have", "do", "be", "get") or any(not p.dated for p in clause.parts):
             return []
@@ -823,6 +830,8 @@ _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
+_BEGUN = frozenset("live work stay study teach".split())
+""" "went to live there" tells of the living."""
 _DROPPING = frozenset("drop cancel shelve scrap abandon postpone call reject".split())
 _AWAY = frozenset({"from", "away", "planned"})
 _MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())

@@ -641,6 +641,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
     if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
         return True
     first = tree.tokens[0]
+    if any(t.low == "dream" and t.dep == "pobj" and tree.tokens[t.head].low == "in" for t in tree.tokens):
+        return True
     if (
         first.low in ("had", "were", "should")
         and first.dep == "aux"
@@ -708,7 +710,7 @@ def _is_had_done(tree: Tree) -> bool:
 def _is_told_around(tree: Tree, at: int) -> bool:
     """ "keeps telling people that we moved": whoever says it to everybody need not be right."""
     whom = {tree.tokens[i].low for i in tree.kids(at, "dobj", "dative")}
-    if any(tree.tokens[i].lemma in _GOSSIP for i in tree.kids(at, "nsubj")):
+    if any(tree.tokens[i].low in _GOSSIP for i in tree.kids(at, "nsubj")):
         return True
     again = tree.tokens[at].tag == "VBG" and tree.tokens[tree.tokens[at].head].lemma in ("keep", "go")
     return again or not whom.isdisjoint({"people", "everyone", "everybody", "anyone", "anybody"})
@@ -742,7 +744,7 @@ def _is_gone_to(tree: Tree, at: int) -> bool:
     )
 
 
-_GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody folk".split())
+_GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody everyone everybody folks".split())
 _MEANWHILE = frozenset("while when whilst before after without by".split())
 _LETTING = frozenset("help make let see watch hear have".split())
 

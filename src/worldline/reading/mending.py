@@ -58,6 +58,12 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found[place] = replace(found[place], head=thing)
         elif _is_owning(tokens, place):
             noun = token.head
+            thing = next((i for i, t in enumerate(tokens) if t.head == noun and t.dep == "dobj"), noun)
+            if thing != noun:  # "has type 1 diabetes"
+                found[noun] = replace(found[noun], dep="compound", head=thing)
+                noun = thing
+                found = [replace(t, head=thing) if t.head == token.head and i != thing and t.dep in _OF_VERBS else t
+                         for i, t in enumerate(found)]  # fmt: skip
             found = [replace(t, head=place) if t.head == noun and t.dep in _OF_VERBS else t for t in found]
             found[place] = replace(token, pos="VERB", dep="ROOT", head=place)
             found[noun] = replace(found[noun], dep="dobj", head=place)
@@ -71,6 +77,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
         for mend in (
             _as_be,
             _as_noun,
+            _whole_subject,
             _subject_of_verb,
             _real_verb,
             _object_behind,
@@ -95,6 +102,23 @@ def _as_noun(found: list[Token], place: int) -> None:
     bare = not any(t.head == place and t.dep in (*_SUBJECTS, "aux", "dobj", "neg") for t in found)
     if token.dep in _SUBJECTS and token.tag in ("VB", "VBP", "VBG", "UH") and bare:
         found[place] = replace(token, pos="NOUN", tag="NN", lemma=token.low)
+
+
+def _whole_subject(found: list[Token], place: int) -> None:
+    """ "Games night starts at eight": what something is said of has two words, and no day stands between."""
+    token, before = found[place], found[place - 1]
+    if (
+        place
+        and token.dep == "npadvmod"
+        and token.tag == "NN"
+        and token.head == place + 1
+        and before.dep in _SUBJECTS
+        and before.head == token.head
+        and before.pos in ("NOUN", "PROPN")
+        and found[token.head].tag in ("VBZ", "VBD")
+    ):
+        found[place - 1] = replace(before, dep="compound", head=place)
+        found[place] = replace(token, dep=before.dep)
 
 
 def _subject_of_verb(found: list[Token], place: int) -> None:
@@ -165,6 +189,8 @@ def _of_verb(found: list[Token], place: int) -> None:
     token, head = found[place], found[found[place].head]
     if token.dep != "prep":
         return
+    if head.dep == "advmod" and head.low in ("back", "forward") and found[head.head].dep == "dobj":
+        found[token.head] = head = replace(head, head=found[head.head].head)
     things = {t.head for t in found[:place] if t.dep == "dobj"}
     away = ("up", "down") if head.head not in things else ("back", "forward", "up", "down")
     if head.dep == "advmod" and head.low in away and found[head.head].pos == "VERB":
@@ -189,12 +215,14 @@ def _numbered(found: list[Token], place: int) -> None:
         place
         and token.tag == "CD"
         and token.dep in ("npadvmod", "dobj", "nummod")
-        and before.dep == "pobj"
+        and before.dep in ("pobj", "dobj")
         and before.tag == "NN"
-        and token.head == found[before.head].head
+        and token.head in (before.head, found[before.head].head)
         and not any(t.head == place for t in found)
     ):
         found[place] = replace(token, dep="nummod", head=place - 1)
+    elif place and token.dep == "appos" and token.head == place - 1 and _CODE.match(token.text):
+        found[place] = replace(token, dep="nummod")  # "Server kestrel-04"
 
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})

@@ -166,7 +166,8 @@ class Nouns(Matching):
                 if value:
                     key = predicate_key([word], part.prep)
                     found.append(self._claim(name, f"{clause.reads} {part.prep}", key, value, kind, clause))
-            return found
+            if found or word not in words("lasting_adjectives.txt"):
+                return found
         if word in words("lasting_adjectives.txt"):
             claim = self._claim(name, clause.reads.removesuffix(f" {word}"), "|be", word, "text", clause)
             return [replace(claim, holds="many")]

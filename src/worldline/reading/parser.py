@@ -111,9 +111,18 @@ def trouble() -> ParserDamaged | None:
     return _TROUBLE[0] if _TROUBLE else None
 
 
-@cache
+_LOADING = Lock()
+
+
 def _pipeline() -> Any:
-    """The pipeline, or None: said once, because reading goes on without it."""
+    """The pipeline, or None; threads that ask at once wait for the one that loads it."""
+    with _LOADING:
+        return _loaded_once()
+
+
+@cache
+def _loaded_once() -> Any:
+    """The same: what is missing is said once, because reading goes on without it."""
     log = logging.getLogger("worldline")
     if active() is None:
         log.warning("no parser of English is installed: only records and names are read (%s)", REMEDY)

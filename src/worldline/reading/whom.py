@@ -104,7 +104,7 @@ class Whom:
         low = noun.text.lower()
         if noun.pronoun or low in ME | YOU | THEY:
             return self._pronoun(low)
-        if low in IT or low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt"):
+        if low in IT or low in words("idle_nouns.txt") or self._is_idle(noun):
             return ""
         _role, name = self.tree.role_in_front(noun.at)
         if name:
@@ -120,6 +120,11 @@ class Whom:
         text = self.tree.short(noun).text if named and " of " not in noun.text else noun.text
         return f"{owner}'s {text}" if owner else text
 
+    def _is_idle(self, noun: Noun) -> bool:
+        """Whether a noun names nothing; "games night" does, "last night" does not."""
+        named = noun.lemma in ("day", "night", "evening", "morning") and self.tree.kids(noun.at, "compound")
+        return noun.lemma in words("idle_nouns.txt") and not named
+
     def _pronoun(self, low: str) -> str:
         if low in ME:
             return self.talk.speaker
@@ -128,9 +133,8 @@ class Whom:
         if low in THEY:
             kind = (self.talk.thing.lower().split() or [""])[-1]
             animal = kind in words("person_roles.txt") or kind in words("animals.txt")
-            several = low in ("they", "them", "their") and (
-                kind.endswith("s") or self.talk.thing[:1].isupper()
-            )
+            group = self.talk.thing[:1].isupper() and not is_given_name(self.talk.thing.split()[0])
+            several = low in ("they", "them", "their") and (kind.endswith("s") or group)
             alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
             if low.startswith("the"):
                 return self.talk.thing if several else ""
