@@ -18,13 +18,12 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.inflection import base_of, past, third_person
 from worldline.reading.tree import NOUNS, Noun, Tree
+from worldline.reading.unreal import is_aim, is_unreal, stands_alone
 
 HEADS = frozenset(
     {"ROOT", "conj", "parataxis", "relcl", "acl", "ccomp", "advcl", "csubj", "xcomp", "pcomp", "dep"}
 )
 _LINKING = frozenset({"be", "become", "get", "stay", "remain", "turn", "go"})
-_IMAGINED = frozenset({"may", "might", "could", "would", "should", "'d", "ought"})
-_CONDITION = frozenset({"if", "unless", "whether", "suppose", "supposing", "imagine", "lest", "once"})
 _QUOTES = re.compile(
     r"[\"“«„]([^\"”»“]{3,400})[\"”»“]|(?:(?<=[\s,(:])|^)'([A-Z][^\n]{3,200}?)'(?=[\s,.;!?)]|$)"
 )
@@ -38,8 +37,6 @@ _PLANS = frozenset(
     "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
 )
 _NOW = frozenset("now currently nowadays finally just already recently instead back".split())
-_OPINIONS = frozenset("think claim believe reckon guess suspect assume insist bet fear argue".split())
-"""What somebody else only thinks is not so by that."""
 _OUGHT = frozenset({"have", "need", "must"})
 FEELING = frozenset("love hate dislike loathe adore detest prefer".split())
 
@@ -288,8 +285,8 @@ def _framed(
         used=marks.used,
         begins=marks.begins,
         plan=marks.plan,
-        unreal=_is_unreal(tree, at, low) or (marks.future and bool(low & {"was", "were"})),
-        aim=_is_aim(tree, at),
+        unreal=is_unreal(tree, at, low) or (marks.future and bool(low & {"was", "were"})),
+        aim=is_aim(tree, at),
         asks=_asks(tree, at),
         orders=_orders(tree, at, subjects),
         doubtful=_is_doubtful(tree, at, adverbs),
@@ -628,155 +625,6 @@ _LASTING = frozenset(
 """Participles behind a noun that say what is so, not what was done."""
 
 
-def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
-    """Only imagined: could, would, if; or inside something hoped, wondered or denied."""
-    if {tree.tokens[i].low for i in tree.kids(at, "advmod")} & {
-        "basically",
-        "practically",
-        "literally",
-        "almost",
-        "nearly",
-    }:
-        return True
-    if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
-        return True
-    first = tree.tokens[0]
-    if any(t.low == "dream" and t.dep == "pobj" and tree.tokens[t.head].low == "in" for t in tree.tokens):
-        return True
-    if (
-        first.low in ("had", "were", "should")
-        and first.dep == "aux"
-        and not _is_had_done(tree)
-        and at in (first.head, *tree.above(first.head))
-    ):
-        return True  # "Had we bought it, we'd be broke"
-    if low & {"will", "'ll", "wo"} and (
-        _has_condition(tree, at) or tree.tokens[0].low in ("maybe", "perhaps")
-    ):
-        return True
-    if low & _IMAGINED and not ("'d" in low and tree.tokens[at].tag == "VBN"):
-        return True
-    place = at
-    while True:
-        token = tree.tokens[place]
-        if any(tree.tokens[i].low in _CONDITION for i in tree.kids(place, "mark", "advmod")):
-            return True
-        if token.dep == "conj" and tree.tokens[token.head].lemma in ("suppose", "imagine", "pretend"):
-            return True
-        if token.head == place or token.dep in ("ROOT", "parataxis") or _stands_alone(tree, place):
-            break
-        above = tree.tokens[token.head]
-        helped = {tree.tokens[i].low for i in tree.kids(token.head, "aux")}
-        if token.dep in ("ccomp", "xcomp") and (
-            above.lemma in words("imagining_verbs.txt") or helped & _IMAGINED
-        ):
-            return True
-        if token.dep in ("acl", "ccomp", "relcl") and above.lemma in _HEARSAY:
-            return True
-        if token.dep == "ccomp" and above.lemma in ("tell", "say") and _is_told_around(tree, token.head):
-            return True
-        if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
-            return True
-        if token.dep == "ccomp" and above.lemma in _OPINIONS and not _is_mine(tree, token.head):
-            return True
-        if (
-            token.dep == "ccomp"
-            and tree.kids(token.head, "neg")
-            and above.lemma in ("think", "say", "believe", "know")
-        ):
-            return True
-        if (
-            token.dep in ("ccomp", "advcl")
-            and above.lemma in ("suppose", "imagine", "say", "pretend")
-            and above.tag == "VB"
-        ) and not tree.kids(token.head, "nsubj", "aux"):
-            return True
-        place = token.head
-        if token.dep == "relcl":
-            break
-        if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
-            return not tree.kids(at, "nsubj")
-    return False
-
-
-def _is_had_done(tree: Tree) -> bool:
-    """ "Had the landline cut off": somebody let it be done; "Had we known, we would …" is imagined."""
-    verb = tree.tokens[0].head
-    whom = tree.kid(verb, "nsubj", "nsubjpass")
-    thing = whom is not None and tree.tokens[whom].pos == "NOUN" and tree.tokens[verb].tag == "VBN"
-    return thing and not any(t.low in _IMAGINED for t in tree.tokens)
-
-
-def _is_told_around(tree: Tree, at: int) -> bool:
-    """ "keeps telling people that we moved": whoever says it to everybody need not be right."""
-    whom = {tree.tokens[i].low for i in tree.kids(at, "dobj", "dative")}
-    if any(tree.tokens[i].low in _GOSSIP for i in tree.kids(at, "nsubj")):
-        return True
-    again = tree.tokens[at].tag == "VBG" and tree.tokens[tree.tokens[at].head].lemma in ("keep", "go")
-    return again or not whom.isdisjoint({"people", "everyone", "everybody", "anyone", "anybody"})
-
-
-def _is_aim(tree: Tree, at: int) -> bool:
-    """ "to keep it tidy", "helps us find peace", "while hiking": named, but nobody says that it is so."""
-    token = tree.tokens[at]
-    if token.tag == "VBG":
-        marks = {tree.tokens[i].low for i in tree.kids(at, "mark", "advmod", "prep")}
-        return token.dep == "advcl" and not marks.isdisjoint(_MEANWHILE)
-    if token.tag != "VB" or token.dep in ("ROOT", "xcomp", "parataxis") or _stands_alone(tree, at):
-        return False
-    if _is_gone_to(tree, at):
-        return False
-    while tree.tokens[at].dep == "conj" and not tree.kids(at, "nsubj", "aux"):
-        at = tree.tokens[at].head
-    token, helped = tree.tokens[at], {tree.tokens[i].low for i in tree.kids(at, "aux", "auxpass")}
-    if token.tag != "VB" or token.dep in ("ROOT", "xcomp"):
-        return token.dep == "xcomp" and helped == {"to"}
-    let = not helped and token.dep == "ccomp" and tree.tokens[token.head].lemma in _LETTING
-    return let or (helped == {"to"} and not tree.kids(at, "nsubj"))
-
-
-def _is_gone_to(tree: Tree, at: int) -> bool:
-    """ "went to live with her son", "came to work at the bakery": it has begun."""
-    token, head = tree.tokens[at], tree.tokens[tree.tokens[at].head]
-    gone = head.lemma in ("go", "come", "move", "return") and head.tag in ("VBD", "VBN")
-    return (
-        token.lemma in ("live", "work", "stay", "study", "teach") and gone and token.dep in ("advcl", "xcomp")
-    )
-
-
-_GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody everyone everybody folks".split())
-_MEANWHILE = frozenset("while when whilst before after without by".split())
-_LETTING = frozenset("help make let see watch hear have".split())
-
-
-def _stands_alone(tree: Tree, at: int) -> bool:
-    """ "I'm left-handed, so suggest other scissors": two sentences, of which the parser hung one on the other."""
-    token = tree.tokens[at]
-    between = tree.tokens[at : token.head]
-    return token.dep == "ccomp" and at < token.head and any(t.text in (",", ";", ":") for t in between)
-
-
-_HEARSAY = frozenset(
-    "rumour rumor idea suggestion theory myth possibility chance thought notion fear dream".split()
-)
-""" "the rumour that she was replaced": nothing is so by that."""
-
-
-def _is_mine(tree: Tree, at: int) -> bool:
-    """Whether the one who speaks is the one who thinks so."""
-    who = tree.kid(at, "nsubj")
-    return who is None or tree.tokens[who].low in ("i", "we", "you")
-
-
-def _has_condition(tree: Tree, at: int) -> bool:
-    """ "… if the job works out"."""
-    return any(
-        tree.tokens[i].low in _CONDITION
-        for c in tree.kids(at, "advcl")
-        for i in tree.kids(c, "mark", "advmod")
-    )
-
-
 def _asks(tree: Tree, at: int) -> bool:
     """Part of a question, unless it is something told in passing ("remind me that …", "who lives in …")."""
     if not tree.text.rstrip(" \"”')").endswith("?"):
@@ -785,7 +633,7 @@ def _asks(tree: Tree, at: int) -> bool:
         return False
     for place in (at, *tree.above(at)):
         token = tree.tokens[place]
-        if _stands_alone(tree, place) and _is_told_first(tree, place):
+        if stands_alone(tree, place) and _is_told_first(tree, place):
             return False
         if token.dep in ("relcl", "acl", "advcl") and tree.tokens[token.head].dep != "ROOT":
             return False

@@ -180,10 +180,10 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     if inner and (table.by_noun(inner["noun"].lower()) or not subject):
         return _attribute(inner["thing"], inner["noun"], value, field)
     done = _DONE.fullmatch(label) if subject else None
-    if not done and not table.by_noun(label.lower()) and (_has_name(label) or not subject):
+    if done is None and not table.by_noun(label.lower()) and (_has_name(label) or not subject):
         found = _of_a_thing(label, value, field) if _has_name(label) else []
         return found or _parted(label, value, field) or _itself(label, value, field)
-    if done:
+    if done is not None:
         return [_done_by(subject, done, _unbracketed(value)[0], field)]
     if subject:
         return _attribute(subject, label, value, field)
