@@ -18,6 +18,7 @@ from worldline.reading import parser
 from worldline.testing import FrozenClock
 
 os.environ.setdefault("WORLDLINE_EMBEDDER", "none")  # tests that want vectors say so
+os.environ.setdefault("WORLDLINE_DURABILITY", "normal")  # no test cuts the power
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=40, database=None,

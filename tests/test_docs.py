@@ -172,9 +172,11 @@ def _item(name: str) -> Any:
 OTHERWISE = {
     "worldline.reading.fields.claims_of_fields",
     "worldline.reading.relations.relation",
+    "worldline.rules.changes.ended_by",
     "worldline.rules.slots.corrects",
     "worldline.read.walk.walk",
     "worldline.write.given.believe",
+    "worldline.write.given.not_given",
     "worldline.write.remember.resume",
     "worldline.write.reread.reread",
 }

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,16 +27,13 @@ SHOWN = {
         "nothing was altered since: True",
     ),
 }  # fmt: skip
-COLD = ("langgraph_agent.py", "mcp_session.py")
-"""Those that load another's library; the demo starts cold where its story is compared."""
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_the_example_runs(name: str) -> None:
     """It ends well and prints the lines that make its point."""
-    python = [sys.executable] if name in COLD else warm.python()
     done = subprocess.run(
-        [*python, str(EXAMPLES / name)],
+        [*warm.python(), str(EXAMPLES / name)],
         env={**os.environ, "WORLDLINE_EMBEDDER": "none"}, capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
 

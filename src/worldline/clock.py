@@ -55,7 +55,11 @@ class AsOf(Struct, frozen=True):
 
     @property
     def is_now(self) -> bool:
-        return self.valid is None and self.known == LATEST
+        return self == NOW
+
+
+NOW = AsOf()
+"""Where a read looks if nobody says otherwise."""
 
 
 def system_clock() -> Instant:

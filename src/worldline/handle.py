@@ -13,13 +13,13 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import AsOf, Clock, Instant, instant, show
+from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Receipt, Scope, Scorer
+from worldline.model import Place as Place
 from worldline.ports import Embedder, Reranker, Store, Tenant, Tx, View
 from worldline.store import lookup, registry
-from worldline.store.tx import begin
 from worldline.store.view import bound
 
 T = TypeVar("T")
@@ -47,14 +47,6 @@ def _patiently(once: Callable[[], T]) -> T:
             if away.undecided:
                 raise
     return once()
-
-
-class Place(Struct, frozen=True):
-    """Where a handle writes: its world, its session, and its scope set."""
-
-    world: int = 0
-    session: str | None = None
-    scope: int = 0
 
 
 class Handle(Struct, frozen=True):
@@ -110,8 +102,8 @@ class Handle(Struct, frozen=True):
         """The tenant as the store keeps it; zeros for one without memories."""
         return self.store.tenant_row(self.tenant)
 
-    def view(self, tenant: Tenant | None = None) -> View:
-        """What this handle may see. "Now" is never before the last thing that was learned."""
+    def view(self, tenant: Tenant | None = None, **openness: Any) -> View:
+        """What this handle may see, with what is opened beside it. "Now" is never before the last thing learned."""
         tenant = tenant or self.tenant_row()
         valid = self.moment.valid
         return bound(
@@ -121,15 +113,16 @@ class Handle(Struct, frozen=True):
             known=self.moment.known,
             scope=self.scope,
             world=self.world,
-            cold=not self.moment.is_now,
+            cold=self.moment != NOW,
+            **openness,
         )
 
-    def read(self, look: Callable[[View], T]) -> T:
+    def read(self, look: Callable[[View], T], **openness: Any) -> T:
         """One snapshot, looked at; again, where the server went away in the middle."""
 
         def once() -> T:
             with self.reading() as tenant:
-                return look(self.view(tenant))
+                return look(self.view(tenant, **openness))
 
         return _patiently(once)
 
@@ -175,12 +168,10 @@ class Handle(Struct, frozen=True):
     @contextmanager
     def changeset(self, verb: str, *, keep: bool = True, fresh: bool = False) -> Iterator[tuple[Tx, Place]]:
         """A write transaction that ends in one log row."""
-        if not self.moment.is_now:
+        if self.moment != NOW:
             raise ReadOnly("this handle looks at another moment; write through the handle it was made from")
         with self.writing(keep=keep) as tenant:
-            tx = self._begin(fresh and not tenant.id, tenant)
-            tx.scope_id = tx.scope_id or registry.scope_set(tx, self.scopes)
-            tx.belongs(tx.scope_id, registry.set_key(self.scopes), self.scopes)
+            tx = self._begin(fresh and not tenant.id, tenant, settled=True)
             yield tx, Place(self.world, self.session, tx.scope_id)
             tx.finish(verb)
         if keep and tx.indexed_nodes and not fresh:
@@ -195,20 +186,21 @@ class Handle(Struct, frozen=True):
                 "stored, but without what follows from it for now: %s", error
             )
 
-    def _begin(self, fresh: bool, tenant: Tenant | None = None) -> Tx:
-        if self.clock() > LAST_CLOCK:
+    def _begin(self, fresh: bool, tenant: Tenant | None = None, *, settled: bool = False) -> Tx:
+        now = self.clock()
+        if now > LAST_CLOCK:
             raise InvalidTime(
-                f"the clock says {show(self.clock())}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
+                f"the clock says {show(now)}; nothing is learned after {show(LAST_CLOCK)}, so set it right"
             )
         tenant = tenant or self.tenant_row()
         if not tenant.id:
-            tenant = registry.new_tenant(self.store, self.tenant, self.clock(), self.types)
-        return begin(
+            tenant = registry.new_tenant(self.store, self.tenant, now, self.types)
+        return registry.begun_in(
+            self.scopes,
             self.store,
             tenant,
-            known=max(self.clock(), tenant.last_known + 1),
-            scope=self.scope,
-            scope_key=registry.set_key(self.scopes),
+            settled=settled,
+            known=max(now, tenant.last_known + 1),
             types=self.types,
             language=self.config.language,
             fresh=fresh,

@@ -10,7 +10,7 @@ no optional spellings, so a second implementation needs nothing but docs/format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from blake3 import blake3
@@ -73,6 +73,19 @@ def fact_id(
     return blake3(preimage(b"fact", subject, predicate.encode(), object_, value, world)).digest()
 
 
+FactParts = tuple[bytes, str, bytes | None, str | None, bytes | None]
+"""What the id of a fact is made of, as `fact_id` takes it."""
+
+
+def named_ids(
+    names: Iterable[str], facts: Iterable[tuple[str, str, str | None, str | None]], world: bytes | None
+) -> tuple[dict[str, bytes], dict[FactParts, bytes]]:
+    """The ids of entities by name, and of facts between them (subject, predicate, object, literal) by their parts."""
+    ids = {name: node_id("Entity", name, "", None, None) for name in names}
+    parts = [(ids[s], p, None if o is None else ids[o], literal, world) for s, p, o, literal in facts]
+    return ids, {each: fact_id(*each) for each in parts}
+
+
 @cache
 def _edge_middle(type_: str) -> bytes:
     return field(type_.encode()) + b"32:"
@@ -81,6 +94,11 @@ def _edge_middle(type_: str) -> bytes:
 def edge_id(src: bytes, type_: str, dst: bytes) -> bytes:
     """The id of an edge between two lineages (or versions), each by its 32 bytes."""
     return blake3(b"worldline/1 edge\n32:" + src + _edge_middle(type_) + dst).digest()
+
+
+def edge_ids(edges: Iterable[tuple[bytes, str, bytes]]) -> list[bytes]:
+    """The ids of edges."""
+    return [edge_id(*ends) for ends in edges]
 
 
 def record_id(tag: str, *fields: str) -> bytes:
@@ -96,6 +114,15 @@ def world_hash(head: bytes, digest: bytes = EMPTY_DIGEST) -> bytes:
     """The hash of a world: the id of its newest version and the digest of all inside it."""
     tail = _EMPTY_TAIL if digest is EMPTY_DIGEST else b"32:" + blake3(digest).digest()
     return blake3(_WORLD_TAG + head + tail).digest()
+
+
+def world_after(
+    head: bytes, digest: bytes, added: Sequence[bytes], removed: Iterable[bytes], born: Iterable[bytes]
+) -> tuple[bytes, bytes, list[bytes]]:
+    """(hash, digest) of a world of which members came, went and were born, and the hashes of all that are new."""
+    new = [*added, *(world_hash(leaf) for leaf in born)]
+    after = digest_update(digest, new, removed)
+    return world_hash(head, after), after, new
 
 
 def chain(previous: bytes, tenant: str, known: int, kind: str, body: bytes, rows: bytes) -> bytes:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,7 +15,7 @@ import orjson
 
 from worldline.clock import FOREVER, Instant, Interval, When, interval
 from worldline.errors import InvalidInput, InvalidText
-from worldline.model import Metadata, Scope
+from worldline.model import Event, Metadata, Scope
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -45,6 +46,11 @@ def clean_name(value: Any, what: str = "name") -> str:
     """A name in NFC, without space around it, on one line."""
     text = " ".join(clean_text(value, what, 4096).split())
     return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def clean_names(values: Sequence[str]) -> dict[str, str]:
+    """Each of these names as it is stored."""
+    return {value: clean_name(value) for value in values}
 
 
 def clean_count(value: Any, what: str) -> int:
@@ -79,6 +85,16 @@ def clean_struct(value: Any, kind: type[T]) -> T:
         return msgspec.convert(fields, kind, from_attributes=True)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise InvalidInput(f"bad {kind.__name__}: {error}") from None
+
+
+def clean_event(event: Event, limit: int) -> Event:
+    """An event whose every part can be stored, each as it will be."""
+    clean_text(event.text, "text", limit)
+    checked = clean_struct(event, Event)
+    if checked.external_id is not None:
+        clean_text(checked.external_id, "external id", 4096)
+    speaker = clean_name(checked.speaker, "speaker") if checked.speaker else ""
+    return msgspec.structs.replace(checked, speaker=speaker, metadata=clean_metadata(checked.metadata))
 
 
 def clean_interval(start: When | None, end: When | None, now: Instant) -> Interval:

@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from worldline.read.context import Context
     from worldline.read.episodes import Episode
     from worldline.read.profile import Profile
-    from worldline.read.recall import Found, Wish
     from worldline.read.walk import Answer
     from worldline.store.reindexing import Ailment, Remade
     from worldline.write.forget import Forgotten
@@ -250,7 +249,8 @@ class Memory:
             raise InvalidText("give either `text` or `messages`; facts go with the one text that states them")
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
-            return revise.until(self._h, remembering.remember_all(self._h, events, dry_run=dry_run), expires)
+            done = remembering.remember_all(self._h, events, dry_run=dry_run)
+            return done if expires is None else revise.until(self._h, done, expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -260,8 +260,8 @@ class Memory:
                 metadata=metadata or {},
                 external_id=external_id,
             )
-        given = facts_of(facts)
-        return revise.until(self._h, remembering.remember(self._h, text, given, dry_run=dry_run), expires)
+        done = remembering.remember(self._h, text, facts_of(facts) if facts else (), dry_run=dry_run)
+        return done if expires is None else revise.until(self._h, done, expires)
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
@@ -537,22 +537,10 @@ class Memory:
         `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
-        semantic, likeness = asking.meaning(self._h, question), asking.likeness(self._h)
-        opened = {"closed": include_superseded, "quarantined": include_quarantined}
-        given = {"max_tokens": max_tokens, "limit": limit, "explain": explain, "without": frozenset(without)}
-        given["at_least"] = asking.at_least(self._h)
-
-        def look(view: View) -> tuple[Found, Wish, int]:
-            view = view.bind(**opened, labels=clean_metadata(filters))
-            wish = asking.wish(self._h, view, asked_at, **given)
-            heard = asking.heard(question)
-            return asking.recall(view, heard, wish, semantic, likeness), wish, view.tenant
-
-        found, wish, tenant = self._h.read(look)
-        answer = asking.answered(self._h, question, found, wish)
-        if not (explain or without or include_superseded):
-            asking.note_shown(self._h, tenant, answer)
-        return answer
+        return asking.recalled(
+            self._h, question, asked_at, filters, closed=include_superseded, quarantined=include_quarantined,
+            max_tokens=max_tokens, limit=limit, explain=explain, without=frozenset(without),
+        )  # fmt: skip
 
     def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
         """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.

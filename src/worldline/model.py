@@ -6,7 +6,7 @@ other integers are row numbers of one store and never leave it through a surface
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -153,6 +153,25 @@ class FactRow(Struct, frozen=True):
     belief: Belief
 
 
+class Place(Struct, frozen=True):
+    """Where a handle writes: its world, its session, and its scope set."""
+
+    world: int = 0
+    session: str | None = None
+    scope: int = 0
+
+
+class Findable(Struct, frozen=True):
+    """What makes a text findable, drawn from it: who speaks, its words, and how recall sees it."""
+
+    role: str
+    passages: Sequence[tuple[str, str]]
+    """The words of each passage, and the kinds of things that it speaks of."""
+    described: bytes | None
+    dated: bool
+    """Whether the description speaks of days, which depend on the moment."""
+
+
 class NodeDraft(Struct):
     """A node about to be put: payload already checked."""
 
@@ -171,8 +190,8 @@ class NodeDraft(Struct):
     reason: str | None = None
     id: bytes | None = None
     """Set where the payload is more than type, name and content (events and facts)."""
-    described: bytes | None = None
-    """How recall will see it, where that was worked out before."""
+    findable: Findable | None = None
+    """What makes it findable, where that was worked out before."""
     made: Made | None = None
 
 

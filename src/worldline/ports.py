@@ -227,6 +227,8 @@ class Bindings(Protocol):
     store: Store
     tenant: int
     scope: Scope
+    owned: Mapping[str, str]
+    """The kinds of scope that are bound, with their names."""
     world: int
     valid: Instant
     known: Instant
@@ -421,6 +423,9 @@ class Tx(View, Protocol):
 
     def link(self, edge: EdgeDraft) -> tuple[bytes, bool]:
         """Runs the edge type's handler and carries out what it answers; (id, whether it is new)."""
+
+    def link_all(self, edges: Sequence[EdgeDraft]) -> list[bool]:
+        """The same for edges that are no facts; whether each is new."""
 
     def place_fact(self, edge: EdgeDraft) -> bool:
         """Runs the fact handler; whether anything was believed or ended by it."""

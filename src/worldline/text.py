@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
 
@@ -199,6 +199,11 @@ class _Names(dict[str, _Made]):
 def words(text: str, language: str = "english") -> list[str]:
     """The tokens of a text, in order: stemmed words, plain numbers, pairs of CJK characters."""
     return list(tokens(text)) if language == "english" else indexed(text, language).split()
+
+
+def words_of_each(texts: Sequence[str]) -> list[list[str]]:
+    """The tokens of each of some English texts."""
+    return [indexed(text).split() for text in texts]
 
 
 def indexed(text: str, language: str = "english") -> str:

@@ -70,8 +70,8 @@ class Server:
         self._control("-w", "-o", given, "-l", str(self.folder) + "/log", "start")
 
     def stop(self) -> None:
-        """Ends it in order, and removes its folder."""
-        self._control("-w", "-m", "fast", "stop")
+        """Ends it at once, and removes its folder: what it still has to write is not wanted any more."""
+        self._control("-w", "-m", "immediate", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def cpu(self) -> float:

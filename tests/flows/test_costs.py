@@ -1,7 +1,10 @@
 """What one write costs: how many statements, how often rows are written out, and that nothing is missed by it."""
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -9,6 +12,7 @@ from worldline import Config, Event, Memory
 from worldline.store.sqlite import SqliteStore
 from worldline.store.tx import SqlTx
 
+BENCH = Path(__file__).parents[2] / "bench"
 TOLD = (
     ("I bought a telescope.", 34),
     ("My sister Hanna works at Tarn Labs.", 36),
@@ -61,3 +65,20 @@ def test_claims_of_one_message_see_each_other(tmp_path):
             assert memory.verify().ok
     assert facts[0] == facts[1]
     assert "Clara Holm lives in Lyon" in facts[0][0]
+
+
+def test_values_are_handed_over_once_a_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One remember and one recall go from one package of Worldline into another at most 70 times."""
+    monkeypatch.syspath_prepend(BENCH)
+    walks = importlib.import_module("walk_costs")
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        for event in walks.messages(60):
+            memory.remember(event)
+        for text in walks.TOLD:
+            memory.remember(Event(text, "Vera"))
+        for question in walks.ASKED:
+            memory.recall(question)  # loads whatever it needs
+        told = [walks.hopped(lambda t=t: memory.remember(Event(f"{t} Really.", "Vera"))) for t in walks.TOLD]
+        asked = [walks.hopped(lambda q=q: memory.recall(q)) for q in walks.ASKED]
+    assert median(walk.hops for walk in told) <= 70
+    assert median(walk.hops for walk in asked) <= 70

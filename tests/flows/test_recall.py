@@ -10,7 +10,7 @@ from worldline import Config, Memory
 from worldline.errors import Conflict
 from worldline.store import facts as stored_facts
 from worldline.store import people
-from worldline.store.asking import facts_near
+from worldline.store.facts import facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")
@@ -252,12 +252,13 @@ def test_another_process_sees_new_vectors(tmp_path):
     two.close()
 
 
-def test_a_large_index_finds_what_an_exact_one_finds(monkeypatch):
+def test_a_large_index_finds_what_an_exact_one_finds(monkeypatch, engine):
     """Above the exact limit the sketch still brings the nearest texts."""
     from worldline.store import vectors
 
+    texts = 4000 if engine == "file" else 1500
     with Memory.open(":memory:", PLAIN, embedder=HashEmbedder()) as memory:
-        said = [{"name": "Ana", "content": f"word{n % 97} thing{n % 89} place{n % 83}"} for n in range(4000)]
+        said = [{"name": "Ana", "content": f"word{n % 97} thing{n % 89} place{n % 83}"} for n in range(texts)]
         memory.remember(messages=said)
         exact = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]
         monkeypatch.setattr(vectors, "EXACT", 100)

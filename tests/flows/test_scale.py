@@ -2,10 +2,11 @@
 
 import importlib
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import warm
 
 BENCH = Path(__file__).parents[2] / "bench" / "scale.py"
 
@@ -13,7 +14,7 @@ BENCH = Path(__file__).parents[2] / "bench" / "scale.py"
 def test_no_call_got_dearer():
     """In a store of one person's facts no call sends more statements, costs more or grows more than is allowed."""
     done = subprocess.run(
-        [sys.executable, str(BENCH), "--quick"], capture_output=True, text=True, check=False
+        [*warm.python(), str(BENCH), "--quick"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -83,9 +83,9 @@ def test_a_pack_is_never_above_its_budget():
         hits = rng.sample(pool, rng.randint(0, 6))
         budget = rng.choice([rng.randint(0, 60), rng.randint(0, 3000)])
         opening = rng.choice(["", sentence(rng), "预算" * rng.randint(0, 200)])
-        text, shown = pack(hits, budget, len(hits), opening)
+        text, tokens, shown = pack(hits, budget, len(hits), opening)
 
-        assert estimate_tokens(text) <= budget
+        assert estimate_tokens(text) == tokens <= budget
         assert len(shown) <= len(hits)
 
 

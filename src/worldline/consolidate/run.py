@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import Instant
+from worldline.clock import NOW, Instant
 from worldline.consolidate.changes import News, Night, NightFeed, Pass, Plan, carry_out
 from worldline.consolidate.facts import chain, contradict, infer, merge
 from worldline.consolidate.lives import profile
@@ -95,7 +95,7 @@ def consolidate(
     progress: Progress | None = None,
 ) -> Report:
     """Runs the named passes (all of them) for every owner that this handle may see."""
-    if not handle.moment.is_now:
+    if handle.moment != NOW:
         raise ReadOnly("this handle looks at another moment; consolidate through the one it was made from")
     if handle.world:
         raise Refused("sleep is for a whole memory; consolidate through the handle that entered no world")
@@ -194,7 +194,7 @@ def owners(view: View) -> list[Owner]:
     """Everybody whose memories may be seen here, with all their runs; first what nobody in particular owns."""
     if any((view.scope.user, view.scope.agent, view.scope.app)):
         view = view.bind(scope=replace(view.scope, run=None))
-    found = nights.members(view) if view.scope.bound() else {0: [], **nights.members(view)}
+    found = nights.members(view) if view.owned else {0: [], **nights.members(view)}
     grouped: dict[Owner, list[int]] = {}
     for whole, scopes in sorted(found.items()):
         grouped.setdefault(_home(scopes), []).append(whole)

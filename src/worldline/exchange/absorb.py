@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import Instant
+from worldline.clock import NOW, Instant
 from worldline.errors import NotFound, Refused
 from worldline.exchange import exact, joining, jsonl, restore
 from worldline.exchange.records import Bad, Imported, Record
@@ -142,7 +142,7 @@ def put_back(
 @contextmanager
 def _opened(handle: Handle, other: Handle | str | Path, tenant: str | None) -> Iterator[Handle]:
     if isinstance(other, Handle):
-        if not other.moment.is_now:
+        if other.moment != NOW:
             raise Refused("that handle looks at another moment; absorb the one that it was made from")
         yield other if tenant is None else replace(other, tenant=tenant)
         return

@@ -64,7 +64,7 @@ def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> 
 
 def _pieces(handle: Handle, view: View, format: str) -> Iterator[tuple[str, int]]:
     """What is written; a whole memory is told row by row, so that a copy of it is exact."""
-    if format == "jsonl" and not (view.scope.bound() or view.world):
+    if format == "jsonl" and not (view.owned or view.world):
         return _dumped(exact.lines(view, handle.tenant))
     return FORMATS[format](view)
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import orjson
 from msgspec import Struct, field
 
-from worldline.clock import EARLIEST, FOREVER, Instant, Interval
+from worldline.clock import EARLIEST, FOREVER, NOW, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError, UnknownType
 from worldline.exchange.jsonl import FORMAT, event_key
 from worldline.exchange.records import Bad, Imported, Record
@@ -179,7 +179,7 @@ def _is_sound(name: str, value: Any, kind: str) -> bool:
 
 def require_whole(handle: Handle) -> None:
     """Refuses a handle that is bound to a part of the memory."""
-    if not handle.moment.is_now or handle.scopes or handle.world:
+    if handle.moment != NOW or handle.scopes or handle.world:
         raise Refused("another memory is taken in whole: use a handle without scope, world and moment")
 
 

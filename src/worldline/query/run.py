@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from worldline.clock import FOREVER, Interval, instant, show
 from worldline.handle import Handle
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction, View
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
 from worldline.store import filters, listing
-from worldline.store.view import annotate
 from worldline.text import words
 
 Resolve = Callable[[Any], int]
@@ -115,7 +116,7 @@ def _unify(nodes: list[Node], view: View) -> list[Node]:
         seen = sorted(view.visible(view.same_as(node.line)), key=lambda n: n.line)
         first = seen[0] if seen else node
         others = [n.name for n in seen if n.line != first.line]
-        kept.setdefault(first.key, annotate(first, [f"same as {name}" for name in others]))
+        kept.setdefault(first.key, _noted(first, [f"same as {name}" for name in others]))
     return list(kept.values())
 
 
@@ -129,7 +130,12 @@ def _annotate(nodes: list[Node], view: View, types: Collection[str]) -> list[Nod
     for edge in {e.key: e for e in edges}.values():
         for near, far in ((edge.src_line, edge.dst_line), (edge.dst_line, edge.src_line)):
             notes.setdefault(near, []).append(f"{edge.type} {others.get(far, '?')}")
-    return [annotate(node, notes.get(node.line, ())) for node in nodes]
+    return [_noted(node, notes.get(node.line, ())) for node in nodes]
+
+
+def _noted(node: Node, notes: Iterable[str]) -> Node:
+    """The node with more to tell."""
+    return replace(node, notes=(*node.notes, *notes))
 
 
 # Steps -------------------------------------------------------------------------------------------
@@ -245,9 +251,7 @@ def plan(query: Query, view: View, ask: Ask) -> list[str]:
     lines = [_start_in_words(query), *[_step_in_words(step) for step in query.steps]]
     lines.append(f"seen from valid {show(view.valid)}, known {_known_in_words(view.known)}")
     lines += [f"inside world {view.world}"] if view.world else []
-    lines += [f"bound to {' and '.join(f'{k} {v}' for k, v in view.scope.bound().items())}"] * bool(
-        view.scope.bound()
-    )
+    lines += [f"bound to {' and '.join(f'{k} {v}' for k, v in view.owned.items())}"] * bool(view.owned)
     lines += ["what is over is left out" if ask.current_only else "what is over is included"]
     lines += [f"annotated with {', '.join(sorted(ask.annotate))}"] if ask.annotate else []
     lines += [f"targets of {', '.join(sorted(ask.hide))} are hidden"] if ask.hide else []

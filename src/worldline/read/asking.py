@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from worldline.clock import When, instant
+from worldline.clock import NOW, When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.inputs import clean_count, clean_text
-from worldline.model import Node, Recall
+from worldline.inputs import clean_count, clean_metadata, clean_text
+from worldline.model import Metadata, Node, Recall
 from worldline.ports import View
 from worldline.read.context import context as context
 from worldline.read.episodes import episodes as episodes
@@ -37,9 +37,38 @@ HEARD = 1200
 """Of a longer question so many characters are understood, half from its beginning and half from its end."""
 
 
+def recalled(
+    handle: Handle,
+    question: str,
+    asked_at: When | None,
+    filters: Metadata | None,
+    *,
+    closed: bool,
+    quarantined: bool,
+    **given: Any,
+) -> Recall:
+    """A question's whole way: what it means, one snapshot in which everything is read, then the evidence packed."""
+    semantic, likely, more = meaning(handle, question), likeness(handle), at_least(handle)
+
+    def look(view: View) -> tuple[Found, Wish, int]:
+        wanted = wish(handle, view, asked_at, at_least=more, **given)
+        return recall(view, _understood(question), wanted, semantic, likely), wanted, view.tenant
+
+    labels = {} if filters is None else clean_metadata(filters)
+    found, wanted, tenant = handle.read(look, closed=closed, quarantined=quarantined, labels=labels)
+    answer = answered(handle, question, found, wanted)
+    if not (wanted.explain or wanted.without or closed):
+        note_shown(handle, tenant, answer)
+    return answer
+
+
 def heard(question: str, what: str = "question") -> str:
-    """A question as it is understood: whole, or its beginning and its end."""
-    clean_text(question, what, LONGEST_QUESTION)
+    """A question as it is understood, once it is known to be one."""
+    return _understood(clean_text(question, what, LONGEST_QUESTION))
+
+
+def _understood(question: str) -> str:
+    """The whole question, or its beginning and its end."""
     if len(question) <= HEARD:
         return question
     return f"{question[: HEARD // 2]} {question[-HEARD // 2 :]}"
@@ -47,11 +76,11 @@ def heard(question: str, what: str = "question") -> str:
 
 def wish(handle: Handle, view: View, asked_at: When | None, **given: Any) -> Wish:
     """What is asked for, with what the handle and its config add."""
-    if given.get("max_tokens") is None:
-        given["max_tokens"] = handle.config.max_tokens
     for count in ("max_tokens", "limit"):
         if given.get(count) is not None:
             clean_count(given[count], count)
+    if given.get("max_tokens") is None:
+        given["max_tokens"] = handle.config.max_tokens
     session = view.session(handle.session) if handle.session else 0
     return Wish(view.valid if asked_at is None else instant(asked_at), session=session, **given)
 
@@ -95,7 +124,7 @@ def walk(view: View, question: str, likeness: Likeness, limit: int) -> Answer:
 
 def note_shown(handle: Handle, tenant: int, answer: Recall) -> None:
     """What was shown stays warm: noted in mind, and written down with the tenant's next write."""
-    if handle.config.log_uses and handle.moment.is_now:
+    if handle.config.log_uses and handle.moment == NOW:
         shown = [hit.node.line for hit in answer.hits] + [fact.line for fact in answer.facts]
         handle.store.note_shown(tenant, shown, handle.clock())
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,8 +22,8 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words as listed_words
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
-from worldline.rules.sentences import only_asks, sentences
-from worldline.store.asking import FactAround
+from worldline.rules.sentences import SaidSentence
+from worldline.store.facts import FactAround
 from worldline.text import stop
 
 _TO_TWELVE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -157,24 +156,7 @@ class SaidTurn(Struct, frozen=True):
     changes: bool
     """Whether it speaks of a change or takes something back."""
     sentences: Sequence[SaidSentence]
-    """Those of its beginning."""
-
-
-class SaidSentence(NamedTuple):
-    """One sentence of a turn."""
-
-    text: str
-    begin: int
-    asks: bool
-    """Whether it asks rather than tells."""
-
-
-def cut(text: str) -> list[SaidSentence]:
-    """The sentences of a turn's beginning, read once for all that look for values in them."""
-    begun = text[:LONGEST]
-    return [
-        SaidSentence(begun[begin:end], begin, only_asks(begun[begin:end])) for begin, end in sentences(begun)
-    ]
+    """Those of its beginning, cut once for all that look for values in them."""
 
 
 # From facts -----------------------------------------------------------------------------------------
@@ -299,10 +281,11 @@ def show_date(start: Instant, precision: str, offset: int) -> str:
 def of_turns(turns: Sequence[SaidTurn], kinds: frozenset[str]) -> Iterator[Item]:
     """Typed values in the sentences of the evidence."""
     for turn in turns:
-        said_at = to_datetime(turn.said_at, turn.offset)
-        dates = nearest_dates(turn.text[:LONGEST], said_at) if kinds & {"date", "clock"} else []
+        dates = []
+        if "date" in kinds:
+            dates = nearest_dates(turn.text[:LONGEST], to_datetime(turn.said_at, turn.offset))
         for sentence, begin, asks in turn.sentences:
-            for value, kind, at in _values(sentence, begin, dates, kinds, said_at):
+            for value, kind, at in _values(sentence, begin, dates, kinds, turn.offset):
                 yield Item(
                     value,
                     kind,
@@ -345,10 +328,9 @@ _PAST = re.compile(r"\b(?:was|were|had|did|\w+ed)\b[^.!?]*$", re.I)
 
 
 def _values(
-    sentence: str, begin: int, dates: Sequence[DateSpan], kinds: frozenset[str], said_at: datetime
+    sentence: str, begin: int, dates: Sequence[DateSpan], kinds: frozenset[str], offset: int
 ) -> Iterator[tuple[str, str, int]]:
-    if "date" in kinds:
-        yield from _dates(sentence, begin, dates, said_at)
+    yield from _dates(sentence, begin, dates, offset)
     for kind, pattern in _TYPED.items():
         if kind in kinds:
             for found in pattern.finditer(sentence):
@@ -369,9 +351,8 @@ _TYPED = {
 
 
 def _dates(
-    sentence: str, begin: int, dates: Sequence[DateSpan], said_at: datetime
+    sentence: str, begin: int, dates: Sequence[DateSpan], offset: int
 ) -> Iterator[tuple[str, str, int]]:
-    offset = int((said_at.utcoffset() or to_datetime(0).utcoffset()).total_seconds() // 60)  # type: ignore[union-attr]
     for span in dates:
         if not begin <= span.chars[0] < begin + len(sentence):
             continue

@@ -21,8 +21,8 @@ from worldline.read.lanes import standing
 from worldline.read.profile import Person, person
 from worldline.reading.families import families
 from worldline.store import briefing, search
-from worldline.store.asking import only_speaker
 from worldline.store.briefing import HeldFact
+from worldline.store.people import only_speaker
 from worldline.store.strengths import verbatim
 from worldline.text import estimate_tokens, visible
 

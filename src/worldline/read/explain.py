@@ -90,7 +90,7 @@ def _placed(view: View, ranked: Ranked, wish: Wish, expected: Node, at: int) -> 
         return Explanation(text, expected, "rank", reason, at + 1, found, mine.score, mine.factors)
     chosen = [ranked.board.scored(i) for i in ranked.order[:wanted]]
     hits = hits_of(verbatim(view, [scored.key for scored in chosen]), chosen, ranked.pool)
-    _, shown = pack(hits, wish.max_tokens, len(ranked.pool.candidates))
+    shown = pack(hits, wish.max_tokens, len(ranked.pool.candidates)).hits
     if expected.key in {hit.node.key for hit in shown}:
         there = f"it is there, at place {at + 1}"
         return Explanation(text, expected, "", there, at + 1, found, mine.score, mine.factors)

@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
-from worldline.read.candidates import Item, SaidTurn, behind, cut, of_facts, of_turns
+from worldline.read.candidates import LONGEST, Item, SaidTurn, behind, of_facts, of_turns
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
@@ -28,8 +28,10 @@ from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.store.asking import FactAround, facts_near, only_speaker
-from worldline.store.facts import about
+from worldline.reading.voices import assistants
+from worldline.rules.sentences import SaidSentence, cut_all
+from worldline.store.facts import FactAround, about, facts_near
+from worldline.store.people import only_speaker
 from worldline.text import estimate_tokens, fold, inert
 from worldline.text import tokens as words
 
@@ -178,7 +180,8 @@ def gathered(
 ) -> tuple[Ground, list[Item]]:
     """What an answer is weighed on, and all candidates."""
     trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
-    turns = [_turn(hit, readings.get(hit.node.key) or None) for hit in trusted]
+    said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
+    turns = [_turn(hit, readings.get(hit.node.key), cut) for hit, cut in zip(trusted, said, strict=True)]
     by_key = {turn.key: turn for turn in turns}
     facts = facts_near(view, lines, list(by_key))
     whom = _whom(question, facts, mine)
@@ -192,7 +195,7 @@ def gathered(
     ground = Ground(
         question, whom, {turn.key: at for at, turn in enumerate(turns)}, {turn.key: turn.text for turn in turns},
         {turn.key: turn.said_at for turn in turns if turn.changes},
-        {turn.key: fold(turn.speaker) for turn in turns},
+        {turn.key: fold(turn.speaker) for turn in turns}, assistants([turn.speaker for turn in turns]),
     )  # fmt: skip
     return ground, items
 
@@ -204,12 +207,10 @@ def _moment(question: Question, now: Instant) -> Instant:
     return min(now, question.when[1] - 1)
 
 
-def _turn(hit: Hit, packed: bytes | None) -> SaidTurn:
+def _turn(hit: Hit, packed: bytes | None, cut: Sequence[SaidSentence]) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
     node = hit.node
-    return SaidTurn(
-        node.key, node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed), cut(node.content)
-    )
+    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed), cut)
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)

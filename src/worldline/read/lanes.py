@@ -109,7 +109,7 @@ def vectors(
     view: View, index: Vectors, query: Floats, ground: SearchGround, depth: int | None = DEPTH
 ) -> dict[int, float]:
     """Nodes near the question in meaning, with their cosines, nearest first."""
-    scopes = ground.scopes if view.scope.bound() else None
+    scopes = ground.scopes if view.owned else None
     inside = search.nodes_inside(view) if view.world else None
     reach = depth + depth // 2 if depth else 1 << 30
     while True:
@@ -136,7 +136,7 @@ def nearness(view: View, semantic: Semantic | None, ground: SearchGround) -> dic
     """The cosine of every world; nothing where none was composed, or where another moment is looked at."""
     if semantic is None or not ground.worlds or view.whole:
         return {}
-    scopes = ground.scopes if view.scope.bound() else None
+    scopes = ground.scopes if view.owned else None
     found: dict[int, float] = semantic.index.worlds.cosines(view, semantic.query, ground.worlds, scopes)
     return found
 
@@ -146,7 +146,7 @@ def _by_worlds(look: Look) -> list[int] | None:
     if look.semantic is None or not look.near:
         return None
     view, near = look.view, look.near
-    if view.scope.bound():
+    if view.owned:
         view = view.bind(only=look.ground.scopes)  # the same scope sets, without looking for them again
     reach = WORLDS * (_DEEPER if view.world else 1)
     best = sorted(near, key=lambda world: (-near[world], world))[:reach]

@@ -7,15 +7,15 @@ reader who sees what came before what makes fewer mistakes. The footer is part o
 begins with a date, and the footer, are always recall's own: stored text stands behind a margin, and a
 speaker whose name could be taken for more than a name stands in quotation marks.
 
->>> pack([], 100, 0)[0]
+>>> pack([], 100, 0).text
 '(nothing remembered)'
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -59,24 +59,32 @@ def _read(hit: Hit) -> str:
     return who + hit.node.content
 
 
-def pack(hits: Sequence[Hit], budget: int, found: int, opening: str = "") -> tuple[str, list[Hit]]:
-    """The text to show and the hits that are in it; the text never estimates above the budget."""
-    room = budget - FOOTER_ROOM - estimate_tokens(opening) - 1
+class Packed(NamedTuple):
+    """The text to show, its size, and the hits that are in it."""
+
+    text: str
+    tokens: int
+    hits: list[Hit]
+
+
+def pack(hits: Sequence[Hit], budget: int, found: int, opening: str = "") -> Packed:
+    """As much of the evidence as the budget has room for; the text never estimates above it."""
+    room = budget - FOOTER_ROOM - (estimate_tokens(opening) if opening else 0) - 1
     chosen: dict[int, str] = {}
     seen: list[frozenset[str]] = []
     for place, hit in enumerate(hits):
         if _is_repeated(hit, seen):
             continue
-        line = _fitted(hit, room)
-        if line is not None:
+        line, size = _fitted(hit, room)
+        if line:
             chosen[place] = line
-            room -= estimate_tokens(line) + 2
+            room -= size
     while True:
         text = _shown([(hits[p], line) for p, line in chosen.items()], found, opening, budget)
-        if estimate_tokens(text) <= budget:
-            return text, [hits[place] for place in chosen]
+        if (tokens := estimate_tokens(text)) <= budget:
+            return Packed(text, tokens, [hits[place] for place in chosen])
         if not chosen:
-            return "", []
+            return Packed("", 0, [])
         del chosen[max(chosen)]
 
 
@@ -90,20 +98,24 @@ def _is_repeated(hit: Hit, seen: list[frozenset[str]]) -> bool:
     return False
 
 
-def _fitted(hit: Hit, room: int) -> str | None:
-    """The hit as a line, cut to its beginning where it is too long; None where nothing fits."""
-    line = render(hit)
-    if estimate_tokens(line) + 2 <= room:
-        return line
-    if room < SHORTEST:
-        return None
-    for start, end in passages(hit.node.content)[:1]:
-        line = render(hit, hit.node.content[start:end].rstrip() + " …")
-        if estimate_tokens(line) + 2 <= room:
-            return line
-    cut = hit.node.content[: max(0, 2 * (room - SHORTEST))]
-    line = render(hit, cut + " …")
-    return line if cut and estimate_tokens(line) + 2 <= room else None
+def _fitted(hit: Hit, room: int) -> tuple[str, int]:
+    """The hit as a line and its size, cut to its beginning where it is too long; empty where nothing fits."""
+    for line in _shorter_and_shorter(hit, room):
+        size = estimate_tokens(line) + 2
+        if size <= room:
+            return line, size
+    return "", 0
+
+
+def _shorter_and_shorter(hit: Hit, room: int) -> Iterator[str]:
+    """The hit as a line: whole, its first passage, and as many characters as fit in any script."""
+    text = hit.node.content
+    yield render(hit)
+    if room >= SHORTEST:
+        for start, end in passages(text)[:1]:
+            yield render(hit, text[start:end].rstrip() + " …")
+        if cut := text[: max(0, 2 * (room - SHORTEST))]:
+            yield render(hit, cut + " …")
 
 
 def render(hit: Hit, text: str | None = None) -> str:

@@ -30,14 +30,12 @@ from worldline.read.pack import pack, rerank
 from worldline.read.recency import in_time, outdated, reaches_back
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
 from worldline.read.turns import Column, Corpus, Turn
-from worldline.rules.describe import Described
+from worldline.rules.describe import Described, described_draft, role_in
 from worldline.store import cold, search, strengths
-from worldline.store.indexing import described_draft
 from worldline.store.strengths import Verbatim, verbatim
 from worldline.store.vectorising import begun_by
 from worldline.store.vectors import require_identity, same_embedder
-from worldline.store.view import annotate
-from worldline.text import estimate_tokens, inert
+from worldline.text import inert
 from worldline.text import tokens as words
 
 if TYPE_CHECKING:
@@ -131,8 +129,12 @@ def in_hindsight(view: View) -> View:
 def _telling_cold(view: View, found: Found) -> Found:
     """The same, where every hit that came out of the archive says so."""
     since = strengths.archived(view, [hit.node.line for hit in found.recall.hits])
-    told = {line: [f"cold since {show(at)[:10]}: not used for long"] for line, at in since.items()}
-    hits = [replace(hit, node=annotate(hit.node, told.get(hit.node.line, ()))) for hit in found.recall.hits]
+    told = {line: f"cold since {show(at)[:10]}: not used for long" for line, at in since.items()}
+    hits = [
+        replace(hit, node=replace(node, notes=(*node.notes, told[node.line]))) if node.line in told else hit
+        for hit in found.recall.hits
+        if (node := hit.node)
+    ]
     return replace(found, recall=replace(found.recall, hits=tuple(hits)))
 
 
@@ -218,8 +220,8 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     if reranker is not None:
         hits = rerank(found.recall.question, hits, reranker)
     hits = _scored(hits[: found.wanted], found.recall.sure)
-    text, shown = pack(hits, wish.max_tokens, found.candidates, found.opening)
-    kept = hits if wish.limit else tuple(shown)
+    packed = pack(hits, wish.max_tokens, found.candidates, found.opening)
+    kept = hits if wish.limit else tuple(packed.hits)
     told = found.recall
     clear = few(
         [hit.points for hit in kept],
@@ -227,7 +229,7 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
         several=found.several,
         doubted=told.abstained,
     )
-    return replace(told, hits=kept, text=text, tokens=estimate_tokens(text), few=clear)
+    return replace(told, hits=kept, text=packed.text, tokens=packed.tokens, few=clear)
 
 
 def _scored(hits: Sequence[Hit], sure: float) -> tuple[Hit, ...]:
@@ -398,8 +400,9 @@ def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
     """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
-        fresh = described_draft(NodeDraft(type_, name, content))
-        session, position, speaker, role, value = key, -2 * key, "", "people", fresh
+        draft = NodeDraft(type_, name, content)
+        value = described_draft(draft, role_in(draft))
+        session, position, speaker, role = key, -2 * key, "", "people"
     else:
         value = _DECODER.decode(described)
     return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
@@ -416,7 +419,7 @@ def hits_of(told: Mapping[int, Verbatim], chosen: Sequence[Scored], pool: Pool) 
             places = {lane: at[scored.key] for lane, at in pool.places.items() if scored.key in at}
             hits.append(
                 Hit(
-                    annotate(one.node, one.remarks) if one.remarks else one.node, 0.0, places or {"neighbour": 0},
+                    replace(one.node, notes=(*one.node.notes, *one.remarks)), 0.0, places or {"neighbour": 0},
                     scored.factors, one.sender, one.said_at, one.offset, one.session, scored.score,
                 )
             )  # fmt: skip

@@ -21,7 +21,6 @@ from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question
-from worldline.reading.voices import role_of
 from worldline.rules.kinds import asked_kinds, of_kind, tags_of
 from worldline.text import fold, stop
 from worldline.text import tokens as words
@@ -84,6 +83,8 @@ class Ground(Struct, frozen=True):
     """The turns that speak of a change, with the time they were said."""
     speakers: Mapping[int, str] = {}
     """Who says each turn, folded."""
+    assistants: frozenset[str] = frozenset()
+    """Those of the speakers, as they are written, that are no people."""
 
 
 @lru_cache(maxsize=8192)
@@ -291,10 +292,10 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
     """Whether a sentence can speak of those asked about: it names them, or they say it themselves."""
     names = ground.about.names | ground.about.meant
     if ground.question.you:
-        return role_of(item.speaker) == "assistant"
+        return item.speaker in ground.assistants
     if not names or fold(item.speaker) in names:
         return True
-    if ground.about.me and role_of(item.speaker) == "assistant":
+    if ground.about.me and item.speaker in ground.assistants:
         return True
     spoken = _ADDRESSED.sub(" ", item.sentence)
     said = _names_in(spoken)
@@ -420,7 +421,7 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
         "family_full": family * full,
         "overtaken": overtaken(ground, item),
         "crowd": len(ground.ranks) / 8,
-        "to_machine": float(asked.you or role_of(item.speaker) == "assistant"),
+        "to_machine": float(asked.you or item.speaker in ground.assistants),
         "of_name": float(asked.wants in ("name", "place")),
         "of_thing": float(asked.wants == "thing"),
         "of_number": float(asked.wants in _NUMBERS),

@@ -7,7 +7,7 @@ imagined do not count. A cue alone ends nothing: it is looked at beside what is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -69,6 +69,11 @@ def content_stems(said: str) -> frozenset[str]:
     return frozenset(stem(w) for w in words if len(w) > 1)
 
 
+def stems_of_each(said: Sequence[str]) -> list[frozenset[str]]:
+    """The same of each of some texts."""
+    return [content_stems(each) for each in said]
+
+
 @cache
 def opposites() -> dict[str, frozenset[frozenset[str]]]:
     """For each state the stems of those that exclude it."""
@@ -98,7 +103,7 @@ def _is_told(words: list[str]) -> bool:
 _CURRENCY = "|".join(sorted(listed("currencies.txt")))
 MONEY = re.compile(rf"[$€£¥₹]|\b(?:{_CURRENCY})\b", re.I)
 """What makes an amount one of money."""
-PRICED = re.compile(rf"[$€£¥₹]\s?\d|\d[\d,.]*\s?(?:[€£¥₹]|(?:{_CURRENCY})\b)", re.I)
+PRICED = re.compile(rf"[$€£¥₹]\s?\d|(?<!\d)(?<!\d[,.])\d[\d,.]*\s?(?:[€£¥₹]|(?:{_CURRENCY})\b)", re.I)
 """A number beside it."""
 CONTACT = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://)?[\w-]+(?:\.[a-z][\w-]+)+(?:/\S*)?|\+?\d[\d ()/-]{5,}\d"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from worldline.lexicon import words
 from worldline.text import fold
 
@@ -13,6 +16,48 @@ def role_of(speaker: str) -> str:
     """Who speaks: a person by name, the user of an assistant, or the assistant."""
     name = fold(speaker)
     return "user" if name in _USER else "assistant" if name in _MACHINE else "people"
+
+
+NOBODY = "user"
+"""Whom "I" means when nobody says who speaks."""
+
+
+class SpeakerVoice(NamedTuple):
+    """Who says something, and to whom."""
+
+    role: str
+    who: str
+    """Whom "I" means."""
+    addressee: str
+    """Empty where it is said to an assistant."""
+
+
+def voices(said: Sequence[tuple[str, str]], user: str | None) -> list[SpeakerVoice]:
+    """The voices of messages, each by its speaker and its recipient, where a user may be bound."""
+    return [
+        SpeakerVoice(
+            role_of(speaker), who_speaks(speaker, user), recipient if is_own_voice(recipient) else ""
+        )
+        for speaker, recipient in said
+    ]
+
+
+def is_own_voice(speaker: str) -> bool:
+    """Whether somebody speaks for themselves; an assistant does not."""
+    return role_of(speaker) != "assistant"
+
+
+def who_speaks(speaker: str, user: str | None) -> str:
+    """Whom "I" means: the one who is named, or the bound user where the speaker is just "user"."""
+    if not speaker or role_of(speaker) == "user" or (user and fold(speaker) == fold(user)):
+        named = speaker if speaker and role_of(speaker) != "user" else ""
+        return named or user or speaker or NOBODY
+    return speaker
+
+
+def assistants(speakers: Sequence[str]) -> frozenset[str]:
+    """Those of the speakers, as they are written, that are no people."""
+    return frozenset(name for name in dict.fromkeys(speakers) if role_of(name) == "assistant")
 
 
 def is_somebody(speaker: str) -> bool:

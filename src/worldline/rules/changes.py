@@ -18,7 +18,16 @@ from msgspec import Struct
 
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import CONTACT, EMPTY, MONEY, Cues, aspects, content_stems, opposites
+from worldline.reading.cues import (
+    CONTACT,
+    EMPTY,
+    MONEY,
+    Cues,
+    aspects,
+    content_stems,
+    opposites,
+    stems_of_each,
+)
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
 from worldline.rules.slots import NOT, HeldValue
@@ -47,11 +56,26 @@ class Around(Struct, frozen=True):
 
 def around(held: HeldValue, subject: str, speaker: str) -> Around:
     """A held fact, taken apart into stems."""
+    return around_each([(held, subject)], speaker)[0]
+
+
+def around_each(facts: Sequence[tuple[HeldValue, str]], speaker: str) -> list[Around]:
+    """Held facts, each with what its subject is called, taken apart into stems."""
+    own, *parts = stems_of_each(
+        [speaker, *(p for held, name in facts for p in (name, held.phrase, held.object))]
+    )
+    return [
+        _around(held, name, speaker, (parts[at] - own, parts[at + 1], parts[at + 2]))
+        for at, (held, name) in zip(range(0, len(parts), 3), facts, strict=True)
+    ]
+
+
+def _around(held: HeldValue, subject: str, speaker: str, stems: tuple[frozenset[str], ...]) -> Around:
     mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
-    named = content_stems(subject) - content_stems(speaker)
+    named, relation, object_ = stems
     return Around(
-        held, named - _kinds() or named, content_stems(held.phrase), content_stems(held.object), mine, subject,
-        _key_words(held.object), _holds_many(held.slot),
+        held, named - _kinds() or named, relation, object_, mine, subject, _key_words(held.object),
+        _holds_many(held.slot),
     )  # fmt: skip
 
 
@@ -77,6 +101,15 @@ def _key_words(value: str) -> frozenset[str]:
 def _holds_many(slot: str) -> bool:
     family = families().all.get(slot.partition(":")[0])
     return family is not None and family.holds != "one"
+
+
+def ended_by(
+    cues: Cues, claims: Sequence[Claim], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
+) -> dict[str, tuple[Around, str]]:
+    """Which held facts, each with its subject's name, are over by a message: by id, taken apart, and the reason."""
+    apart = around_each(facts, speaker)
+    over = dict(overtaken(cues, claims, apart, teller))
+    return {fact.held.id: (fact, over[fact.held.id]) for fact in apart if fact.held.id in over}
 
 
 def overtaken(
@@ -196,12 +229,11 @@ def _excluded(fact: Around, cues: Cues, teller: str) -> str:
 
 def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
+    if claim.effect != "ends":
+        return False
     who, role = content_stems(claim.subject), content_stems(claim.object)
     return (
-        claim.effect == "ends"
-        and bool(who)
-        and who <= fact.object
-        and role <= fact.relation | fact.subject | content_stems(fact.name)
+        bool(who) and who <= fact.object and role <= fact.relation | fact.subject | content_stems(fact.name)
     )
 
 
@@ -209,9 +241,11 @@ def _gives_up(claim: Claim, fact: Around, said: frozenset[str]) -> bool:
     """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
     if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
         return content_stems(claim.object) <= fact.relation and bool(fact.relation)
+    if not claim.replaces or _is_kin(fact):
+        return False
     old = content_stems(claim.replaces)
     same = fold(claim.subject) == fold(fact.name) or not (fact.object - old).isdisjoint(said)
-    return bool(old) and old <= fact.object and same and not _is_kin(fact)
+    return bool(old) and old <= fact.object and same
 
 
 _GETTING = frozenset("has have got gets".split())
@@ -349,12 +383,12 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
 def _same_subject(claim: Claim, fact: Around) -> bool:
     if fold(claim.subject) == fold(fact.name):
         return True
-    mine = content_stems(claim.subject)
     if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
         return False  # "Hamish's sister" is not Hamish
-    if fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
+    if not fact.subject or fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
         return False
-    return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
+    mine = content_stems(claim.subject)
+    return bool(mine) and (mine <= fact.subject or fact.subject <= mine)
 
 
 def _aspect(slot: str, phrase: str) -> str:

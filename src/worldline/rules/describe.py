@@ -11,13 +11,16 @@ small, is stored beside the event, and is all that scoring reads of a text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from worldline.clock import to_datetime
 from worldline.dates import find_dates
-from worldline.rules.kinds import tags_of
-from worldline.text import words
+from worldline.model import Findable, NodeDraft
+from worldline.reading.voices import role_of
+from worldline.rules.kinds import STANDING, tags_of
+from worldline.text import PASSAGE, indexed, passages, words_of_each
 
 NUMBER, MONEY, DURATION, CLOCK, PERCENT, DATE, QUOTED, NAME, TIME = (1 << n for n in range(9))
 ASKS, REACTS, INSTRUCTS, PREFERS, PLANS, OF_ME, OF_YOU = (1 << n for n in range(9, 16))
@@ -142,7 +145,9 @@ _INNER_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&
 
 def describe(text: str, speaker: str = "", said_at: int | None = None, caption: str = "") -> Described:
     """The stored view of one text; ``speaker`` only when it is a person's name."""
-    tokens = [*_ended(words(speaker)), *_marked(text), *_ended(words(caption))]
+    sentences = _SENTENCE.findall(text)
+    said_by, captioned, *told = words_of_each([speaker, caption, *sentences])
+    tokens = [*_ended(said_by), *_marked(sentences, told), *_ended(captioned)]
     plain = [token for token in tokens if token not in "(.)"]
     names = len(set(_INNER_NAME.findall(text[:LONGEST_SCAN])))
     return Described(
@@ -166,11 +171,10 @@ def _scanned(text: str) -> str:
     return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text[:LONGEST_SCAN])
 
 
-def _marked(text: str) -> list[str]:
+def _marked(sentences: Sequence[str], told: Sequence[list[str]]) -> list[str]:
     """The tokens in order, with brackets around sentences that ask, wish or thank."""
     tokens: list[str] = []
-    for sentence in _SENTENCE.findall(text):
-        found = words(sentence)
+    for sentence, found in zip(sentences, told, strict=True):
         if found:
             tokens += ["(", *found, ")"] if _is_aside(sentence) else [*found, "."]
     return tokens
@@ -214,3 +218,62 @@ def _dates(text: str, said_at: int | None) -> tuple[tuple[int, int], ...]:
         return ()
     spans = find_dates(text[:LONGEST_SCAN], base)
     return tuple(dict.fromkeys((span.start, span.end) for span in spans))[:MAX_DATES]
+
+
+# What makes a memory findable ------------------------------------------------------------------------
+
+
+APART = frozenset({"Fact", "Entity"})
+"""Types that recall finds by name and by walking, not among the texts."""
+LONGEST_DESCRIBED = 24_000
+"""Characters of a text that are described; words and vectors cover all of it."""
+
+
+def findable(draft: NodeDraft, role: str, language: str) -> Findable:
+    """All that is drawn from what somebody of this role says, so that it can be found."""
+    described = described_draft(draft, role)
+    found = passages_of(draft, role, language)
+    return Findable(role, found, msgspec.msgpack.encode(described), bool(described.dates))
+
+
+def role_in(draft: NodeDraft) -> str:
+    """Who speaks in a memory; in a note nobody does but people."""
+    return role_of(draft.name) if draft.type == "Turn" else "people"
+
+
+def described_draft(draft: NodeDraft, role: str) -> Described:
+    """A memory as scoring sees it."""
+    speaker = draft.name if role == "people" else ""
+    return describe(draft.content[:LONGEST_DESCRIBED], speaker, draft.valid.start, caption_of(draft))
+
+
+def caption_of(draft: NodeDraft) -> str:
+    """What a picture that came along shows, if somebody says."""
+    caption = draft.metadata.get("caption") if draft.metadata else None
+    return caption if isinstance(caption, str) else ""
+
+
+def passages_of(draft: NodeDraft, role: str, language: str) -> list[tuple[str, str]]:
+    """The words under which each passage of a memory is found, and its tags."""
+    found = [(text, indexed(text, language)) for text in _searchable(draft, role)]
+    if draft.type in APART:
+        return [(tokens, "") for _, tokens in found]
+    return [(tokens, " ".join(_tags(draft, role, text, tokens))) for text, tokens in found]
+
+
+def _searchable(draft: NodeDraft, role: str) -> list[str]:
+    """A memory's name and words, passage by passage."""
+    content, name = draft.content, draft.name if role == "people" else ""
+    caption = caption_of(draft)
+    tail = f" {caption}" if caption else ""
+    if len(content) <= PASSAGE:
+        return [f"{name} {content}{tail}"]
+    parts = [f"{name} {content[start:end]}" for start, end in passages(content)]
+    return [parts[0] + tail, *parts[1:]]
+
+
+def _tags(draft: NodeDraft, role: str, text: str, tokens: str) -> Iterator[str]:
+    """What a passage is of: kinds of things, and whether somebody gives a standing instruction in it."""
+    yield from tags_of(tokens.split())
+    if draft.type == "Turn" and role != "assistant" and is_standing(text.removeprefix(draft.name).lstrip()):
+        yield STANDING

@@ -103,7 +103,9 @@ def fact(edge: EdgeDraft, view: View) -> list[Op]:
     slot = () if known else view.slot(edge.src, new.predicate, edge.scope, new.key)
     doubtful = new.status == "quarantined"
     same = [row.belief for row in slot if row.node == new.key and row.belief.scope == edge.scope]
-    if not new.stated and any(row.node == new.key and edge.valid.start in row.belief.valid for row in slot):
+    start = edge.valid.start
+    held = [row.belief.valid for row in slot if row.node == new.key]
+    if not new.stated and any(valid.start <= start < valid.end for valid in held):
         return []  # a repetition, perhaps of what is shared with others
     rivals = slot if new.rivals is None else new.rivals
     others = [row for row in rivals if row.node != new.key and row.belief.status != "quarantined"]

@@ -11,7 +11,8 @@ and words that make what follows a wish, a condition or a story.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 _END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|(?<=[。！？])|\n+")
 _SHORT_FORM = re.compile(
@@ -33,6 +34,23 @@ _UNREAL = re.compile(
     r"|(?:如果|要是|假如|万一|梦见|希望)",
     re.I,
 )
+
+
+class SaidSentence(NamedTuple):
+    """One sentence of a text."""
+
+    text: str
+    begin: int
+    asks: bool
+    """Whether it asks rather than tells."""
+
+
+def cut_all(texts: Sequence[str]) -> list[list[SaidSentence]]:
+    """The sentences of each of these texts."""
+    return [
+        [SaidSentence(text[begin:end], begin, only_asks(text[begin:end])) for begin, end in sentences(text)]
+        for text in texts
+    ]
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:

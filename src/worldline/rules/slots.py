@@ -9,7 +9,7 @@ stores nor dates anything: the engine places the fact in its slot by valid time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -109,11 +109,13 @@ def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, 
     return _replace(claim, slot, rivals, why, one)
 
 
-def looks_into(claim: Claim, slots: Collection[str]) -> frozenset[str] | None:
-    """The slots of its subject, of those that hold anything, into which deciding a claim looks; None for all.
+def looks_into(claim: Claim, slots: Callable[[], Collection[str]]) -> frozenset[str] | None:
+    """The slots of its subject, of those that hold anything, into which deciding a claim looks; None for all."""
+    return _into(claim, slots() if joins(claim) else ())
 
-    What speaks of a value that is over may mean it wherever it stands.
-    """
+
+def _into(claim: Claim, slots: Collection[str]) -> frozenset[str] | None:
+    """The same; what speaks of a value that is over may mean it wherever it stands."""
     if claim.replaces or claim.effect == "ends" or claim.cue == "ends" or claim.key.endswith("|of"):
         return None
     return names_of(claim) | frozenset(
@@ -131,6 +133,23 @@ def names_of(claim: Claim) -> frozenset[str]:
 def joins(claim: Claim) -> bool:
     """Whether a claim may belong into a slot that words the same thing otherwise."""
     return not _is_of_family(claim)
+
+
+def looked_into(
+    claims: Sequence[tuple[Claim, int]], slots_of: Callable[[Collection[int]], Mapping[int, Collection[str]]]
+) -> dict[int, frozenset[str] | None]:
+    """The slots of each subject into which deciding these claims may look, whichever way round; None for all.
+
+    `slots_of` tells which slots of some subjects hold anything.
+    """
+    joining = any(joins(claim) for claim, _ in claims)
+    held = slots_of({line for _, line in claims}) if joining else {}
+    into: dict[int, frozenset[str] | None] = {}
+    for claim, line in claims:
+        for way in (claim, oriented(claim, lambda key: True)):
+            more, known = _into(way, held.get(line, ())), into.get(line, frozenset())
+            into[line] = None if more is None or known is None else known | more
+    return into
 
 
 def _is_of_family(claim: Claim) -> bool:

@@ -30,6 +30,11 @@ def sentence(subject: object, phrase: str, value: object) -> str:
     return f"{subject}{gap}{phrase} {value}".rstrip()
 
 
+def worded(subject: object, phrase: str, value: object) -> tuple[str, str]:
+    """The name of a fact, and the fact as it reads."""
+    return label(phrase), sentence(subject, phrase, value)
+
+
 def told(change: str) -> str:
     """What a write did, as its receipt names it, in words for people.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from worldline.hashing import DIGEST_SIZE, EMPTY_DIGEST, digest_update, world_hash
+from worldline.hashing import DIGEST_SIZE, EMPTY_DIGEST, digest_update, world_after, world_hash
 from worldline.ports import Row
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Members(Struct):
 
     added: list[bytes] = field(default_factory=list)
     removed: list[bytes] = field(default_factory=list)
+    born: list[bytes] = field(default_factory=list)
+    """The ids of those that are new, and have nothing inside."""
 
 
 class Touched(Struct):
@@ -106,7 +108,7 @@ def settle(tx: Tx) -> None:
     settled_below = touched.members.keys() | set(place.values())
     for line, world in place.items():
         if line not in settled_below:
-            touched.of(world).added.append(world_hash(touched.appeared[line]))
+            touched.of(world).born.append(touched.appeared[line])
     for line, source in touched.moved.items():
         if tx.world_of(line) != source and line not in touched.members:
             touched.of(tx.world_of(line)).added.append(_stored(tx, line)[1])
@@ -156,8 +158,9 @@ def _settle_one(tx: Tx, line: int) -> Row:
     new_head = tx.worlds.heads.get(line, head)
     if new_head != head:
         members.added.append(tx.id_of(head))
-    digest = digest_update(current(stored, before), members.added, members.removed)
-    after = world_hash(tx.id_of(new_head), digest)
+    after, digest, members.added = world_after(
+        tx.id_of(new_head), current(stored, before), members.added, members.removed, members.born
+    )
     _keep(after, digest)
     tx.add("world_hashes", line, after, tx.stamp)
     row = tx.tenant, line, new_head, after, _with_notes(stored, members, digest)

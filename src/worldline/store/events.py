@@ -10,9 +10,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from worldline.clock import EARLIEST, LATEST, Instant
-from worldline.model import Scope
+from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval, moment
+from worldline.errors import Conflict, InvalidTime
+from worldline.hashing import event_id, node_id, record_id
+from worldline.inputs import clean_name
+from worldline.model import Event, Findable, NodeDraft, Place, Scope
 from worldline.ports import Tx, View
 from worldline.store.view import listed
 
@@ -73,6 +77,98 @@ class SpokenEvent(NamedTuple):
     said_at: Instant
     offset: int
     talk: str
+
+
+class AtHand(Struct, frozen=True):
+    """What is known of an event before it is stored, as it is stored."""
+
+    undated: Instant | None = None
+    """When it was said if nobody says."""
+    draft: str | None = None
+    """What is still to be done with a new one."""
+    signals: str | None = None
+    """What the gate found in it."""
+    reading: bytes | None = None
+    """What it says."""
+    findable: Findable | None = None
+    """What makes it findable."""
+
+
+class Appended(NamedTuple):
+    """An event as it is stored by now."""
+
+    event: Stored
+    id: bytes
+    changed: bool
+    """Whether it was not believed here before."""
+    born: bool
+    """Whether it was never stored before."""
+
+
+# Storing one ---------------------------------------------------------------------------------------
+
+
+def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
+    """Stores a verbatim event whose every part can be stored."""
+    said_at, offset = (known.undated or tx.stamp, 0) if event.said_at is None else moment(event.said_at)
+    if said_at == FOREVER:
+        raise InvalidTime("nothing is said at the end of time; give the moment it was said")
+    session = event.session or place.session
+    world = _session_world(tx, session, place) if session else place.world
+    dated = said_at if event.said_at is not None else None
+    key = _event_key(event, place, world, dated)
+    world_id = tx.id_of(world) if world else None
+    id_ = event_id(event.speaker, world_id, said_at, event.text, event.external_id)
+    same = None if is_unheard(tx, key, id_) else same_event(tx, key)
+    stored = Stored(
+        0, event.text, event.speaker, event.recipient or "", said_at, offset, known.draft, known.reading
+    )
+    if same is not None:
+        _require_same(tx, same, event.text)
+        stored = replace(stored, said_at=same.said_at)
+        id_ = event_id(event.speaker, world_id, same.said_at, event.text, event.external_id)
+        if tx.beliefs(same.node):  # otherwise it was taken back, and is said again
+            return Appended(replace(stored, key=same.node), id_, False, tx.is_new(same.node))
+    node = NodeDraft(
+        "Turn", event.speaker, event.text, valid=Interval(stored.said_at), world=world, scope=place.scope,
+        metadata=event.metadata, id=id_, findable=known.findable,
+    )  # fmt: skip
+    row, new = tx.put(node)
+    born = tx.is_new(row)
+    if born or not is_event(tx, row):
+        tx.add(
+            "events", row, key, event.speaker, event.recipient, stored.said_at, offset, world or None, event.modality,
+            event.category, event.source, event.external_id, "pending" if known.draft else "stored", known.draft,
+            known.signals, known.reading,
+        )  # fmt: skip
+    return Appended(replace(stored, key=row), id_, new, born)
+
+
+def _session_world(tx: Tx, name: str, place: Place) -> int:
+    """The world of a session; the same name in another scope is another session."""
+    draft = NodeDraft(
+        "Session", clean_name(name, "session"), scope_key(tx, place.scope),
+        valid=Interval(EARLIEST), world=place.world, scope=place.scope,
+    )  # fmt: skip
+    draft.id = node_id(
+        draft.type, draft.name, draft.content, None, tx.id_of(place.world) if place.world else None
+    )
+    return session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
+
+
+def _event_key(event: Event, place: Place, world: int, said_at: Instant | None) -> bytes:
+    if event.external_id is not None:
+        return record_id("external", str(place.scope), event.external_id)
+    when = "" if said_at is None else str(said_at)
+    return record_id("event", str(place.scope), str(world), event.speaker, when, event.text)
+
+
+def _require_same(tx: Tx, stored: Same, text: str) -> None:
+    if stored.text != text:
+        raise Conflict(
+            f"this external id is stored with other text ({tx.id_of(stored.node).hex()[:12]}); "
+            "correct that memory, or send the event under another external id"
+        )
 
 
 # One event -----------------------------------------------------------------------------------------

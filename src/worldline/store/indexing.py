@@ -5,27 +5,21 @@ All of it is derived from the text and can be made again; it commits with the ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from zlib import crc32
 
 import msgspec
 
 from worldline.model import Made, NodeDraft
 from worldline.ports import Row
-from worldline.reading.voices import role_of
-from worldline.rules.describe import Described, describe, is_standing
-from worldline.rules.kinds import STANDING, tags_of
+from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
 from worldline.store import waiting, words
 from worldline.store.schema import SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, listed, metadata_from
-from worldline.text import PASSAGE, fold, indexed, passages
+from worldline.text import fold
 
-APART = frozenset({"Fact", "Entity"})
-"""Types that recall finds by name and by walking, not among the texts."""
 UNDESCRIBED = SILENT | APART
 """Node types that recall does not rank among texts."""
-DESCRIBED = 24_000
-"""Characters of a text that are described; words and vectors cover all of it."""
 
 
 class Indexing(SqlView):
@@ -75,12 +69,14 @@ class Indexing(SqlView):
     def _describe(self, key: int, line: int, draft: NodeDraft) -> None:
         """What recall reads of a text instead of the text: derived, and made again when it is missing."""
         session, position = self._seat(key, line, draft)
-        turn = draft.type == "Turn"
-        described = draft.described or msgspec.msgpack.encode(described_draft(draft))
+        turn, known = draft.type == "Turn", draft.findable
+        role = known.role if known else role_in(draft)
+        described = known.described if known else None
         self._dirty = True
         self.rows["texts"].append(
-            (key, self.tenant, session, position, fold(draft.name) if turn else "",
-             role_of(draft.name) if turn else "people", draft.valid.start if turn else None, sealed(draft, described))
+            (key, self.tenant, session, position, fold(draft.name) if turn else "", role,
+             draft.valid.start if turn else None,
+             sealed(draft, described or msgspec.msgpack.encode(described_draft(draft, role))))
         )  # fmt: skip
 
     def _seat(self, key: int, line: int, draft: NodeDraft) -> tuple[int, int]:
@@ -141,15 +137,10 @@ def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tupl
     A fact or a name says again what a text said: its words stand apart, so that they make no word of a text
     commoner than it is.
     """
-    rows = []
-    for number, text in enumerate(searchable(draft)):
-        tokens = indexed(text, language)
-        if draft.type in APART:
-            rows.append((key * WORDS_PER_NODE + number, owner, words.apart(tokens), ""))
-        else:
-            tags = " ".join(_tags(draft, text, tokens))
-            rows.append((key * WORDS_PER_NODE + number, owner, tokens, tags))
-    return rows
+    found = draft.findable.passages if draft.findable else passages_of(draft, role_in(draft), language)
+    if draft.type in APART:
+        found = [(words.apart(tokens), "") for tokens, _ in found]
+    return [(key * WORDS_PER_NODE + n, owner, tokens, tags) for n, (tokens, tags) in enumerate(found)]
 
 
 def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
@@ -161,41 +152,6 @@ def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
 def is_silent(type_: str, made: Made | None) -> bool:
     """Not to be found by its words: a scope, a session, or what sleep cut out of texts which have them."""
     return type_ in SILENT or made is not None
-
-
-def searchable(draft: NodeDraft) -> list[str]:
-    """The texts under which a memory is found: its name and words, passage by passage."""
-    content = draft.content
-    name = "" if draft.type == "Turn" and role_of(draft.name) != "people" else draft.name
-    caption = _caption(draft)
-    tail = f" {caption}" if caption else ""
-    if len(content) <= PASSAGE:
-        return [f"{name} {content}{tail}"]
-    parts = [f"{name} {content[start:end]}" for start, end in passages(content)]
-    return [parts[0] + tail, *parts[1:]]
-
-
-def _tags(draft: NodeDraft, text: str, tokens: str) -> Iterator[str]:
-    """What a passage is of: kinds of things, and whether somebody gives a standing instruction in it."""
-    yield from tags_of(tokens.split())
-    if (
-        draft.type == "Turn"
-        and role_of(draft.name) != "assistant"
-        and is_standing(text.removeprefix(draft.name).lstrip())
-    ):
-        yield STANDING
-
-
-def described_draft(draft: NodeDraft) -> Described:
-    """A memory as scoring sees it."""
-    content, turn = draft.content[:DESCRIBED], draft.type == "Turn"
-    speaker = draft.name if not turn or role_of(draft.name) == "people" else ""
-    return describe(content, speaker, draft.valid.start, _caption(draft))
-
-
-def _caption(draft: NodeDraft) -> str:
-    caption = draft.metadata.get("caption") if draft.metadata else None
-    return caption if isinstance(caption, str) else ""
 
 
 _BARE, _SEALED, _SEAL = b"\x96", b"\x97", b"\xce"
@@ -216,5 +172,5 @@ def has_its_seal(draft: NodeDraft, stored: bytes) -> bool:
 
 
 def _checksum(draft: NodeDraft, described: bytes) -> bytes:
-    of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{_caption(draft)}\0{draft.content}"
+    of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{caption_of(draft)}\0{draft.content}"
     return crc32(described, crc32(of.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")

@@ -201,7 +201,7 @@ def _counted(view: View, at: _Standing) -> _Amounted:
     """From mind and from what was written since, where nothing has begun or ended by itself."""
     if view.known < LATEST or view.closed or view.labels or not view.is_snapshot:
         return _sum(view)
-    key = view.tenant, tuple(view.scope.bound().items()), view.world, view.quarantined, view.hindsight
+    key = view.tenant, tuple(view.owned.items()), view.world, view.quarantined, view.hindsight
     held: dict[Any, _Counted] = view.store.counts
     found = held.get(key)
     if found is None or not found.since <= view.valid < found.sum.until:

@@ -16,6 +16,7 @@ from worldline.model import Edge, Proposal
 from worldline.ports import Tx, View
 from worldline.rules.identity import block_keys
 from worldline.store.view import LISTED, listed
+from worldline.text import fold, unsigned
 
 KEYLESS = "  "
 """What the key of a name begins with that has not got its own yet."""
@@ -61,6 +62,22 @@ def texts(values: Iterable[str]) -> str:
 
 
 # Whom a name means ----------------------------------------------------------------------------------
+
+
+def name_keys(name: str) -> tuple[str, str]:
+    """The folded forms under which a name is found; old files have it without its signs (C++ as C)."""
+    return fold(name) or name, unsigned(fold(name))
+
+
+def exactly(tx: Tx, name: str, scope: int) -> Called | None:
+    """Who has exactly this name in a scope; C++ is not C, though old files key it so."""
+    return exactly_each(tx, [name], scope)[name]
+
+
+def exactly_each(tx: Tx, names: Collection[str], scope: int) -> dict[str, Called | None]:
+    """The same of some names."""
+    rows = called(tx, [key for name in names for key in name_keys(name)], scope)
+    return {name: next((row for row in rows if fold(row.name) == fold(name)), None) for name in names}
 
 
 def called(tx: Tx, keys: Collection[str], scope: int) -> list[Called]:

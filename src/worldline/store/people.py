@@ -12,6 +12,7 @@ import orjson
 
 from worldline.model import Proposal
 from worldline.ports import View
+from worldline.reading.voices import role_of
 from worldline.store.turns import HELD, TABLES
 from worldline.store.view import LISTED, listed
 from worldline.text import fold, unsigned
@@ -169,3 +170,23 @@ def accepted_among(view: View, lines: Collection[int]) -> list[Proposal]:
 
 def _texts(values: Collection[str]) -> str:
     return orjson.dumps(list(values)).decode()
+
+
+_NEXT = "(SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
+
+
+def only_speaker(view: View) -> str:
+    """The one person who speaks here beside assistants; empty where there are none or several."""
+    heard = (
+        "EXISTS (SELECT 1 FROM texts t CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node CROSS JOIN beliefs b"
+        " ON b.tenant = :t AND b.line = n.line AND b.node = n.id WHERE t.tenant = :t AND t.speaker = s.name"
+        f" AND {view.scoped('b')})"
+    )
+    rows = view.query(
+        "WITH RECURSIVE s(name, n) AS (SELECT (SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > ''), 1"
+        f" UNION ALL SELECT {_NEXT}, n + 1 FROM s WHERE s.name IS NOT NULL AND n < :most)"
+        f" SELECT name FROM s WHERE name IS NOT NULL AND {heard} ORDER BY name LIMIT 6",
+        most=6 if not view.owned else 1000,
+    )
+    people = [row[0] for row in rows if role_of(row[0]) != "assistant"]
+    return people[0] if len(people) == 1 else ""

@@ -33,6 +33,19 @@ def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeTy
     return Tenant(number, name, key, tx.stamp, tx.sequence, tx.head)
 
 
+def begun_in(scopes: Sequence[Scope], store: Store, tenant: Tenant, *, settled: bool, **how: Any) -> Tx:
+    """A new changeset of a tenant that reads in the first of these scopes; settled, it writes to all of them.
+
+    Their scope set is made at first use.
+    """
+    key = set_key(scopes)
+    tx = begin(store, tenant, scope=scopes[0] if scopes else Scope(), scope_key=key, **how)
+    if settled:
+        tx.scope_id = tx.scope_id or scope_set(tx, scopes)
+        tx.belongs(tx.scope_id, key, scopes)
+    return tx
+
+
 def _bound(scopes: Sequence[Scope]) -> list[Scope]:
     return sorted({scope for scope in scopes if scope.bound()}, key=scope_key)
 

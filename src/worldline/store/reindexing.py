@@ -17,11 +17,10 @@ import msgspec
 from worldline.clock import Interval
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
-from worldline.reading.voices import role_of
+from worldline.rules.describe import described_draft, role_in
 from worldline.store import cold, erasing, nights, words
 from worldline.store.indexing import (
     UNDESCRIBED,
-    described_draft,
     has_its_seal,
     is_silent,
     sealed,
@@ -229,20 +228,24 @@ def _is_described(text: IndexedText, held: tuple[Any, ...]) -> bool:
     """Whether a stored description is its text's: its checksum says so, or the text described anew."""
     if has_its_seal(text.draft, held[3]):
         return held[:3] == _seen(text.draft)
-    return held == (*_seen(text.draft), msgspec.msgpack.encode(described_draft(text.draft)))
+    return held == (*_seen(text.draft), _packed(text.draft))
 
 
 def described(text: IndexedText) -> tuple[Any, ...]:
     """(speaker, role, moment, description) of a text, as recall reads them."""
     draft = text.draft
-    return *_seen(draft), sealed(draft, msgspec.msgpack.encode(described_draft(draft)))
+    return *_seen(draft), sealed(draft, _packed(draft))
+
+
+def _packed(draft: NodeDraft) -> bytes:
+    return msgspec.msgpack.encode(described_draft(draft, role_in(draft)))
 
 
 def _seen(draft: NodeDraft) -> tuple[Any, ...]:
     turn = draft.type == "Turn"
     return (
         fold(draft.name) if turn else "",
-        role_of(draft.name) if turn else "people",
+        role_in(draft),
         draft.valid.start if turn else None,
     )
 

@@ -6,7 +6,7 @@ find against another; every node that leaves has passed the view's time, scope a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -15,9 +15,10 @@ from msgspec import Struct
 from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules.topics import TURNS as REACH
-from worldline.store import words
+from worldline.store import events, words
 from worldline.store.vectors import Newest
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, listed
+from worldline.text import content_words
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 _TEXTS = {False: ("texts",), True: ("texts", "cold_texts")}
@@ -50,7 +51,7 @@ class SearchGround(Struct, frozen=True):
 
 def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
     """One look at the tenant; `asked` are the folded words of a question, which may be first names."""
-    bound = view.scope.bound()
+    bound = view.owned
     kinds = " AND ".join(["tenant = :t", *(f'"{kind}" = :{kind}' for kind in bound)])
     rows = view.query(
         "SELECT (SELECT texts FROM tenants WHERE tenant = :t), (SELECT tokens FROM tenants WHERE tenant = :t),"
@@ -378,3 +379,57 @@ def in_topics(view: View, nodes: Sequence[int], topics: int, room: int) -> list[
         among=listed(nodes), reach=REACH, topics=topics, room=room,
     )  # fmt: skip
     return [(line, node) for line, _, node in rows]
+
+
+# Before something is stored ------------------------------------------------------------------------
+
+
+GATED = 8000
+"""So many characters of a text are compared with what is stored."""
+_NEAREST = 5
+_COMMON = 60
+"""Above so many texts a word does not help to find the nearest ones."""
+
+
+class Heard(Struct, frozen=True):
+    """A message, what is stored nearest to it, and what was handed out lately."""
+
+    text: str
+    speaker: str
+    nearest: Sequence[str]
+    handed: Sequence[tuple[str, str]]
+
+
+def heard_before(view: View, said: Sequence[tuple[str, str, int]]) -> list[Heard]:
+    """Messages (text, speaker, and the row of one that is stored), each with what was heard before it."""
+    handed = events.handed_out(view)
+    near = _nearest_texts(view, [(text[:GATED], own) for text, _, own in said])
+    return [Heard(text, speaker, found, handed) for (text, speaker, _), found in zip(said, near, strict=True)]
+
+
+def _nearest_texts(view: View, said: Sequence[tuple[str, int]]) -> list[list[str]]:
+    """The stored texts that share the rarest words with each of these."""
+    terms = [set(content_words(text)[:40]) for text, _ in said]
+    counted = view.frequencies({word for each in terms for word in each}, _COMMON)
+    found = [
+        [key for key, _ in view.matching(_rarest(each, counted, bool(own)), 4 * _NEAREST, facts=False)]
+        for each, (_, own) in zip(terms, said, strict=True)
+    ]
+    held = {key for each in found for key in each}
+    contents = view.contents(held) if held else {}
+    return [
+        [contents[key] for key in each if key in contents and key != own][:_NEAREST]
+        for each, (_, own) in zip(found, said, strict=True)
+    ]
+
+
+def _rarest(terms: Collection[str], counted: Mapping[str, int], stored: bool) -> list[str]:
+    """Up to two words that few other texts hold; one at least, if any is known at all."""
+    frequency = {word: counted[word] - stored for word in terms if counted.get(word, 0) > stored}
+    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:2]
+    room, chosen = _COMMON, list[str]()
+    for term in rare:
+        room -= frequency[term]
+        if room >= 0 or not chosen:
+            chosen.append(term)
+    return chosen

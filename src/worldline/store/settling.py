@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
-from worldline.model import Belief, FactRow
+from worldline.hashing import FactParts, named_ids
+from worldline.model import Belief, FactRow, Place
 from worldline.ports import Row, Tx
-from worldline.store.naming import Called, stored_names, texts
+from worldline.store.naming import Called, exactly_each, name_keys, stored_names, texts
 from worldline.store.slots import OpenFact, value_of
 from worldline.store.view import BELIEF, LISTED, fact_from, listed
 
@@ -55,7 +57,12 @@ class Gathering:
     """The look-up of one changeset."""
 
     def __init__(self, tx: Tx, scope: int, tellers: Mapping[int, str]) -> None:
-        self._tx, self._scope, self._tellers = tx, scope, tellers
+        self._tx, self._scope, self.tellers = tx, scope, tellers
+        """The events whose claims are looked up, with who said each."""
+        self.lines: dict[str, int] = {}
+        """Whom the names that were asked for mean, where they are known."""
+        self.claimed: dict[FactParts, bytes] = {}
+        """The ids of the facts that are claimed, by their parts."""
         if _has_beliefs(tx):
             tx.flush()
         self._view = tx.peek()
@@ -75,18 +82,15 @@ class Gathering:
         self._by_belief: dict[int, Current] = {}
         self._by_line: dict[int, list[Current]] = {}
 
-    def is_about(self, event: int) -> bool:
-        """Whether what an event claims was looked up."""
-        return event in self._tellers
-
     # Looking up ------------------------------------------------------------------------------------
 
-    def look_up_names(self, keys: Collection[str], ids: Iterable[bytes]) -> None:
-        """Whom these folded names mean in this scope, and which of these ids are stored.
+    def look_up_names(self, names: Collection[str], more: Collection[str], ids: Iterable[bytes]) -> None:
+        """Whom these names and more folded ones mean in this scope, and which of these ids are stored.
 
         What a changeset asks of them is known from now on; of the other ids it knows that they are new.
         """
         tx, asked = self._tx, list(dict.fromkeys(ids))
+        keys = {*(key for name in names for key in name_keys(name)), *more}
         room = _IDS if len(asked) <= _IDS else -(-len(asked) // _MANY_IDS) * _MANY_IDS
         bound = {f"h{n}": asked[n] if n < len(asked) else b"" for n in range(room)}
         rows = self._view.query(
@@ -105,6 +109,8 @@ class Gathering:
                 self._names[key].append(Called(key, name, line, bool(believed)))
             tx.recollect(line, (id_, called, its), (parent or None) if line == its else False)
         tx.absent(*(set(asked) - {row[5] for row in rows}))
+        known = exactly_each(tx, names, self._scope)
+        self.lines = {name: row.line for name, row in known.items() if row is not None}
 
     def look_up_slots(self, lines: Collection[int]) -> Mapping[int, frozenset[str]]:
         """The slots in which anything was ever believed of each of these subjects."""
@@ -118,14 +124,14 @@ class Gathering:
         self._named = {line: frozenset(slots) for line, slots in found.items()}
         return self._named
 
-    def look_up_facts(self, into: Mapping[int, frozenset[str] | None], ids: Iterable[bytes]) -> None:
+    def look_up_facts(self, into: Mapping[int, frozenset[str] | None]) -> None:
         """What is believed of these subjects in these slots (None for all), in this scope's owner.
 
-        Of a slot that holds very many the newest are looked up, and the facts of these ids.
+        Of a slot that holds very many the newest are looked up, and the facts that are claimed.
         """
         if not into or self._tx.has_merges():
             return
-        same = [found[0] for id_ in ids if (found := self._tx.find(id_))]
+        same = [found[0] for id_ in self.claimed.values() if (found := self._tx.find(id_))]
         whole = [line for line, slots in into.items() if slots is None]
         pairs = [[line, slot] for line, slots in into.items() for slot in sorted(slots or ())]
         rows = self._view.query(
@@ -252,7 +258,7 @@ class Gathering:
             return None
         if subject < self._first and not self._covers(subject, slots):
             more = None if slots is None else (self._slots.get(subject) or frozenset()) | frozenset(slots)
-            self.look_up_facts({subject: more}, ())
+            self.look_up_facts({subject: more})
         stored = self._facts.get(subject, [])
         found = [c for c in stored if self._is_open(c.belief.row)]
         facts = {row[0]: row for row in self._tx.rows["facts"]}
@@ -283,9 +289,29 @@ class Gathering:
         cited = (e[5] for e in self._tx.rows["edges"] if e[3] == node and e[4] == "derived_from")
         fact = OpenFact(
             FactRow(node, subject, predicate, object_, literal, belief), kind, bool(one), rank, bool(dated),
-            self._tellers.get(next(cited, 0), ""), phrase, value,
+            self.tellers.get(next(cited, 0), ""), phrase, value,
         )  # fmt: skip
         return Current(fact, line, self._world_of(node) or 0)
+
+
+class ClaimedFact(NamedTuple):
+    """A fact that a claim would make, its ends by name."""
+
+    subject: str
+    slot: str
+    object: str | None
+    literal: str | None
+
+
+def gather(
+    tx: Tx, place: Place, tellers: Mapping[int, str], names: Collection[str], more: Collection[str],
+    facts: Iterable[ClaimedFact],
+) -> Gathering:  # fmt: skip
+    """Looks up for a changeset whom these names, and more folded ones, mean, and which of these facts are stored."""
+    found = tx.gathering = Gathering(tx, place.scope, tellers)
+    ids, found.claimed = named_ids(names, facts, tx.id_of(place.world) if place.world else None)
+    found.look_up_names(names, more, [*ids.values(), *found.claimed.values()])
+    return found
 
 
 def _has_beliefs(tx: Tx) -> bool:

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant
-from worldline.model import Belief, FactRow
+from worldline.clock import Instant, Interval
+from worldline.hashing import fact_id
+from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, NodeDraft, Place
 from worldline.ports import Tx, View
+from worldline.rules.wording import worded
 from worldline.store.naming import texts
 from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed
 
@@ -74,6 +76,77 @@ class InSlot(NamedTuple):
 def value_of(object_: int, name: str | None, literal: str | None) -> str:
     """The value of a fact as text."""
     return str(name) if object_ else str(orjson.loads(literal or '""'))
+
+
+# Putting one ----------------------------------------------------------------------------------------
+
+
+class Settled(Struct, frozen=True):
+    """A fact whose ends are known: what its row says."""
+
+    subject: int
+    object: int
+    literal: str | None
+    slot: str
+    phrase: str
+    key: str
+    kind: str = "entity"
+    one: bool = False
+    rank: str = "given"
+    dated: bool = False
+
+
+def put_fact(tx: Tx, settled: Settled, place: Place, valid: Interval) -> int:
+    """The Fact node and its row, not yet believed; one that is stored already is the same fact."""
+    subject, object_, literal = settled.subject, settled.object, settled.literal
+    parts = (
+        tx.id_of(subject),
+        settled.slot,
+        tx.id_of(object_) if object_ else None,
+        literal,
+        tx.id_of(place.world) if place.world else None,
+    )
+    known = tx.gathering.claimed.get(parts) if tx.gathering else None
+    id_ = known or fact_id(*parts)
+    if stored := tx.find(id_):
+        return stored[0]
+    value = tx.name_of(object_) if object_ else orjson.loads(literal or "null")
+    name, content = worded(tx.name_of(subject), settled.phrase, value)
+    draft = NodeDraft("Fact", name, content, valid=valid, world=place.world, scope=place.scope, id=id_)
+    key, _, _ = tx.payload_only(draft)
+    tx.add(
+        "facts", key, subject, settled.slot, object_, literal, settled.phrase, settled.key,
+        settled.kind, int(settled.one), settled.rank, int(settled.dated),
+    )  # fmt: skip
+    return key
+
+
+class ToBelieve(Struct, frozen=True):
+    """A fact that was read: what it says, how it stands to others, since when, and the words that it rests on."""
+
+    settled: Settled
+    draft: FactDraft
+    valid: Interval
+    mentions: Sequence[EdgeDraft]
+    """Whom those words speak of."""
+    grounds: Sequence[tuple[int, Metadata]]
+    """The events that say it, and where in them."""
+
+
+def believe(tx: Tx, told: ToBelieve, place: Place) -> tuple[int, bool]:
+    """Puts a fact, places it in its slot, and ties it to its words: (row, whether anything changed)."""
+    settled, draft, valid = told.settled, told.draft, told.valid
+    key = draft.key = put_fact(tx, settled, place, valid)
+    draft.fresh = tx.is_new(key) and not tx.is_believed(key)
+    changed = tx.place_fact(
+        EdgeDraft(settled.subject, "fact", settled.object, valid, place.scope, fact=draft)
+    )
+    grounds = [
+        EdgeDraft(key, "derived_from", event, Interval(valid.start), place.scope, span)
+        for event, span in told.grounds
+    ]
+    tied = tx.link_all([*told.mentions, *grounds])
+    return key, changed or any(tied[len(told.mentions) :])
 
 
 # Open facts -----------------------------------------------------------------------------------------

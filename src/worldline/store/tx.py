@@ -14,7 +14,7 @@ import orjson
 
 from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval
 from worldline.errors import Conflict, Refused
-from worldline.hashing import edge_id, node_id, record_id
+from worldline.hashing import edge_id, edge_ids, node_id, record_id
 from worldline.model import (
     Belief,
     Close,
@@ -30,7 +30,6 @@ from worldline.model import (
     Scope,
 )
 from worldline.ports import Row, Store, Tenant, Tx
-from worldline.rules.derived import is_inferred
 from worldline.store import cold, digests, ledger
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
@@ -126,7 +125,9 @@ class SqlTx(Indexing, Tx):
 
     def peek(self) -> SqlView:
         """The store without what this changeset has gathered: for whoever adds that by himself."""
-        return SqlView(self.store, self.tenant, valid=self.valid, known=self.known, scope=self.scope)
+        return SqlView(
+            self.store, self.tenant, valid=self.valid, known=self.known, scope=self.scope, owned=self.owned
+        )
 
     def recollect(self, key: int, payload: Row, parent: int | Literal[False] | None = False) -> None:
         """What a look-up has brought of a stored node: (id, name, lineage), and the world that it lies in."""
@@ -408,9 +409,18 @@ class SqlTx(Indexing, Tx):
             return b"", self.apply(self.types[type_].on_insert(edge, self), type_)
         ids = self._ids
         id_ = edge_id(ids.get(src) or self.id_of(src), type_, ids.get(dst) or self.id_of(dst))
+        return id_, self._link(edge, id_)
+
+    def link_all(self, edges: Sequence[EdgeDraft]) -> list[bool]:
+        """The same for edges that are no facts; whether each is new."""
+        ids = edge_ids([(self.id_of(edge.src), edge.type, self.id_of(edge.dst)) for edge in edges])
+        return [self._link(edge, id_) for edge, id_ in zip(edges, ids, strict=True)]
+
+    def _link(self, edge: EdgeDraft, id_: bytes) -> bool:
+        src, dst, type_ = edge.src, edge.dst, edge.type
         start, end, first = edge.valid.start, edge.valid.end, True
         if (src, type_, dst, edge.scope, start) in self._put_at:
-            return id_, False
+            return False
         if (src, type_, dst) in self._linked or not self._is_first(src, type_, dst):
             rows = self._rows_of(edge)
             mine = [row for row in rows if row.known.end == FOREVER
@@ -419,17 +429,17 @@ class SqlTx(Indexing, Tx):
                 mine = [row for row in mine if row.valid.start == start]
             mine = self._give_way(edge, mine)
             if any(start in row.valid for row in mine):
-                return id_, False
+                return False
             end, first = min([end, *(r.valid.start for r in mine if r.valid.start > start)]), not rows
         ops = self.types[type_].on_insert(edge, self)
         if ops and any(isinstance(op, Propose) for op in ops):
             told = len(self.changes)
             self.apply(ops, type_)
-            return id_, len(self.changes) > told
+            return len(self.changes) > told
         self._insert_edge(edge, id_, end, first)
         if ops:
             self.apply(ops, type_)
-        return id_, True
+        return True
 
     def _is_first(self, src: int, type_: str, dst: int) -> bool:
         """Whether no such edge can be stored: one of its ends is new, or was bare."""
@@ -438,7 +448,7 @@ class SqlTx(Indexing, Tx):
 
     def _give_way(self, edge: EdgeDraft, rows: list[Edge]) -> list[Edge]:
         """What sleep had derived makes room for somebody who states the same edge."""
-        derived = [] if is_inferred(edge) else [row for row in rows if is_inferred(row)]
+        derived = [] if edge.made == "inferred" else [row for row in rows if row.made == "inferred"]
         for row in derived:
             self.close(Close(as_belief(row), "edges", reason="stated now"), edge.type)
         return [row for row in rows if row not in derived]
@@ -465,7 +475,7 @@ class SqlTx(Indexing, Tx):
              self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None, edge.made)
         )  # fmt: skip
         self._linked.add((src, type_, dst))
-        if end == FOREVER and not is_inferred(edge):
+        if end == FOREVER and edge.made != "inferred":
             self._put_at.add((src, type_, dst, edge.scope, edge.valid.start))
         if type_ == "same_as":
             self._merged = True

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
-from msgspec.structs import replace
 
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
@@ -84,12 +83,13 @@ class SqlView(View):
         only: tuple[int, ...] | None = None,
         cold: bool = False,
         hindsight: bool = False,
+        owned: Mapping[str, str] | None = None,
     ) -> None:
         self.store, self.tenant, self.scope, self.world = store, tenant, scope, world
         self.pierce, self.labels, self.only, self.cold = pierce, labels, only, cold
         self.hindsight = hindsight
         self._merged: bool | None = None
-        self._owned = scope.bound()
+        self.owned = scope.bound() if owned is None else owned
         self.looked: tuple[frozenset[str], Mapping[str | None, list[tuple[Any, ...]]]] | None = None
         """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()
@@ -102,7 +102,7 @@ class SqlView(View):
             "k": known,
             "w": world,
             "forever": FOREVER,
-            **self._owned,
+            **self.owned,
         }
         if only is not None:
             self.args["only"] = listed(only)
@@ -148,9 +148,9 @@ class SqlView(View):
         """Belongs to every bound kind of scope; with `only`, to one of these very scope sets."""
         if self.only is not None:
             return f"{row}.scope IN (SELECT value FROM json_each(:only))"
-        if not self._owned:
+        if not self.owned:
             return "TRUE"
-        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in self._owned)
+        kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in self.owned)
         return f"{row}.scope IN (SELECT part_of FROM scopes WHERE tenant = :t AND {kinds})"
 
     def inside(self, line: str) -> str:
@@ -477,7 +477,7 @@ class SqlView(View):
         """
         if not tokens:
             return []
-        owners = [words.owner_token(kind, value) for kind, value in self._owned.items()]
+        owners = [words.owner_token(kind, value) for kind, value in self.owned.items()]
         wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
         return words.search(self, words.any_of(wanted), limit, owners, None if facts else list)
 
@@ -638,8 +638,3 @@ def _fact_edge(r: Sequence[Any]) -> Edge:
 def as_belief(edge: Edge) -> Belief:
     """An edge row as the belief that handlers close."""
     return Belief(edge.key, edge.key, edge.valid, edge.known, edge.scope)
-
-
-def annotate(node: Node, notes: Iterable[str]) -> Node:
-    """The node with more to tell."""
-    return replace(node, notes=(*node.notes, *notes))

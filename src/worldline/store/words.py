@@ -163,7 +163,7 @@ def counts(view: View, tokens: Collection[str]) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out."""
     wanted = {form: token for token in tokens for form in (token, KIND + token)}
     if view.is_snapshot and len(wanted) <= _ASKED:  # what is searched for next comes with it
-        owned = [OWNER + owner_token(kind, value) for kind, value in view.scope.bound().items()]
+        owned = [OWNER + owner_token(kind, value) for kind, value in view.owned.items()]
         terms = frozenset([*wanted, *owned])
         view.looked = (terms, _look(view, terms, _SHORT))
     found = _count(view, wanted, (0, 1)).found

@@ -34,7 +34,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.base.embed import get_text_at_path
 
-from worldline.clock import FOREVER, LATEST, to_datetime
+from worldline.clock import FOREVER, LATEST, NOW, to_datetime
 from worldline.errors import Conflict, InvalidInput
 from worldline.memory import Memory
 from worldline.model import Node
@@ -176,7 +176,7 @@ class WorldlineStore(BaseStore):
         """The item, with its end put off where reading does that."""
         minutes = _parts(node)[2]
         on_read = (self.ttl_config or {}).get("refresh_on_read", True) if refresh is None else refresh
-        if minutes is None or not on_read or node.valid.end >= LATEST or not self.memory.handle.moment.is_now:
+        if minutes is None or not on_read or node.valid.end >= LATEST or self.memory.handle.moment != NOW:
             return node
         with self._lock:
             end = self.memory.handle.now() + int(minutes * _MINUTE)

@@ -111,7 +111,9 @@ def serve(
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=1024)
+        listening = socket.create_server((host, port), family=family, backlog=1024)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each body waits 40 ms
+        return listening
     except OSError as error:
         raise Refused(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
 

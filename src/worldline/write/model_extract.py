@@ -30,11 +30,12 @@ from worldline.model import Receipt
 from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import Tx
 from worldline.reading.claim import Claim, Cue, predicate_key
+from worldline.reading.voices import NOBODY, is_own_voice
 from worldline.store import events
 from worldline.store.events import Stored, stored_event
 from worldline.text import fold
 from worldline.write.echo import spoken
-from worldline.write.reconcile import NOBODY, is_own_voice, settle
+from worldline.write.reconcile import settle
 
 LONGEST = 6_000
 """Characters of a message that a model is shown."""

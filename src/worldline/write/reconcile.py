@@ -7,7 +7,10 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 import orjson
@@ -16,15 +19,14 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
-from worldline.hashing import fact_id, node_id
-from worldline.inputs import clean_name
+from worldline.inputs import clean_names
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.reading.voices import role_of
-from worldline.rules.changes import Around, around, concerns, overtaken
+from worldline.reading.voices import SpeakerVoice, voices, who_speaks
+from worldline.rules.changes import Around, concerns, ended_by
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -32,24 +34,21 @@ from worldline.rules.slots import (
     also_called,
     corrects,
     decide,
-    joins,
+    looked_into,
     looks_into,
     oriented,
     slot_of,
 )
 from worldline.rules.wording import sentence
-from worldline.store import naming, registry, slots
+from worldline.store import naming, registry, settling, slots
 from worldline.store.events import Stored
-from worldline.store.settling import Gathering
 from worldline.text import fold
 from worldline.write.echo import spoken
-from worldline.write.facts import Settled, cite, grounding, put_fact
-from worldline.write.put import ToldBy, add_alias, name_keys
+from worldline.write.given import grounding
+from worldline.write.put import ToldBy, add_alias
 from worldline.write.resolve import LONGEST_NAME, mention
 
 DAY = 86_400_000_000
-NOBODY = "user"
-"""Whom "I" means when nobody says who speaks."""
 NEAR = 30
 """So many memories that share words with a change are looked at."""
 IN_WORDS = {"opens": "believed", "adds": "believed too", "series": "the next of a series"}
@@ -61,52 +60,42 @@ LATELY = 6
 # Reading, before anything is written ---------------------------------------------------------------
 
 
-def is_own_voice(speaker: str) -> bool:
-    """Whether somebody speaks for themselves; an assistant does not."""
-    return not speaker or role_of(speaker) != "assistant"
-
-
-def read_events(said: Sequence[Event], user: str | None, moments: Sequence[Instant]) -> list[Reading]:
+def read_events(
+    said: Sequence[Event], heard: Sequence[SpeakerVoice], moments: Sequence[Instant]
+) -> list[Reading]:
     """What events say, with when each was said; an assistant's own words are not evidence about the world."""
-    return _read_all(
-        [
-            (e.text, e.speaker, e.recipient or "", (now, 0) if e.said_at is None else moment(e.said_at))
-            for e, now in zip(said, moments, strict=True)
-        ],
-        user,
-    )
+    times = [
+        (now, 0) if e.said_at is None else moment(e.said_at) for e, now in zip(said, moments, strict=True)
+    ]
+    return _read_all([each.text for each in said], heard, times)
 
 
 def reading_of(stored: Stored, user: str | None) -> Reading:
     """The reading that is kept with an event, or a fresh one where none is."""
     if stored.reading:
         return DECODER.decode(stored.reading)
-    when = stored.said_at, stored.utc_offset
-    return _read_all([(stored.text, stored.speaker, stored.recipient, when)], user)[0]
+    heard = voices([(stored.speaker, stored.recipient)], user)
+    return _read_all([stored.text], heard, [(stored.said_at, stored.utc_offset)])[0]
 
 
-def _read_all(said: Sequence[tuple[str, str, str, tuple[Instant, int]]], user: str | None) -> list[Reading]:
-    told = [_told(*each, user) if is_own_voice(each[1]) else None for each in said]
-    readings = iter(read_all([each for each in told if each is not None]))
+def _read_all(
+    texts: Sequence[str], heard: Sequence[SpeakerVoice], times: Sequence[tuple[Instant, int]]
+) -> list[Reading]:
+    told = [
+        ToRead(spoken(text[:MAX_TEXT]), voice.who, voice.addressee, _when(*said))
+        for text, voice, said in zip(texts, heard, times, strict=True)
+        if voice.role != "assistant"
+    ]
+    readings = iter(read_all(told))
     unread = Reading("nobody, an assistant's own words")
-    return [unread if each is None else next(readings) for each in told]
+    return [unread if voice.role == "assistant" else next(readings) for voice in heard]
 
 
-def _told(text: str, speaker: str, recipient: str, said: tuple[Instant, int], user: str | None) -> ToRead:
+def _when(at: Instant, offset: int) -> datetime | None:
     try:
-        when = to_datetime(*said)
+        return to_datetime(at, offset)
     except OverflowError:  # at the ends of time no date can be told
-        when = None
-    addressee = recipient if is_own_voice(recipient) else ""
-    return ToRead(spoken(text[:MAX_TEXT]), who_speaks(speaker, user), addressee, when)
-
-
-def who_speaks(speaker: str, user: str | None) -> str:
-    """Whom "I" means: the one who is named, or the bound user where the speaker is just "user"."""
-    if not speaker or role_of(speaker) == "user" or (user and fold(speaker) == fold(user)):
-        named = speaker if speaker and role_of(speaker) != "user" else ""
-        return named or user or speaker or NOBODY
-    return speaker
+        return None
 
 
 ENCODER, DECODER = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Reading)
@@ -122,39 +111,51 @@ def settle(
     place: Place,
     handle: Handle,
     by: tuple[tuple[str, str], ...] = (),
+    who: str = "",
     said: Reading = Reading(""),
     near: Sequence[int] | None = None,
 ) -> bool:
     """Believes every claim, in the order of the text; whether anything changed.
 
-    `near` is what shares words with the text, where somebody has looked for it already.
+    `who` is whom "I" means, and `near` what shares words with the text, where somebody has found that out already.
     """
+    who = who or who_speaks(event.speaker, handle.scope.user)
     told = ToldBy(event.key, event.said_at, by)
-    sound = _sound(claims)
-    if tx.gathering is None or not tx.gathering.is_about(event.key):
-        look_up(tx, [Claimed(event.key, event.speaker, sound)], place)
-    before = (
-        _lately_held(
-            tx,
-            sharing_words(tx, said) if near is None else near,
-            place,
-            who_speaks(event.speaker, handle.scope.user),
-        )
-        if said.cues.may_end and not any(c.record for c in sound)
-        else []
-    )
-    changed = [_settle_one(tx, claim, told, place, handle, event) for claim in sound]
-    changed.append(_overtake(tx, said, before, event, place))
+    if tx.gathering is None or event.key not in tx.gathering.tellers:
+        claims = sound(claims)
+        look_up(tx, [Claimed(event.key, event.speaker, claims)], place)
+    if near is None:
+        near = sharing_words(tx, said) if said.cues.may_end else ()
+    before = _lately_held(tx, near, place) if near and not any(c.record for c in claims) else []
+    changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in claims]
+    if before:
+        changed.append(_overtake(tx, said, before, event, place, who))
     if said.values and not any("it was wrong" in change for change in tx.changes):
         changed.append(_correct_value(tx, said, told, place, handle, event))
     return any(changed)
 
 
-def _sound(claims: Iterable[Claim]) -> list[Claim]:
-    """Those that speak of somebody, and of something unless they end it."""
-    return [
+def sound(claims: Iterable[Claim]) -> list[Claim]:
+    """Those that speak of somebody, and of something unless they end it; their names as they are stored."""
+    kept = [
         c for c in claims if c.subject.strip() and (c.object.strip() or c.effect == "ends" or c.cue == "ends")
     ]
+    clean = clean_names([part for c in kept for part in _names(c)]) if kept else {}
+    return [_renamed(c, clean) for c in kept]
+
+
+def _names(claim: Claim) -> list[str]:
+    """What a claim calls things: its subject, and its object where that is no mere value."""
+    named = claim.kind == "entity" or claim.family == "name"
+    return [claim.subject, *([claim.object] if named and claim.object.strip() else [])]
+
+
+def _renamed(claim: Claim, names: Mapping[str, str]) -> Claim:
+    subject = names[claim.subject]
+    object_ = names.get(claim.object, claim.object) if claim.kind == "entity" else claim.object
+    if (subject, object_) == (claim.subject, claim.object):
+        return claim
+    return replace(claim, subject=subject, object=object_)
 
 
 class Claimed(Struct, frozen=True):
@@ -163,63 +164,52 @@ class Claimed(Struct, frozen=True):
     event: int
     teller: str
     claims: Sequence[Claim]
+    """Sound ones."""
 
 
 def look_up(tx: Tx, said: Sequence[Claimed], place: Place) -> None:
     """All that settling these events is going to ask, in as few statements as there are kinds of things."""
-    claims = _sound(claim for each in said for claim in each.claims)
+    claims = [claim for each in said for claim in each.claims]
     if not claims:
         return
-    names = {
-        part: clean_name(part)[:LONGEST_NAME].strip()
-        for claim in claims
-        for part in (claim.subject, claim.object if claim.kind == "entity" or claim.family == "name" else "")
-        if part.strip()
-    }
-    found = Gathering(tx, place.scope, {each.event: each.teller for each in said})
-    ids = {name: node_id("Entity", name, "", None, None) for name in names.values()}
-    world = tx.id_of(place.world) if place.world else None
+    names = {part: _short(part) for claim in claims for part in _names(claim)}
     facts = [
-        fact_id(ids[names[c.subject]], slot, ids[names[c.object]] if c.kind == "entity" else None,
-                None if c.kind == "entity" else orjson.dumps(c.object).decode(), world)
+        settling.ClaimedFact(names[c.subject], slot, *((names[c.object], None) if c.kind == "entity" else
+                                                   (None, orjson.dumps(c.object).decode())))
         for c in claims if c.object.strip() for slot in (c.key, *c.others)
     ]  # fmt: skip
-    keys = {key for name in names.values() for key in name_keys(name)}
-    found.look_up_names(keys | {fold(c.subject) for c in claims}, [*ids.values(), *facts])
-    tx.gathering = found
-    lines = {part: line for part, name in names.items() if (line := _line_of(tx, name, place))}
+    tellers = {each.event: each.teller for each in said}
+    found = settling.gather(tx, place, tellers, set(names.values()), {fold(c.subject) for c in claims}, facts)
+    lines = {part: found.lines[name] for part, name in names.items() if name in found.lines}
     subjects = [(c, lines[part]) for c in claims for part in (c.subject, c.object) if part in lines]
     subjects = [(c, line) for c, line in subjects if c.active or line == lines.get(c.subject)]
-    held = found.look_up_slots({line for _, line in subjects}) if any(map(joins, claims)) else {}
-    into: dict[int, frozenset[str] | None] = {}
-    for claim, line in subjects:
-        for way in (claim, oriented(claim, lambda key: True)):
-            more, known = looks_into(way, held.get(line, ())), into.get(line, frozenset())
-            into[line] = None if more is None or known is None else known | more
-    found.look_up_facts(into, facts)
+    found.look_up_facts(looked_into(subjects, found.look_up_slots))
 
 
-def _line_of(tx: Tx, name: str, place: Place) -> int:
-    """The entity of exactly this name; 0 for a new one."""
-    rows = naming.called(tx, name_keys(name), place.scope)
-    return next((row.line for row in rows if fold(row.name) == fold(name)), 0)
+def _short(name: str) -> str:
+    return name[:LONGEST_NAME].strip()
 
 
-def _settle_one(tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle, event: Stored) -> bool:
-    claim = oriented(claim, lambda key: slots.was_worded(tx, key))
-    elsewhere = _what_was_wrong(tx, claim, place)
-    speaker = who_speaks(event.speaker, handle.scope.user)
-    subject = elsewhere or whom(tx, claim, told, place, speaker)
+def _settle_one(
+    tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle, event: Stored, speaker: str
+) -> bool:
+    if claim.active:
+        claim = oriented(claim, lambda key: slots.was_worded(tx, key))
+    subject, mentions = _what_was_wrong(tx, claim, place), list[EdgeDraft]()
+    known = naming.exactly_each(tx, list(map(_short, _names(claim))), place.scope)
+    if not subject:
+        subject, mentions = whom(tx, claim, known, told, place, speaker)
     if claim.predicate == "is" and claim.subject.islower() and subject == _line_of(tx, speaker, place):
         claim = replace(
             claim, subject=speaker, predicate=f"'s {claim.subject} is"
         )  # "the rent" is the speaker's
-    held = _held(tx, subject, place, looks_into(claim, slots.slots_of(tx, subject) if joins(claim) else ()))
+    held = _held(tx, subject, place, looks_into(claim, partial(slots.slots_of, tx, subject)))
     decision = _in_its_slot(decide(claim, [h for h, _ in held], _Known(tx, place), event.speaker), held)
     if decision.verb == "opens" and (wrong := _said_of_another(tx, claim, event, place)) is not None:
         held = [*held, wrong]
         decision = replace(decision, verb="closes", closes=(wrong[0].id,), reason=WRONG)
     if not decision.slot:
+        tx.link_all(mentions)
         return False
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
     start = tx.stamp if start is None else start
@@ -228,9 +218,29 @@ def _settle_one(tx: Tx, claim: Claim, told: ToldBy, place: Place, handle: Handle
         tx.changes.append(
             f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
         )
+    at = Beginning(subject, start, mentions, known)
     if decision.verb == "ends":
-        return _end(tx, claim, decision, (subject, start), told, place, handle, held)
-    return _believe(tx, claim, decision, (subject, start), told, place, handle, held)
+        return _end(tx, claim, decision, at, told, place, handle, held)
+    return _believe(tx, claim, decision, at, told, place, handle, held)
+
+
+Named = Mapping[str, naming.Called | None]
+"""Who has exactly each of some names."""
+
+
+class Beginning(NamedTuple):
+    """Of whom a claim holds and since when, the mention of them that is still to be stored, and who is known."""
+
+    subject: int
+    start: Instant
+    mentions: Sequence[EdgeDraft]
+    known: Named
+
+
+def _line_of(tx: Tx, name: str, place: Place) -> int:
+    """The entity of exactly this name; 0 for a new one."""
+    known = naming.exactly(tx, name, place.scope)
+    return known.line if known else 0
 
 
 _COARSE = {"week": 7, "month": 31, "season": 92, "quarter": 92, "half": 183, "year": 366}
@@ -250,22 +260,26 @@ def _start(claim: Claim, told: ToldBy, closed: Sequence[FactRow]) -> Instant | N
     return max(claim.valid_from, min(max(before) + DAY, latest))
 
 
-def whom(tx: Tx, claim: Claim, told: ToldBy, place: Place, speaker: str = "") -> int:
-    """The entity that a claim speaks of: by role ("Ana's sister"), by a part of its name, or by its name."""
+def whom(
+    tx: Tx, claim: Claim, named: Named, told: ToldBy, place: Place, speaker: str = ""
+) -> tuple[int, list[EdgeDraft]]:
+    """The entity that a claim speaks of, by role ("Ana's sister"), by its name or a part of it; and the mention."""
     owner, _, role = claim.subject.rpartition("'s ")
     if owner and role and not claim.record:
         line = _by_role(tx, owner, role, place)
         if line:
-            return line
-    if not claim.record and not naming.one_called(tx, fold(claim.subject), place.scope):
+            return line, []
+    name = _short(claim.subject)
+    known = named[name]
+    if known is None and not claim.record:
         names = [fold(name) for name in also_called(claim.subject, speaker, claim.family)]
         rows = naming.called(tx, names, place.scope) if names else []
-        known = {row.key: row.line for row in reversed(rows)}
-        for name in names:
-            line = known.get(name, 0)
-            if line and (name != fold(speaker) or _held(tx, line, place, (claim.key,))):
-                return line
-    return mention(tx, claim.subject, told, place, "" if claim.record else claim.key)
+        others = {row.key: row.line for row in reversed(rows)}
+        for other in names:
+            line = others.get(other, 0)
+            if line and (other != fold(speaker) or _held(tx, line, place, (claim.key,))):
+                return line, []
+    return mention(tx, name, known, told, place, "" if claim.record else claim.key)
 
 
 def _by_role(tx: Tx, owner: str, role: str, place: Place) -> int:
@@ -296,40 +310,45 @@ def _in_its_slot(decision: Decision, held: Sequence[tuple[HeldValue, FactRow]]) 
 
 
 def _believe(
-    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: ToldBy, place: Place, handle: Handle,
+    tx: Tx, claim: Claim, decision: Decision, at: Beginning, told: ToldBy, place: Place, handle: Handle,
     held: Sequence[tuple[HeldValue, FactRow]],
 ) -> bool:  # fmt: skip
-    subject, start = at
-    object_ = mention(tx, claim.object, told, place) if claim.kind == "entity" else 0
-    if object_ == subject:
+    object_, mentions = 0, list(at.mentions)
+    if claim.kind == "entity":
+        name = _short(claim.object)
+        if name in at.known and fold(name) != fold(claim.subject):
+            known = at.known[name]
+        else:
+            known = naming.exactly(tx, name, place.scope)
+        object_, more = mention(tx, name, known, told, place)
+        mentions += more
+    if object_ == at.subject:
+        tx.link_all(mentions)
         return False
-    literal = None if object_ else orjson.dumps(claim.object).decode()
-    phrase = _phrase(claim, decision, held)
-    settled = Settled(
-        subject, object_, literal, decision.slot, phrase, claim.key or decision.slot, claim.kind,
-        decision.one, claim.rank, claim.valid_from is not None,
-    )  # fmt: skip
-    valid = Interval(start, _until(claim, start))
-    key = put_fact(tx, settled, place, valid)
-    predicate = _classed(registry.predicate(tx, clean_name(decision.slot, "predicate"), place.world))
-    status, doubt = grounding(claim.confidence, predicate, handle.config)
     rivals = tuple(row for h, row in held if h.id in decision.closes)
-    stated = claim.valid_from is not None and (claim.begins or decision.verb != "repeats")
+    predicate = registry.predicate(tx, decision.slot, place.world) if tx.typed else Predicate(decision.slot)
+    status, doubt = grounding(claim.confidence, _classed(predicate), handle.config)
     draft = FactDraft(
-        key, decision.slot, bool(rivals), stated,
+        0, decision.slot, bool(rivals), claim.valid_from is not None and (claim.begins or decision.verb != "repeats"),
         bool(rivals) and (claim.cue == "correction" or claim.kind == "date"), status, claim.confidence,
         claim.precision or None, _because(doubt or decision.reason, told), rivals,
-        tx.is_new(key) and not tx.is_believed(key),
     )  # fmt: skip
-    changed = tx.place_fact(EdgeDraft(subject, "fact", object_, valid, place.scope, fact=draft))
+    settled = slots.Settled(
+        at.subject, object_, None if object_ else orjson.dumps(claim.object).decode(), decision.slot,
+        _phrase(claim, decision, held), claim.key or decision.slot, claim.kind, decision.one, claim.rank,
+        claim.valid_from is not None,
+    )  # fmt: skip
+    span: Metadata = {"start": claim.chars[0], "end": claim.chars[1], **dict(told.by)}
+    grounds = [(told.event, span)] if told.event else []
+    valid = Interval(at.start, _until(claim, at.start))
+    key, changed = slots.believe(tx, slots.ToBelieve(settled, draft, valid, mentions, grounds), place)
     if decision.verb == "contradicts":
-        _contradict(tx, key, decision, held, place, start)
-    if object_:
+        _contradict(tx, key, decision, held, place, at.start)
+    if object_ and claim.types:
         _note_wording(tx, object_, claim)
     if claim.family == "name":
-        _note_name(tx, subject, claim, place)
-    span: Metadata = {"start": claim.chars[0], "end": claim.chars[1], **dict(told.by)}
-    return cite(tx, key, [(told.event, span)] if told.event else [], place, valid) or changed
+        _note_name(tx, at.subject, claim, place)
+    return changed
 
 
 def _classed(predicate: Predicate) -> Predicate:
@@ -379,19 +398,19 @@ def _contradict(
 
 
 def _end(
-    tx: Tx, claim: Claim, decision: Decision, at: tuple[int, Instant], told: ToldBy, place: Place, handle: Handle,
+    tx: Tx, claim: Claim, decision: Decision, at: Beginning, told: ToldBy, place: Place, handle: Handle,
     held: Sequence[tuple[HeldValue, FactRow]],
 ) -> bool:  # fmt: skip
     """What the text says is over ends when it was said to; how it ended is a fact of its own."""
-    subject, start = at
-    over = [r for h, r in held if h.id in decision.closes and r.belief.valid.start < start]
+    over = [r for h, r in held if h.id in decision.closes and r.belief.valid.start < at.start]
     for row in over:
-        tx.close(Close(row.belief, valid_to=start, reason=decision.reason), "understand")
+        tx.close(Close(row.belief, valid_to=at.start, reason=decision.reason), "understand")
     if not claim.object or claim.record or (over and not claim.event):
+        tx.link_all(at.mentions)
         return bool(over)
     former = replace(claim, key=f"{NOT}{decision.slot}", effect="holds", holds="many", cue="")
     kept = Decision("opens", former.key, False, (), decision.reason)
-    return _believe(tx, former, kept, (subject, start), told, place, handle, held) or bool(over)
+    return _believe(tx, former, kept, at, told, place, handle, held) or bool(over)
 
 
 # What is overtaken without its slot being named ---------------------------------------------------------
@@ -402,29 +421,33 @@ def sharing_words(view: View, said: Reading) -> list[int]:
     return [node for node, _ in view.matching(list(said.cues.stems)[:24], NEAR)]
 
 
-def _lately_held(tx: Tx, nodes: Sequence[int], place: Place, speaker: str) -> list[tuple[Around, FactRow]]:
+Before = list[tuple[HeldValue, FactRow, str]]
+"""Facts as they were held before a message, with the names of their subjects."""
+
+
+def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
     """The open facts among what shares words with a message; not those learned just now."""
     return [
-        (around(held, name, speaker), row)
+        (held, row, name)
         for held, row, name in _held_among(tx, nodes, place)
         if row.belief.known.start < tx.stamp and held.rank != "given"
     ]
 
 
-def _overtake(
-    tx: Tx, said: Reading, before: Sequence[tuple[Around, FactRow]], event: Stored, place: Place
-) -> bool:
-    over = dict(overtaken(said.cues, said.claims, [fact for fact, _ in before], event.speaker))
+def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str) -> bool:
+    """Ends what was held before a message and is over by what it says, without its slot being named."""
+    over = ended_by(said.cues, said.claims, [(h, name) for h, _, name in before], who, event.speaker)
     closed = False
-    for fact, row in before:
-        if fact.held.id not in over or not slots.is_held(tx, row.belief.row):
+    for held, row, name in before:
+        if held.id not in over or not slots.is_held(tx, row.belief.row):
             continue
+        fact, reason = over[held.id]
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
         until = None if ahead or said.corrects else event.said_at
-        reason = WRONG if said.corrects else over[fact.held.id]
+        reason = WRONG if said.corrects else reason
         tx.close(Close(row.belief, valid_to=until, reason=reason), "understand")
-        tx.changes.append(f"{sentence(fact.name, fact.held.phrase, fact.held.object)}: ends, {reason}")
-        if fact.held.slot == "name" and said.cues.leaves:
+        tx.changes.append(f"{sentence(name, held.phrase, held.object)}: ends, {reason}")
+        if held.slot == "name" and said.cues.leaves:
             _end_owning(tx, fact, event, place)
         closed = True
     return closed
@@ -472,7 +495,8 @@ def _correct_value(tx: Tx, said: Reading, told: ToldBy, place: Place, handle: Ha
                       holds="one" if wrong.one else "many", chars=(0, len(event.text)), confidence=0.9)  # fmt: skip
         decision = Decision("closes", wrong.slot, wrong.one, (wrong.id,), WRONG)
         tx.changes.append(f"{sentence(name, phrase, value)}: {decision.verb}, {decision.reason}")
-        return _believe(tx, claim, decision, (subject, told.said_at or tx.stamp), told, place, handle, held)
+        at = Beginning(subject, told.said_at or tx.stamp, (), {})
+        return _believe(tx, claim, decision, at, told, place, handle, held)
     return False
 
 

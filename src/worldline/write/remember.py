@@ -9,7 +9,8 @@ goes on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,15 +20,23 @@ from msgspec.structs import replace
 from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, StoreError, WorldlineError
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_metadata, clean_struct, clean_text
-from worldline.model import Event, Fact, Metadata, NodeDraft, Receipt, Scope
+from worldline.inputs import clean_event, clean_struct
+from worldline.model import Event, Fact, Findable, Metadata, NodeDraft, Receipt, Scope
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading
+from worldline.reading.voices import SpeakerVoice, voices, who_speaks
+from worldline.rules.describe import findable
 from worldline.store import events
-from worldline.store.events import Stored, handed_out, stored_event, to_settle
-from worldline.store.indexing import described_draft
-from worldline.text import content_words
+from worldline.store.events import (
+    Appended,
+    AtHand,
+    Stored,
+    append,
+    stored_event,
+    to_settle,
+)
+from worldline.store.search import GATED, Heard, heard_before
 from worldline.write import model_extract, put
 from worldline.write.echo import echoes
 from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
@@ -40,15 +49,12 @@ from worldline.write.reconcile import (
     reading_of,
     settle,
     sharing_words,
+    sound,
 )
 from worldline.write.redact import screened
 from worldline.write.resolve import recluster
 
 T = TypeVar("T")
-_NEAREST = 5
-_GATED = 8000
-_COMMON = 60
-"""Above so many texts a word does not help to find the nearest ones."""
 AHEAD = 40
 """So many events are looked ahead at, so that what settling them needs is looked up together."""
 MINUTE = 60_000_000
@@ -71,7 +77,8 @@ _DRAFT = list[Pending]
 
 def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_run: bool = False) -> Receipt:
     """Stores an event verbatim, and believes what it claims and the facts given with it."""
-    event, given = _checked(event, handle), [clean_struct(fact, Fact) for fact in given]
+    event = clean_event(event, handle.config.max_text)
+    given = [clean_struct(fact, Fact) for fact in given]
     (event, given), secrets = _redacted((event, tuple(given)), handle)
     if (dropped := _too_dull(handle, event)) is not None and not given:
         return replace(dropped, redacted=secrets)
@@ -81,7 +88,7 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation in one changeset."""
-    cleaned = [_redacted(_checked(event, handle), handle) for event in said]
+    cleaned = [_redacted(clean_event(event, handle.config.max_text), handle) for event in said]
     intake = Intake(handle, [event for event, _ in cleaned], _left(handle, ()))
     told = intake.told(dry_run=dry_run)
     return replace(
@@ -145,7 +152,7 @@ class Intake:
     def _judge_all(self) -> None:
         """What the gate says of each event."""
         said = [(event.text, event.speaker, 0) for event in self.said]
-        heard = self.handle.read(lambda view: _heard_all(view, said))
+        heard = self.handle.read(partial(heard_before, said=said))
         self.verdicts = [_judge(self.handle, each) for each in heard]
 
     def work(self, tx: Tx, place: Place) -> Done:
@@ -157,26 +164,26 @@ class Intake:
             signals = self.verdicts[number] if self.together and self.verdicts else None
             left = self.left if not self.together else None
             undated = tx.stamp - (len(self.said) - 1 - number)
-            stored, new = _append(tx, event, place, self.handle, left, made, undated, signals)
-            last = tx.id_of(stored.key)
+            stored = append(tx, event, place, _at_hand(event, made, undated, left, signals))
+            last = stored.id
             self.ids.append(last.hex())
-            if new:
+            if stored.changed:
                 self.fresh.append(last.hex())
-            if new and self.together and tx.is_new(stored.key):
-                settled.append(ToSettle(stored, made.said or Reading(""), signals))
-            elif self.left is not None and (new or self.left.facts):
+            if stored.changed and self.together and stored.born:
+                settled.append(ToSettle(stored.event, made.voice.who, made.said or Reading(""), signals))
+            elif self.left is not None and (stored.changed or self.left.facts):
                 self._leave_open(tx, stored)
         if self.left is not None:
             _settle_all(tx, settled, place, self.handle, self.left)
         return last or None, bool(self.fresh)
 
-    def _leave_open(self, tx: Tx, stored: Stored) -> None:
+    def _leave_open(self, tx: Tx, stored: Appended) -> None:
         """To be settled in a changeset of its own; one that was stored before may wait for something else too."""
         assert self.left is not None
-        self.open.append(tx.id_of(stored.key).hex())
-        if not tx.is_new(stored.key):
-            others = _others(events.draft_of(tx, stored.key), self.left)
-            events.leave(tx, stored.key, _drafted([*others, self.left]))
+        self.open.append(stored.id.hex())
+        if not stored.born:
+            others = _others(events.draft_of(tx, stored.event.key), self.left)
+            events.leave(tx, stored.event.key, _drafted([*others, self.left]))
 
 
 def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
@@ -187,12 +194,6 @@ def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
             model_extract.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
         )
     return stored
-
-
-def _checked(event: Event, handle: Handle) -> Event:
-    """An event whose every part can be stored."""
-    clean_text(event.text, "text", handle.config.max_text)
-    return clean_struct(event, Event)
 
 
 def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
@@ -210,34 +211,31 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
 class MadeReady(Struct, frozen=True):
     """What is worked out from an event before any lock is taken, as it is stored."""
 
-    reading: bytes | None = None
-    described: bytes | None = None
-    dated: bool = False
-    """Whether the description speaks of days, which depend on the moment."""
-    said: Reading | None = None
-    said_at: Instant = 0
+    voice: SpeakerVoice
+    findable: Findable
+    said_at: Instant
     """The moment that all of it was worked out for."""
+    said: Reading | None = None
+    reading: bytes | None = None
 
 
 def _made(handle: Handle, said: Sequence[Event], left: Pending | None) -> list[MadeReady]:
     """What events say, and how recall will see them."""
     moments = [handle.clock() if event.said_at is None else moment(event.said_at)[0] for event in said]
-    seen = [_seen(event, said_at) for event, said_at in zip(said, moments, strict=True)]
+    heard = voices([(event.speaker, event.recipient or "") for event in said], handle.scope.user)
+    found = [
+        findable(NodeDraft("Turn", event.speaker, event.text, Interval(at), metadata=event.metadata),
+                 voice.role, handle.config.language)
+        for event, voice, at in zip(said, heard, moments, strict=True)
+    ]  # fmt: skip
+    ready = [MadeReady(*each) for each in zip(heard, found, moments, strict=True)]
     if left is None or not left.extract:
-        return [MadeReady(None, *each, None, at) for each, at in zip(seen, moments, strict=True)]
-    readings = read_events(said, handle.scope.user, moments)
+        return ready
+    readings = read_events(said, heard, moments)
     return [
-        MadeReady(ENCODER.encode(reading), *each, reading, at)
-        for reading, each, at in zip(readings, seen, moments, strict=True)
+        replace(made, said=reading, reading=ENCODER.encode(reading))
+        for made, reading in zip(ready, readings, strict=True)
     ]
-
-
-def _seen(event: Event, said_at: Instant) -> tuple[bytes, bool]:
-    """An event as recall will see it, and whether that speaks of days."""
-    draft = NodeDraft("Turn", event.speaker, event.text, valid=Interval(said_at))
-    draft.metadata = clean_metadata(event.metadata)
-    described = described_draft(draft)
-    return msgspec.msgpack.encode(described), bool(described.dates)
 
 
 def _redacted(given: T, handle: Handle) -> tuple[T, tuple[str, ...]]:
@@ -248,26 +246,27 @@ def _too_dull(handle: Handle, event: Event) -> Receipt | None:
     """With the strict gate, what is not worth encoding is not even stored; the receipt says so."""
     if handle.config.gate != "strict" or not isinstance(event.text, str):
         return None
-    (heard,) = handle.read(lambda view: _heard_all(view, [(event.text, event.speaker, 0)]))
+    (heard,) = handle.read(partial(heard_before, said=[(event.text, event.speaker, 0)]))
     signals = _judge(handle, heard)
     if signals.admitted:
         return None
     return Receipt("remember", None, False, handle.now(), (f"not stored: {signals.reason}",))
 
 
-def _append(
-    tx: Tx, event: Event, place: Place, handle: Handle, left: Pending | None, made: MadeReady = MadeReady(),
-    undated: int | None = None, signals: Signals | None = None,
-) -> tuple[Stored, bool]:  # fmt: skip
-    close = not made.dated and _is_close(undated or tx.stamp, made.said_at)
-    known = put.AtHand(
+def _at_hand(
+    event: Event, made: MadeReady, undated: Instant, left: Pending | None, signals: Signals | None
+) -> AtHand:
+    """The same for the store: what speaks of days was not worked out for the moment that it is said at."""
+    found = made.findable
+    if event.said_at is None and (found.dated or not _is_close(undated, made.said_at)):
+        found = replace(found, described=None)
+    return AtHand(
         undated,
         None if left is None else _drafted([left]),
         None if signals is None else msgspec.json.encode(signals).decode(),
         made.reading,
-        made.described if event.said_at is not None or close else None,
+        found,
     )
-    return put.append_event(tx, event, place, handle.config.max_text, known)
 
 
 def _is_close(one: Instant, other: Instant) -> bool:
@@ -282,6 +281,8 @@ class ToSettle(Struct, frozen=True):
     """A stored event, what it says, and what was found out about it before the changeset."""
 
     event: Stored
+    who: str
+    """Whom "I" means in it."""
     said: Reading
     signals: Signals | None
 
@@ -301,7 +302,8 @@ def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: P
         changed = False
         for id_ in ids:
             event, signals = to_settle(tx, id_), verdicts.get(id_)
-            said = ToSettle(event, reading_of(event, handle.scope.user), signals)
+            user = handle.scope.user
+            said = ToSettle(event, who_speaks(event.speaker, user), reading_of(event, user), signals)
             changed |= _settle_all(tx, [said], place, handle, left)
             rest = _others(event.draft, left)
             if left.model and left.extract and (signals is None or signals.admitted):
@@ -332,7 +334,7 @@ def _verdicts(handle: Handle, ids: Sequence[str]) -> dict[str, Signals]:
 
     def look(view: View) -> list[Heard]:
         stored = [stored_event(view, id_) for id_ in ids]
-        return _heard_all(view, [(event.text, event.speaker, event.key) for event in stored])
+        return heard_before(view, [(event.text, event.speaker, event.key) for event in stored])
 
     return {id_: _judge(handle, heard) for id_, heard in zip(ids, handle.read(look), strict=True)}
 
@@ -341,7 +343,7 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
     """Believes the facts given with events and what they claim, one event after the other."""
     changed = []
     claims = [_claims(each, handle, left) for each in said]
-    near = [sharing_words(tx, each.said) if each.said.cues.may_end else None for each in said]
+    near = [sharing_words(tx, each.said) if each.said.cues.may_end else () for each in said]
     for number, each in enumerate(said):
         event = each.event
         told = put.ToldBy(event.key, event.said_at)
@@ -350,7 +352,9 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
             if tx.gathering is None:
                 ahead = zip(said[number:][:AHEAD], claims[number:], strict=False)
                 look_up(tx, [Claimed(e.event.key, e.event.speaker, found or ()) for e, found in ahead], place)
-            changed.append(settle(tx, own, event, place, handle, said=each.said, near=near[number]))
+            changed.append(
+                settle(tx, own, event, place, handle, who=each.who, said=each.said, near=near[number])
+            )
         if each.signals is not None and each.signals.reason == ECHO:
             tx.changes.append(f"not read: {ECHO}")
         if left.extract and len(event.text) > MAX_TEXT:
@@ -364,7 +368,9 @@ def _claims(each: ToSettle, handle: Handle, left: Pending) -> Sequence[Claim] | 
     """What an event claims beside the facts that were given with it; None where it is not to be read."""
     if not left.extract or not (each.signals is None or _is_worth_reading(each.signals, each.said)):
         return None
-    return not_given(each.said.claims, left.facts, each.event.speaker, handle.scope.user)
+    if not left.facts:
+        return sound(each.said.claims)
+    return sound(not_given(each.said.claims, left.facts, each.event.speaker, handle.scope.user))
 
 
 def _is_worth_reading(signals: Signals, said: Reading) -> bool:
@@ -372,25 +378,9 @@ def _is_worth_reading(signals: Signals, said: Reading) -> bool:
     return (signals.salience >= FLOOR or bool(said.values)) and signals.reason != ECHO
 
 
-class Heard(Struct, frozen=True):
-    """A message, what is stored nearest to it, and what was handed out lately."""
-
-    text: str
-    speaker: str
-    nearest: Sequence[str]
-    handed: Sequence[tuple[str, str]]
-
-
-def _heard_all(view: View, said: Sequence[tuple[str, str, int]]) -> list[Heard]:
-    """Messages (text, speaker, and the row of one that is stored), each with what is nearest to it."""
-    handed = handed_out(view)
-    near = _nearest(view, [(text, own) for text, _, own in said])
-    return [Heard(text, speaker, found, handed) for (text, speaker, _), found in zip(said, near, strict=True)]
-
-
 def _judge(handle: Handle, heard: Heard) -> Signals:
     """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
-    text, nearest = heard.text[:_GATED], heard.nearest
+    text, nearest = heard.text[:GATED], heard.nearest
     signals = judge(text, nearest, _expected(handle, text, nearest))
     if echoes(heard.text, heard.speaker, heard.handed):
         return replace(signals, admitted=False, reason=ECHO)
@@ -409,34 +399,6 @@ def _expected(handle: Handle, text: str, nearest: Sequence[str]) -> GateVectors 
     except WorldlineError:  # the verdict does without; the words are safe already
         return None
     return GateVectors(list(map(float, joint)), list(map(float, doubled)), float(own @ known))
-
-
-def _nearest(view: View, said: Sequence[tuple[str, int]]) -> list[list[str]]:
-    """The stored texts that share the rarest words with each of these."""
-    words = [set(content_words(text[:_GATED])[:40]) for text, _ in said]
-    counted = view.frequencies({word for each in words for word in each}, _COMMON)
-    found = [
-        [key for key, _ in view.matching(_rarest(each, counted, bool(own)), 4 * _NEAREST, facts=False)]
-        for each, (_, own) in zip(words, said, strict=True)
-    ]
-    held = {key for each in found for key in each}
-    contents = view.contents(held) if held else {}
-    return [
-        [contents[key] for key in each if key in contents and key != own][:_NEAREST]
-        for each, (_, own) in zip(found, said, strict=True)
-    ]
-
-
-def _rarest(words: Collection[str], counted: Mapping[str, int], stored: bool) -> list[str]:
-    """Up to two words that few other texts hold; one at least, if any is known at all."""
-    frequency = {word: counted[word] - stored for word in words if counted.get(word, 0) > stored}
-    rare = sorted(frequency, key=lambda term: (frequency[term], term))[:2]
-    room, chosen = _COMMON, list[str]()
-    for term in rare:
-        room -= frequency[term]
-        if room >= 0 or not chosen:
-            chosen.append(term)
-    return chosen
 
 
 # What a crash leaves -------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from worldline.ports import Tx, View
 from worldline.reading import parser
 from worldline.reading.claim import Claim
 from worldline.reading.read import Reading, reader
+from worldline.reading.voices import is_own_voice
 from worldline.rules.bitemporal import restore
 from worldline.rules.slots import NOT
 from worldline.store import events, naming, slots
@@ -33,7 +34,7 @@ from worldline.store.events import Stored, stored_event
 from worldline.text import fold
 from worldline.write.gate import FLOOR, Signals
 from worldline.write.ground import keep_back
-from worldline.write.reconcile import DECODER, ENCODER, is_own_voice, reading_of, settle
+from worldline.write.reconcile import DECODER, ENCODER, reading_of, settle
 from worldline.write.resolve import recluster
 
 BATCH = 50

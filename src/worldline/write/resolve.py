@@ -17,7 +17,7 @@ from worldline.clock import EARLIEST, Interval
 from worldline.errors import NotFound, Refused, StoreError
 from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_name
-from worldline.model import Belief, Close, Edge, EdgeDraft, NodeDraft, Proposal, Propose, Receipt
+from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, NodeDraft, Proposal, Propose, Receipt
 from worldline.ports import Tx, View
 from worldline.rules.identity import (
     Match,
@@ -32,7 +32,7 @@ from worldline.rules.identity import (
 from worldline.store import naming, people
 from worldline.store.view import as_belief
 from worldline.text import fold
-from worldline.write.put import ToldBy, entity, note
+from worldline.write.put import ToldBy, entity, met, new_entity, note
 
 LONGEST_NAME = 200
 POOL = 40
@@ -45,31 +45,30 @@ PAIRS = 200
 """So many pairs of near names at most."""
 
 
-def mention(tx: Tx, name: str, told: ToldBy, place: Place, slot: str = "") -> int:
-    """The entity that a name means, made if it is new; the mention is a row with tier and score.
+def mention(
+    tx: Tx, name: str, known: naming.Called | None, told: ToldBy, place: Place, slot: str = ""
+) -> tuple[int, list[EdgeDraft]]:
+    """The entity that a clean name means, made if it is new, and the mention: an edge with tier and score.
 
-    With a slot, part of a known name will do ("payments" for "payments project") where just one thing
-    of that name has something in the slot.
+    `known` is who has exactly this name. Where nobody has, with a slot, part of a known name will do
+    ("payments" for "payments project"), if just one thing of that name has something in the slot.
     """
-    clean = clean_name(name)[:LONGEST_NAME].strip()
-    part = _known_part(tx, clean, slot, place) if slot else 0
-    line, new = (part, False) if part else known_or_new(tx, clean, place)
-    if told.event:
-        tier = "part" if part else "new" if new else "exact"
-        tx.link(
-            EdgeDraft(
-                told.event, "refers_to", line, Interval(told.said_at or tx.stamp), place.scope,
-                {"tier": tier, "score": 1.0, "name": clean},
-            )
-        )  # fmt: skip
-    return line
+    part = _known_part(tx, name, slot, place) if slot and known is None else 0
+    if part:
+        line, tier = part, "part"
+    elif known is not None:
+        line, tier = met(tx, known, place.scope), "exact"
+    else:
+        line, tier = new_entity(tx, name, place), "new"
+        propose_alike(tx, line, name, place.scope)
+    since = Interval(told.said_at or tx.stamp)
+    how: Metadata = {"tier": tier, "score": 1.0, "name": name}
+    return line, [EdgeDraft(told.event, "refers_to", line, since, place.scope, how)] if told.event else []
 
 
 def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
     said = set(fold(name).split())
-    if naming.one_called(tx, fold(name), place.scope):
-        return 0
     rows = naming.parts(tx, sorted(naming.keys_of(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
     fitting = {

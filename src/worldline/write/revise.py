@@ -62,10 +62,10 @@ def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | N
     return tx.id_of(target.line), change.retire(tx, target.line, at, reason)
 
 
-def until(handle: Handle, done: Receipt, expires: When | None) -> Receipt:
+def until(handle: Handle, done: Receipt, expires: When) -> Receipt:
     """The receipt of words that are known to expire, retired ahead of time with the facts that rest on them
     alone; undoing it takes both back, the words and their end."""
-    if expires is None or not done.changed or done.dry_run:
+    if not done.changed or done.dry_run:
         return done
     words = done.ids or ((done.id,) if done.id else ())
 
