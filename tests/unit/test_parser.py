@@ -219,5 +219,7 @@ def test_threads_that_begin_at_once_all_read() -> None:
         "print(found)"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.stdout.strip() == "[1, 1, 1, 1, 1, 1]", done.stderr
