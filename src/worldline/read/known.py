@@ -23,7 +23,7 @@ from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, About, Ground, overtaken, reach, suited
+from worldline.read.weighing import SPANS, About, Ground, overtaken, reached, suited
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -66,8 +66,13 @@ class Known(Struct, frozen=True):
 
     facts: tuple[Believed, ...] = ()
     answer: Told | None = None
-    reach: float | None = None
-    """How near any value comes to being the answer, from 0 to 1; None where no value is asked for."""
+    reached: Mapping[int, float] | None = None
+    """How near a value of each turn comes to being the answer, from 0 to 1; None where no value is asked for."""
+
+    @property
+    def reach(self) -> float | None:
+        """The nearest of all."""
+        return None if self.reached is None else max(self.reached.values(), default=0.0)
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
@@ -113,7 +118,7 @@ def known(
         return Known(chosen)
     ground, items = gathered(view, question, lines, mine, hits, readings)
     able = suited(ground, items)
-    near, found = reach(ground, able), reply(ground, items, able)
+    near, found = reached(ground, able), reply(ground, items, able)
     if found is not None:
         return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near)
     walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None

@@ -51,6 +51,9 @@ KNOWN_AROUND = 80
 RRF = 60
 FIRST = 5
 """So many texts are looked at for each of the things that a question sets beside each other."""
+TELLS = 3.0
+"""What a value that wholly suits the question is worth to its turn, beside the points of the score; more, and values
+would lead that merely suit."""
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
 NO_WORD = "there is no word in the question to look for"
@@ -153,6 +156,7 @@ def _recalled(
     if "facts" not in wish.without and believed.answer is None and (choices := listed(question)):
         believed, hits = _in_order(view, choices, wish, believed, hits, pool)
     verdict = settle(verdict, believed.reach, believed.answer is not None)
+    hits = _telling_first(hits, believed.reached or {})
     if believed.answer:
         hits = _led_by(view, hits, believed.answer.turn, pool)
     elif wordless:
@@ -200,6 +204,19 @@ def _in_order(
         hits = _led_by(view, hits, one.turn, pool)
     proof = tuple(dict.fromkeys(one.id for one in dated))
     return replace(believed, answer=Told(answer, proof, turn=dated[0].turn)), hits
+
+
+def _telling_first(hits: list[Hit], reached: Mapping[int, float]) -> list[Hit]:
+    """The evidence where a turn with a value that may be the answer stands above those that only share its words.
+
+    What was put before a better one, because it holds now, stays before it.
+    """
+    told = [hit.points + TELLS * reached.get(hit.node.key, 0.0) for hit in hits]
+    gained = [
+        max(told[i] for i in range(at, len(hits)) if i == at or hits[i].points > hit.points)
+        for at, hit in enumerate(hits)
+    ]
+    return [hits[at] for at in sorted(range(len(hits)), key=lambda at: (-gained[at], at))]
 
 
 def _led_by(view: View, hits: list[Hit], turn: int, pool: Pool) -> list[Hit]:
