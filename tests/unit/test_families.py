@@ -12,7 +12,7 @@ from worldline.reading.families import PREPOSITIONS, Family, build, families, pa
 ALL = sorted(families().all.values(), key=lambda family: family.name)
 KINDS = set(
     "person place organisation thing animal amount count date duration time text state activity language food "
-    "role contact event".split()
+    "role contact event money weekday".split()
 )
 CLASSES = {"default", "financial", "medical", "preference"}
 PAST = {line.split()[1] for line in lines("irregular_verbs.txt")}

@@ -1,6 +1,7 @@
 """A word that meets another though it is not the same: of its idea, its relation, its kind, or made from it.
 
-The tables are data (`lexicon/everyday_words.txt`, `families.toml`, `kinds.txt`) and know nothing of any store. Pure.
+The tables are data (`lexicon/thesaurus.txt`, `everyday_words.txt`, `families.toml`, `kinds.txt`) and know nothing
+of any store. Pure.
 
 >>> relatives("hobbi")["swim"], derived("weigh", " the weight of wine ")
 (0.6, {'weight': 0.85})
@@ -37,6 +38,7 @@ def relatives(stem: str) -> Mapping[str, float]:
     families_of, members = _family_table()
     for family in families_of.get(stem, ()):
         found |= {other: max(FAMILY, found.get(other, 0.0)) for other in members[family]}
+    found |= {other: max(degree, found.get(other, 0.0)) for other, degree in _told(stem).items()}
     groups_of, groups = _everyday_table()
     for group in groups_of.get(stem, ()):
         found |= dict.fromkeys(groups[group], ALIKE)
@@ -60,6 +62,28 @@ def derived(stem: str, said: str) -> dict[str, float]:
         if abs(len(stem) - len(token)) <= 3 and (token.startswith(stem) or stem.startswith(token)):
             found[token] = ALIKE
         at = said.find(root, end)
+    return found
+
+
+def _told(stem: str) -> Mapping[str, float]:
+    """The stems in which a thing may be told that is asked for by this one: "vaccination", "shot"."""
+    found: dict[str, float] = {}
+    for asked, told in _thesaurus().get(stem[:3], ()):
+        if stem in words(asked):
+            degree = KIND if told else ALIKE
+            found |= {other: max(degree, found.get(other, 0.0)) for other in words(told or asked)}
+    found.pop(stem, None)
+    return found
+
+
+@cache
+def _thesaurus() -> Mapping[str, list[tuple[str, str]]]:
+    """The lines of the thesaurus by the first letters of the words that ask, so that few of them need stems."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in lines("thesaurus.txt"):
+        asked, _, told = line.partition(": ")
+        for start in {word[:3] for word in asked.split()}:
+            found.setdefault(start, []).append((asked, told))
     return found
 
 

@@ -60,7 +60,7 @@ def can_be(wh: str, family: Family, role: str) -> bool:
     if wh == "when":
         return kind in ("date", "time") or role == "O"
     if wh == "how":
-        return kind in ("amount", "count", "duration", "date", "time", "text", "thing", "state")
+        return kind in ("amount", "money", "count", "duration", "date", "time", "text", "thing", "state")
     return True
 
 

@@ -11,18 +11,17 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
-from worldline.reading.cues import aspects
+from worldline.reading.cues import MONEY, aspects
 from worldline.reading.inflection import plural
 from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
 from worldline.reading.voices import is_somebody
-from worldline.reading.whom import FRESH, ME, MONEY, NUMBER, THEY, YOU, Said, Talk
+from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
 DID = "did "
@@ -67,7 +66,11 @@ class _Reader(Terse):
         """The words outside of what is asked, imagined or quoted."""
         if not self.clauses:
             return [] if self.tree.text.rstrip().endswith("?") else list(self.tree.tokens)
-        out = [c for c in self.clauses if c.asks or c.unreal or c.quoted or c.plan or c.lemma in _WEIGHING]
+        out = [
+            c
+            for c in self.clauses
+            if c.asks or c.unreal or c.quoted or c.plan or c.lemma in _WEIGHING or self._stays(c)
+        ]
         if any(c.dep == "ROOT" for c in out):
             kept = {i for c in self.clauses if c not in out for i in c.own}
         else:
@@ -78,6 +81,13 @@ class _Reader(Terse):
             if c.lemma == "leave" and self.tree.kid(c.at, "oprd", "acomp") is not None
         }
         return [self.tree.tokens[i] for i in sorted(kept)]  # "left Slack open" leaves nothing behind
+
+    def _stays(self, clause: Clause) -> bool:
+        """ "payroll does not shift to Monday", "the planned move away was dropped": nothing has changed."""
+        if clause.lemma in _DROPPING or clause.verb == "be off":
+            things = [n for p in clause.parts if not p.prep for n in p.nouns] or list(clause.subjects)
+            return any(n.lemma in _MOVES and not _AWAY.isdisjoint(n.text.split()) for n in things)
+        return clause.negated and not clause.over and (clause.lemma in aspects() or clause.lemma in _PARTING)
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""
@@ -279,13 +289,17 @@ class _Reader(Terse):
 
     def _is_told(self, claim: Claim, clause: Clause, noun: Noun) -> bool:
         """Whether a claim says something of somebody: not what is possible, nor what holds of all such things."""
-        valued = claim.kind == "date" or any(c.isupper() or c.isdigit() for c in claim.object)
+        valued = (
+            claim.kind == "date"
+            or any(c.isupper() or c.isdigit() for c in claim.object)
+            or bool(NUMBER.match(claim.object) or HABIT.match(claim.object))
+        )
         if clause.reads.startswith("can "):
             return claim.key in _ABLE or claim.key.startswith("do|") or bool(NUMBER.search(claim.object))
         if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
-        named = noun.at == 0 and self.tree.tokens[0].tag == "NN"  # "Sorrel is a confident reader"
+        named = noun.at == 0 and self._is_one(clause)  # "Sorrel is a confident reader"
         kind = common and not named and noun.article in _ANY
         return (
             valued
@@ -294,6 +308,11 @@ class _Reader(Terse):
             or self.talk.topic != ""
             or bool(self._its_days(clause))
         )
+
+    def _is_one(self, clause: Clause) -> bool:
+        """ "Jules conducts": looks like a plural, but its verb says that it is one."""
+        first, verb = self.tree.tokens[0], self.tree.tokens[clause.at]
+        return first.tag == "NN" or (first.tag == "NNS" and verb.tag == "VBZ" and first.text[:1].isupper())
 
     def _unsaid(self, clause: Clause) -> list[tuple[Noun, str]]:
         """ "Sold the car." speaks of the one who speaks, "Takes insulin." of whom the note is about."""
@@ -347,7 +366,10 @@ class _Reader(Terse):
             and clause.dep not in ("relcl", "acl")
         ):
             return False
-        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift")
+        named = " " in noun.text and noun.article not in ("every", "each", "this", "that", "last", "next")
+        first = noun.text.split()[0].lower()
+        named = named and first not in ("last", "first", "next", "whole", "other", "good", "bad", "long")
+        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift" or named)
 
     def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """What a clause says of one of its subjects."""
@@ -415,7 +437,10 @@ class _Reader(Terse):
         negated = clause.negated or over
         does = ("cannot" if able else "does not") if negated else "can" if able else "does"
         claim = self._claim(name, does, f"do|{verb}", verb, "text", clause)
-        return [replace(claim, negated=negated, event=False, holds="one", matter=verb)]
+        others = tuple(
+            dict.fromkeys(p.family.name for p in self.families.by_verb(verb) if p.effect == "holds")
+        )
+        return [replace(claim, negated=negated, event=False, holds="one", matter=verb, others=others)]
 
     def _made(self, clause: Clause, name: str) -> list[Claim]:
         """ "was elected treasurer of the club", "became our coach": a role that somebody has from then on."""
@@ -516,6 +541,7 @@ class _Reader(Terse):
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
+            claim = replace(claim, holds="many") if what.indefinite else claim  # "a maintainer of pixelkit"
             said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} {self._joined_by(what)} {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
@@ -530,6 +556,8 @@ class _Reader(Terse):
             return [self._name_claim(name, what.text, clause)]
         found = [] if self._names_amount(name, what) else self._in_families(clause, noun, name)
         if any(c.object == what.text for c in found):
+            return found
+        if HABIT.match(what.text) and not part.dated:
             return found
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
@@ -546,7 +574,7 @@ class _Reader(Terse):
     def _names_amount(self, name: str, what: Noun) -> bool:
         """ "The rent is 950 euros": the noun itself says which amount it is."""
         return bool(MONEY.search(what.text)) and any(
-            n.family.object == "amount" for n in self.families.by_noun(name)
+            n.family.object in ("amount", "money") for n in self.families.by_noun(name)
         )
 
     def _joined_by(self, noun: Noun) -> str:
@@ -616,7 +644,7 @@ class _Reader(Terse):
             return [replace(claim, predicate=f"{claim.predicate} {when.prep}".strip())]
         found = self._in_families(clause, noun, name)
         if found:
-            return [self._as_home(c, clause, noun) for c in found] + self._weekly(clause, name)
+            return [self._as_home(c, clause, noun) for c in found]
         part = next(
             (p for p in clause.parts if not p.dated and p.nouns and p.kind in ("prep", "place", "activity")),
             None,
@@ -646,12 +674,6 @@ class _Reader(Terse):
                 )
                 claims.append(self._as_home(self._past(placed, clause), clause, noun))
         return claims
-
-    def _weekly(self, clause: Clause, name: str) -> list[Claim]:
-        """ "Practice is on Tuesdays at seven": the day beside the time."""
-        days = [n.text for p in clause.parts if p.prep == "on" for n in p.nouns if HABIT.match(n.text)]
-        made = [self._claim(name, f"{clause.reads} on", PLACED, day, "text", clause) for day in days]
-        return [replace(claim, holds="one") for claim in made]
 
     def _as_home(self, claim: Claim, clause: Clause, noun: Noun) -> Claim:
         """ "Dad is in the care home since May": where somebody lives, if that is known."""
@@ -776,93 +798,7 @@ class _Reader(Terse):
         assert noun is not None
         return shift + noun.chars[0], shift + noun.chars[1]
 
-    def _dated(self, claim: Claim, clause: Clause) -> Claim:
-        """The date that the clause states, as the start or the end of what it says."""
-        own = {self.days[i].chars for i in self._its_days(clause)}
-        ahead = any(
-            p.dated and p.prep in ("for", "to", "until", "till", "by", "before") for p in clause.parts
-        )
-        tense = "future" if clause.plan else "" if ahead else clause.tense
-        for span in self.said.dates(tense) if own else ():
-            if span.chars not in own:
-                continue
-            if span.role == "end":
-                claim = replace(claim, valid_to=span.end if claim.valid_to is None else claim.valid_to)
-            elif claim.valid_from is None:
-                now = span.role == "start" and clause.tense == "present" and not claim.cue
-                claim = replace(
-                    claim, valid_from=self._first(span, clause), precision=span.precision,
-                    begins=span.role == "start", cue="closes" if now else claim.cue,
-                )  # fmt: skip
-                if span.role == "range" and claim.switches:
-                    last = (
-                        find_dates(span.text.rpartition(" to ")[2], self.said.said_at)
-                        if self.said.said_at
-                        else []
-                    )
-                    claim = replace(claim, valid_from=last[0].start if last else span.start)
-                elif span.role == "range":
-                    claim = replace(claim, valid_to=span.end)
-        return claim if own or claim.valid_from is not None else self._lasted(claim, clause)
 
-    def _its_days(self, clause: Clause) -> list[int]:
-        """The places of the dates of a clause; one in front of a comma belongs to what stands before it.
-
-        "We got a dog yesterday, her name is Comet": the parser hangs the day on the naming.
-        """
-        named = [c for c in self.clauses if c.dep == "acl" and c.lemma in ("call", "name")]
-        inner = [c for c in named if self.tree.tokens[c.at].head in clause.own]
-        own = clause.own.union(*(c.own for c in inner)) if clause not in named else frozenset()
-        ended = {i for i in self.days if self._is_ended_by_comma(i)}
-        before = {i for i in ended if any(k in own and k not in self.days for k in (self._in_front(i),))}
-        return [i for i in self.days if (i in own and i not in ended) or i in before]
-
-    def _in_front(self, at: int) -> int:
-        """The last word in front of a date, without its preposition."""
-        while at > 0 and (at in self.days or self.tree.tokens[at].dep in ("prep", "det", "punct")):
-            at -= 1
-        return at
-
-    def _is_ended_by_comma(self, at: int) -> bool:
-        """Whether a comma stands right behind a date, and none in front of it."""
-        end = at
-        while end in self.days:
-            end += 1
-        front = self._in_front(at)
-        between = self.tree.tokens[front + 1 : at]
-        closed = end < len(self.tree.tokens) and self.tree.tokens[end].text == ","
-        return closed and front not in self.days and not any(t.text == "," for t in between)
-
-    def _first(self, span: DateSpan, clause: Clause) -> int:
-        """When a stretch begins: what is so "on Friday" is ahead, and "two weeks ago" is that very day."""
-        said_at = self.said.said_at
-        if said_at is None or span.role:
-            return span.start
-        now = int(said_at.timestamp() * 1_000_000)
-        later = next((s for s in self.said.dates("future") if s.chars == span.chars), span).start
-        if clause.tense == "past" and any(p.dated and p.prep == "from" for p in clause.parts):
-            return min(span.start, later, key=lambda at: abs(at - now))  # "raised the rent from May"
-        if span.precision == "week" and span.text.endswith("ago"):
-            return span.start + said_at.weekday() * DAY
-        present = clause.tense == "present" and self.tree.tokens[clause.at].tag != "VBD"
-        ahead = span.precision == "day" or (span.precision == "month" and clause.lemma in _COMING)
-        return later if present and ahead and span.end <= now else span.start
-
-    def _lasted(self, claim: Claim, clause: Clause) -> Claim:
-        """ "We have lived here for twelve years": since then."""
-        if not clause.lasted or self.said.said_at is None:
-            return claim
-        span = next(iter(find_dates(f"{clause.lasted} ago", self.said.said_at)), None)
-        if span is None:
-            return claim
-        return replace(claim, valid_from=span.start, precision=span.precision, begins=True)
-
-
-DAY = 86_400_000_000
-_COMING = frozenset(
-    "open start begin close end move leave arrive come go return fly retire finish join launch".split()
-)
-"""What is told in the present of a month is still to come."""
 _STRETCHES = frozenset("day week night shift month morning term semester".split())
 _WHENEVER = frozenset("since when while as until till before after".split())
 _STATIONS = {
@@ -884,6 +820,10 @@ _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
+_DROPPING = frozenset("drop cancel shelve scrap abandon postpone call reject".split())
+_AWAY = frozenset({"from", "away", "planned"})
+_MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())
+_PARTING = frozenset("leave quit split part resign retire divorce separate".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
 _ANY = frozenset({"", "a", "an", "some", "any", "many", "few", "these", "those"})

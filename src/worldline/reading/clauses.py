@@ -153,15 +153,24 @@ def _with_particle(tree: Tree, at: int) -> str:
 
 
 def _particle(tree: Tree, at: int) -> int | None:
-    """ "took over", "went up to 900 euros"."""
-    behind = [i for i in tree.kids(at, "advmod") if i == at + 1 and _is_particle(tree, i)]
+    """ "took over", "went up to 900 euros", "put the rent up to 900 euros"."""
+    behind = [
+        i for i in tree.kids(at, "advmod") if i > at and _is_particle(tree, i) and _follows(tree, i, at)
+    ]
     return next(iter([*tree.kids(at, "prt"), *behind]), None)
+
+
+def _follows(tree: Tree, i: int, at: int) -> bool:
+    """Whether a word stands right behind the verb or behind its object."""
+    return i == at + 1 or any(i == tree.under(k)[-1] + 1 for k in tree.kids(at, "dobj"))
 
 
 def _is_particle(tree: Tree, at: int) -> bool:
     """ "moved in with": an adverb right in front of a preposition belongs to the verb."""
     after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
-    joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in _PARTICLES
+    verb = tree.tokens[at].head
+    known = _PARTICLES if at == verb + 1 else _PARTICLES | {"back", "forward"}
+    joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in known
     return tree.tokens[at].tag == "RP" or joined
 
 
@@ -419,8 +428,9 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             "ADV",
             "DET",
         }:
-            if token.dep == "npadvmod" and (token.low in _MANNER or _is_each(tree, i)):
-                continue
+            when = token.dep == "npadvmod" and (token.low in _MANNER or _is_each(tree, i))
+            if when and not (tree.tokens[at].lemma == "be" and tree.kid(i, "det") == i - 1 == at + 1):
+                continue  # but "Practice is every Tuesday" says nothing else
             kind = {"attr": "attribute", "oprd": "attribute", "npadvmod": "measure", "dative": "dative"}.get(
                 token.dep, "measure" if token.lemma in _SHIFTS else "object"
             )
@@ -634,6 +644,7 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
     if (
         first.low in ("had", "were", "should")
         and first.dep == "aux"
+        and not _is_had_done(tree)
         and at in (first.head, *tree.above(first.head))
     ):
         return True  # "Had we bought it, we'd be broke"
@@ -660,6 +671,8 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep in ("acl", "ccomp", "relcl") and above.lemma in _HEARSAY:
             return True
+        if token.dep == "ccomp" and above.lemma in ("tell", "say") and _is_told_around(tree, token.head):
+            return True
         if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
             return True
         if token.dep == "ccomp" and above.lemma in _OPINIONS and not _is_mine(tree, token.head):
@@ -682,6 +695,21 @@ def _is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _is_had_done(tree: Tree) -> bool:
+    """ "Had the landline cut off": somebody let it be done; "Had we known, we would …" is imagined."""
+    verb = tree.tokens[0].head
+    whom = tree.kid(verb, "nsubj", "nsubjpass")
+    thing = whom is not None and tree.tokens[whom].pos == "NOUN" and tree.tokens[verb].tag == "VBN"
+    return thing and not any(t.low in _IMAGINED for t in tree.tokens)
+
+
+def _is_told_around(tree: Tree, at: int) -> bool:
+    """ "keeps telling people that we moved": whoever says it to everybody need not be right."""
+    whom = {tree.tokens[i].low for i in tree.kids(at, "dobj", "dative")}
+    again = tree.tokens[at].tag == "VBG" and tree.tokens[tree.tokens[at].head].lemma in ("keep", "go")
+    return again or not whom.isdisjoint({"people", "everyone", "everybody", "anyone", "anybody"})
 
 
 def _is_aim(tree: Tree, at: int) -> bool:

@@ -13,6 +13,7 @@ from functools import cache
 from msgspec import Struct
 
 from worldline.lexicon import lines
+from worldline.lexicon import words as listed
 from worldline.reading.claim import stem
 from worldline.reading.parser import Token
 from worldline.text import stop
@@ -47,7 +48,9 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     @property
     def may_end(self) -> bool:
         """Whether anything that was believed may be over by it."""
-        return (self.change or self.states) and not (self.adds or self.passing or self.stays)
+        return (self.change or self.states or bool(self.moved)) and not (
+            self.adds or self.passing or self.stays
+        )
 
 
 EMPTY = frozenset(
@@ -92,6 +95,11 @@ def _is_told(words: list[str]) -> bool:
     return len(words) == 1 or sum(w not in stop() for w in words) > 1
 
 
+_CURRENCY = "|".join(sorted(listed("currencies.txt")))
+MONEY = re.compile(rf"[$€£¥₹]|\b(?:{_CURRENCY})\b", re.I)
+"""What makes an amount one of money."""
+PRICED = re.compile(rf"[$€£¥₹]\s?\d|\d[\d,.]*\s?(?:[€£¥₹]|(?:{_CURRENCY})\b)", re.I)
+"""A number beside it."""
 CONTACT = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://)?[\w-]+(?:\.[a-z][\w-]+)+(?:/\S*)?|\+?\d[\d ()/-]{5,}\d"
 )

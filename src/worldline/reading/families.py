@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import text
+from worldline.reading.inflection import base_of, regular_base
 
 Effect = Literal["holds", "begins", "ends"]
 PREPOSITIONS = frozenset(
@@ -165,6 +166,16 @@ def patterns(family: Family, effect: Effect, said: str) -> list[Pattern]:
     return [made]
 
 
+def _active(pattern: Pattern) -> Pattern | None:
+    """What somebody did, where the table tells what was done: "S be pushed back to O" is also "X push S back to O"."""
+    be, _, rest = pattern.verb.partition(" ")
+    done, gap, more = rest.partition(" ")
+    if (be, pattern.subject) != ("be", "S") or pattern.direct or pattern.effect == "holds" or pattern.value:
+        return None
+    base = base_of(done) or regular_base(done)
+    return replace(pattern, subject="X", direct="S", verb=f"{base}{gap}{more}") if base else None
+
+
 def _head(word: str) -> str:
     """A noun that must stand behind a role."""
     return "" if word in _ROLES or word in PREPOSITIONS or word in _ADVERBS else word
@@ -186,7 +197,8 @@ def build(table: Mapping[str, Mapping[str, Any]]) -> Families:
         )  # fmt: skip
         for effect, all_ in effects:
             for said in all_:
-                for one in patterns(family, effect, said):
+                told = patterns(family, effect, said)
+                for one in [*told, *(active for each in told if (active := _active(each)) is not None)]:
                     if one.verb != "have" or family.name == "owns":
                         found_by.setdefault(one.verb, []).append(one)
         for noun in family.nouns:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
+from worldline.reading.cues import CONTACT, PRICED
 from worldline.reading.families import Family, families
 from worldline.reading.voices import is_given_name
 from worldline.text import stop
@@ -37,7 +38,6 @@ _SENTENCE = re.compile(
 )
 """What stands behind the colon of a sentence: "Good news: the roof is done"."""
 _IN_LABELS = frozenset("of for at in on and the to by no with".split())
-_MONEY = re.compile(r"[$€£]\s?\d|\d[\d,.]*\s?(?:€|euros?|dollars?|pounds?)")
 _NOTHING = frozenset({"none", "n/a", "-", "tbd", "unknown", "no", "yes", "todo"})
 NAMING = frozenset({"name", "full name"})
 
@@ -174,7 +174,7 @@ def _is_name(said: str) -> bool:
 def _claims(field: Field, subject: str) -> list[Claim]:
     label, value = field.label, field.value.strip().rstrip(".")
     table = families()
-    if _MONEY.match(value) and not subject and len(label.split()) > 1:
+    if PRICED.match(value) and not subject and len(label.split()) > 1:
         return _of_a_thing(label, value, field)
     inner = _OF.match(label)
     if inner and (table.by_noun(inner["noun"].lower()) or not subject):
@@ -217,7 +217,8 @@ def _itself(label: str, value: str, field: Field) -> list[Claim]:
     told = said.lower() in _NOTHING or len(said.split()) > 4 or re.search(r"[,!?]|\s[–—-]\s", said)
     sentence = any(w in stop() for w in said.lower().split()) or any(w.lower() in stop() for w in names)
     sentence = sentence and not _SCHEDULE.fullmatch(said)
-    if told or sentence or len(names) > 2 or any(w[0].isupper() for w in names[1:]):
+    most = 5 if CONTACT.fullmatch(said) else 2
+    if told or sentence or len(names) > most or any(w[0].isupper() for w in names[1:]):
         return []
     return [_claim(label, "is", "|be", said, "text", field, "one")]
 
@@ -252,7 +253,7 @@ def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
             and not re.search(r"\s[a-z]{3,}", role["name"])
         ):
             claims += _attribute(thing, role["role"], role["name"], field)
-        elif _MONEY.match(part):
+        elif PRICED.match(part):
             claims += _attribute(thing, "price", part, field)
         elif (pair := _PAIR.match(part)) and pair["role"] in _things():
             claims += _attribute(thing, pair["role"], pair["name"], field)
@@ -294,7 +295,7 @@ def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim
     if (
         family is not None
         and family.holds != "series"
-        and family.object not in ("date", "time", "contact", "amount", "place", "text")
+        and family.object not in ("date", "time", "contact", "amount", "money", "place", "text")
     ):
         values = [v for v in _LIST.split(value) if v]
     else:

@@ -57,6 +57,21 @@ def base_of(said: str) -> str:
     return next((base for base, told in _irregular().items() if told == said and base not in _TWOFOLD), "")
 
 
+def regular_base(said: str) -> str:
+    """The base form of a regular past, as its spelling shows: "moved", "pushed", "carried", "dropped"."""
+    stem = said.removesuffix("ed")
+    if stem == said or len(stem) < 2:
+        return ""
+    if stem.endswith("i"):
+        return f"{stem[:-1]}y"
+    if stem[-1] == stem[-2] and stem[-1] not in "lsfz":
+        return stem[:-1]
+    closed = stem.endswith(("sh", "ch", "ss", "x", "w", "y", "lt", "nt", "ct", "pt", "st", "rt", "nd", "ld", "rn",
+                            "er", "en", "el", "ll", "lk", "rk", "mp", "rm", "ff", "ck", "ft", "pp", "or"))  # fmt: skip
+    vowels = len(stem) > 2 and stem[-2] in "aeiou" and stem[-3] in "aeiou"
+    return stem if closed or vowels else f"{stem}e"
+
+
 _TWOFOLD = frozenset(
     "find lie be have do quit cost cut hit hurt let put read set shut split spread upset fell feed see".split()
 )

@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, Effect
 from worldline.reading.clauses import Clause, Part
+from worldline.reading.cues import MONEY
+from worldline.reading.days import Days
 from worldline.reading.families import Families, Family, Pattern
 from worldline.reading.tree import Noun
-from worldline.reading.whom import CLOCK, IT, ME, MONEY, NUMBER, THEY, WAS, YOU, Whom
+from worldline.reading.whom import CLOCK, IT, ME, NUMBER, THEY, WAS, YOU
 
 STATES = {
     "lives_in": frozenset({"move", "relocate"}),
@@ -29,15 +31,26 @@ _WEAK = frozenset("have take get make do go give leave see bring keep use want n
 HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
+_BARE = re.compile(
+    r"[~≈]?\d[\d,.]*\s?(?:k|m|bn|thousand|million|grand|hundred)?(?:\s?(?:/|(?:a|an|per|each|every)\b|monthly|yearly|plus).*)?$"
+    r"|(?:[a-z]+[ -])?(?:hundred|thousand|million|grand)$|nothing$|zero$|free$", re.I,
+)  # fmt: skip
+"""A number without a unit: of money, where money is spoken of."""
+_TIMED = re.compile(
+    r"\b(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|nights?|days?|weeks?|months?|years?|terms?|semesters?|decades?|"
+    r"fortnights?|quarters?)\b|\d\s?(?:h|s|d|y|min)\b|\d:\d\d", re.I,
+)  # fmt: skip
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
-AMOUNTS = frozenset({"amount", "count", "duration"})
+_WEEKLY = {"held_weekly_on", "meeting_time"}
+"""Said in one breath: "Practice is on Tuesdays at seven"."""
+AMOUNTS = frozenset({"amount", "count", "duration", "money"})
 
 
-class Matching(Whom):
+class Matching(Days):
     """The part of a sentence's reader that knows the families."""
 
     def _split_objects(self, clause: Clause) -> Clause:
@@ -87,7 +100,9 @@ class Matching(Whom):
         told = {c.key for c in found if c.object}
         found = [c for c in found if c.object or c.key not in told]
         found = [c for c in found if c.kind != "date"] or found
-        return found[:1] if clause.verb == "be" and len({c.key for c in found}) > 1 else found
+        if clause.verb == "be" and len({c.key for c in found}) > 1:
+            return found[:1] + [c for c in found[1:] if {c.key, found[0].key} == _WEEKLY]
+        return found
 
     def _verbs(self, clause: Clause) -> Iterator[tuple[str, Part | None, Part | None]]:
         """The words of the clause in which a pattern may be found, longest first.
@@ -234,12 +249,12 @@ class Matching(Whom):
         object_, kind = self._value(o, part, subject, family)
         if o is told[0]:
             object_, kind = told[1], "entity"
-        if family.object == "amount" and MONEY.search(object_):
+        if family.object == "money" and MONEY.search(object_):
             object_ = object_.partition(" in ")[0]  # "710 euros in rent"
         if not subject or not object_ or not self._fits(family, o, part, object_):
             return None
         first = next((p for p in clause.parts if p.prep and not p.dated), None)
-        further = family.object not in ("date", "time") and part is not None and part is not first
+        further = family.object not in ("date", "time", "weekday") and part is not None and part is not first
         if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
@@ -283,7 +298,7 @@ class Matching(Whom):
         if family.object in AMOUNTS:
             return bool(_COUNTED.match(noun.text))
         return (
-            family.object in ("date", "time")
+            family.object in ("date", "time", "weekday")
             or noun.proper
             or noun.lemma in family.nouns
             or noun.lemma in family.kinds
@@ -382,6 +397,8 @@ class Matching(Whom):
             and wants not in ("activity", "text", "thing", "event", "state")
         ):
             return False
+        if wants == "weekday":
+            return not dated and bool(HABIT.match(said))
         if wants in ("date", "time"):
             timed = re.search(r"day\b", said) or (re.search(r"\d", said) and not noun.proper)
             return dated or bool(CLOCK.search(said)) or bool(timed)
@@ -392,6 +409,10 @@ class Matching(Whom):
         if wants == "animal":
             return noun.lemma in family.nouns or noun.lemma in words("animals.txt")
         number = bool(NUMBER.search(said))
+        if wants == "money" and not (MONEY.search(said) or _BARE.match(said)):
+            return False
+        if wants == "duration" and not _TIMED.search(said):
+            return False
         if wants in AMOUNTS:
             named = noun.proper and re.search(r"[A-Z][a-z]", said) and not MONEY.search(said)
             return (number and not named and not _CODED.search(said)) or noun.pos == "NUM"

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.inflection import base_of
+from worldline.reading.inflection import base_of, plural
 from worldline.reading.parser import Token
 
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w@#./:+-]+$|\S+@\S+\.\w+$")
@@ -26,6 +26,7 @@ _WAYS = frozenset("go cycle walk drive commute come bike run ride get travel".sp
 
 def mended(tokens: Sequence[Token]) -> list[Token]:
     """The words of a sentence with the mistakes taken back that can be seen."""
+    tokens = _possible(tokens)
     found = list(tokens)
     for place, token in enumerate(tokens):
         found[place] = _mended(tokens, place, token)
@@ -52,7 +53,7 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found = [replace(t, head=place) if t.head == noun and t.dep == "punct" else t for t in found]
             found = [replace(t, dep="compound") if t.head == noun and t.dep == "nsubj" else t for t in found]
             found[place] = replace(found[place], dep="ROOT", head=place)
-            found[noun] = replace(found[noun], dep="nsubj", head=place)
+            found[noun] = replace(found[noun], pos="NOUN", tag="NN", dep="nsubj", head=place)
         elif (thing := _thing_had(tokens, place)) is not None:
             found[place] = replace(found[place], head=thing)
         elif _is_owning(tokens, place):
@@ -63,6 +64,146 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
+def _possible(tokens: Sequence[Token]) -> list[Token]:
+    """A tree without what no English sentence has, such as a name that is a preposition."""
+    found = list(tokens)
+    for place in range(len(found)):
+        for mend in (
+            _as_be,
+            _as_noun,
+            _subject_of_verb,
+            _real_verb,
+            _object_behind,
+            _of_subject,
+            _of_verb,
+            _numbered,
+        ):
+            mend(found, place)
+    return found
+
+
+def _as_be(found: list[Token], place: int) -> None:
+    """ "im still here": written without its apostrophe."""
+    token, before = found[place], found[place - 1]
+    if place and token.low == "m" and before.low == "i" and before.end == token.begin:
+        found[place] = replace(token, pos="AUX", tag="VBP", lemma="be")
+
+
+def _as_noun(found: list[Token], place: int) -> None:
+    """ "Rent for the studio is 640", "Linting is done with ruff": what something is said of is no verb."""
+    token = found[place]
+    bare = not any(t.head == place and t.dep in (*_SUBJECTS, "aux", "dobj", "neg") for t in found)
+    if token.dep in _SUBJECTS and token.tag in ("VB", "VBP", "VBG", "UH") and bare:
+        found[place] = replace(token, pos="NOUN", tag="NN", lemma=token.low)
+
+
+def _subject_of_verb(found: list[Token], place: int) -> None:
+    """ "The ferry leaves at 7:40", "Ida and Tom are married": hung as a part of a name, or on the helper."""
+    token, head = found[place], found[found[place].head]
+    if token.dep in _SUBJECTS and head.dep in ("aux", "auxpass") and head.head != place:
+        found[place] = replace(token, head=head.head)
+    elif (
+        token.dep == "compound"
+        and token.pos in ("NOUN", "PROPN")
+        and head.tag in ("VBZ", "VBD", "VBP")
+        and head.pos == "VERB"
+        and place < token.head
+        and not any(t.head == token.head and t.dep in _SUBJECTS for t in found)
+    ):
+        found[place] = replace(token, dep="nsubj")
+
+
+def _real_verb(found: list[Token], place: int) -> None:
+    """ "never touches gluten", "Ida handles payroll": the verb was taken for a helper or a part of the thing."""
+    token, noun = found[place], found[place].head
+    helps = token.dep == "aux" and token.lemma not in _HELPERS and token.low not in _HELPERS
+    named = token.dep == "compound" and token.pos == "VERB"
+    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place:
+        return
+    for i, other in enumerate(found):
+        if other.head == noun and i != noun and (i < place or other.dep in ("punct", "prep", "cc", "conj")):
+            found[i] = replace(other, head=place)
+    root = found[noun].head == noun
+    base = plural(token.low) if token.tag == "VBZ" and token.lemma == token.low else token.lemma
+    head = place if root else found[noun].head
+    found[place] = replace(token, pos="VERB", dep=found[noun].dep, head=head, lemma=base)
+    found[noun] = replace(found[noun], pos="NOUN", tag="NN", dep="dobj", head=place, lemma=found[noun].low)
+
+
+def _object_behind(found: list[Token], place: int) -> None:
+    """ "prod runs Quillbase 4.9": a name right behind the verb is what the verb is about."""
+    token, head = found[place], found[found[place].head]
+    between = found[token.head + 1 : place]
+    if (
+        token.pos == "PROPN"
+        and token.dep in ("prep", "appos", "xcomp", "ccomp", "advcl", "oprd")
+        and head.pos == "VERB"
+        and token.head < place
+        and all(t.head == place for t in between)
+        and not any(t.head == token.head and t.dep in ("dobj", "attr") for t in found)
+    ):
+        found[place] = replace(token, dep="dobj")
+
+
+def _of_subject(found: list[Token], place: int) -> None:
+    """ "Quote for the roof stands at 14,500": what stands between subject and verb belongs to the subject."""
+    token = found[place]
+    subject = place - 1
+    if (
+        token.dep == "prep"
+        and subject >= 0
+        and place < token.head
+        and found[subject].dep in _SUBJECTS
+        and found[subject].head == token.head
+        and found[subject].pos in ("NOUN", "PROPN")
+    ):
+        found[place] = replace(token, head=subject)
+
+
+def _of_verb(found: list[Token], place: int) -> None:
+    """ "We stream everything on Hulu", "I smoke about a pack a day": where it is done; how much, roughly."""
+    token, head = found[place], found[found[place].head]
+    if token.dep != "prep":
+        return
+    things = {t.head for t in found[:place] if t.dep == "dobj"}
+    away = ("up", "down") if head.head not in things else ("back", "forward", "up", "down")
+    if head.dep == "advmod" and head.low in away and found[head.head].pos == "VERB":
+        found[place] = replace(token, head=head.head)  # "pushed the report back to April", "goes up to 4.80"
+    if head.low in ("everything", "all", "most", "anything") and head.dep == "dobj" and token.low != "of":
+        found[place] = replace(token, head=head.head)
+    amount = next((i for i, t in enumerate(found) if t.head == place and t.dep == "pobj"), None)
+    counted = amount is not None and any(
+        t.head == amount and (t.tag == "CD" or t.low in ("a", "an")) for t in found
+    )
+    done = any(t.head == token.head and t.dep in ("dobj", "attr") for t in found)
+    if token.low in ("about", "around", "roughly") and head.lemma in _AMOUNTING and counted and not done:
+        assert amount is not None
+        found[amount] = replace(found[amount], dep="dobj", head=token.head)
+        found[place] = replace(token, pos="ADV", tag="RB", dep="advmod", head=token.head)
+
+
+def _numbered(found: list[Token], place: int) -> None:
+    """ "listens on port 9190": a bare number right behind a thing is the thing's."""
+    token, before = found[place], found[place - 1]
+    if (
+        place
+        and token.tag == "CD"
+        and token.dep in ("npadvmod", "dobj", "nummod")
+        and before.dep == "pobj"
+        and before.tag == "NN"
+        and token.head == found[before.head].head
+        and not any(t.head == place for t in found)
+    ):
+        found[place] = replace(token, dep="nummod", head=place - 1)
+
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_AMOUNTING = frozenset(
+    "smoke drink eat earn pay cost weigh walk run cycle owe spend make measure charge".split()
+)
+_HELPERS = frozenset(
+    "be have do will would shall should can could may might must ought need dare get go let ca wo sha used".split()
+) | frozenset("'s 've 'd 'll 'm 're".split())
 _OF_VERBS = frozenset({"nsubj", "prep", "advmod", "npadvmod", "punct", "cc", "conj", "neg", "aux"})
 
 
@@ -104,8 +245,9 @@ def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
         token.lemma == "be"
         and token.dep == "ccomp"
         and token.head == place - 1
-        and head.pos == "NOUN"
+        and head.pos in ("NOUN", "VERB")
         and head.dep == "ROOT"
+        and not any(t.head == place and t.dep in _SUBJECTS for t in tokens)
     )
 
 
@@ -183,9 +325,13 @@ def _behind_name(tokens: Sequence[Token]) -> int | None:
             name.pos == "PROPN" and name.text[:1].isupper() and name.dep == "compound" and name.head == place
         )
         against = head.tag == "VBZ" and token.dep == "nsubj"
-        if plural and named and (against or (token.dep == "ROOT" and not _has_verb(tokens))):
+        if plural and named and (against or (token.dep == "ROOT" and not _has_finite(tokens))):
             return place
     return None
+
+
+def _has_finite(tokens: Sequence[Token]) -> bool:
+    return any(t.tag in ("VBZ", "VBD", "VBP", "MD") for t in tokens)
 
 
 def _has_verb(tokens: Sequence[Token]) -> bool:

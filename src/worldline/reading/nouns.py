@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, Effect, predicate_key
 from worldline.reading.clauses import Clause, Part
+from worldline.reading.cues import MONEY
 from worldline.reading.matching import Matching
 from worldline.reading.tree import Noun
-from worldline.reading.whom import MONEY
 
 
 def what_of(clause: Clause) -> Noun:
@@ -86,7 +86,10 @@ class Nouns(Matching):
             and name != self.talk.speaker
             and clause is not None
         ):
-            named = next((n.family for n in self.families.by_noun(name) if n.family.object == "amount"), None)
+            amounts = [
+                n.family for n in self.families.by_noun(name) if n.family.object in ("amount", "money")
+            ]
+            named = next(iter(amounts), None)
             price = named or self.families.all["price"]
             return self._with_family(
                 self._claim(name, reads, price.name, value, "text", clause), price, "holds", clause, what
@@ -168,3 +171,35 @@ class Nouns(Matching):
             claim = self._claim(name, clause.reads.removesuffix(f" {word}"), "|be", word, "text", clause)
             return [replace(claim, holds="many")]
         return []
+
+    def _reached_at(self, clause: Clause) -> list[Claim]:
+        """Where somebody is to be reached: "Write to me at ana@example.org from now on" is the one order that tells a fact."""
+        if clause.lemma not in _SENDING or clause.negated or clause.unreal or clause.quoted:
+            return []
+        nouns = [noun for part in clause.parts if not part.dated for noun in part.nouns]
+        for noun in nouns:
+            name = next((n for n, shape in _SHAPES if shape.fullmatch(noun.text)), "")
+            if not name:
+                continue
+            family = self.families.all[name]
+            others = (
+                self.whom(n) for n in nouns if n is not noun and (n.proper or n.pronoun or self._is_person(n))
+            )
+            who = next((w for w in others if w and w != self.talk.addressee), self.talk.speaker)
+            claim = self._claim(who, family.reads, name, noun.text, "text", None)
+            return [replace(claim, family=name, holds="one", effect="begins", cue="closes")]
+        return []
+
+
+_SENDING = frozenset(
+    "send write mail email e-mail post call ring phone text reach contact forward deliver ship message use".split()
+)
+_SHAPES = (
+    ("email", re.compile(r"\S+@\S+\.\w+")),
+    ("phone_number", re.compile(r"\+?\d[\d ()/-]{5,}\d")),
+    (
+        "postal_address",
+        re.compile(r"\d+\w? [A-Z][\w'-]+(?: [A-Z][\w'-]+)*|[A-Z][\w'-]+(?: [A-Z][\w'-]+)+ \d+\w?"),
+    ),
+)
+"""What kind of address something is shows from its shape."""

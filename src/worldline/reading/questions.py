@@ -102,7 +102,8 @@ _HOW = {
 }  # fmt: skip
 _WANTS_OF = {
     "person": "name", "organisation": "name", "animal": "name", "place": "place", "date": "date", "time": "clock",
-    "duration": "duration", "amount": "amount", "count": "count",
+    "duration": "duration", "amount": "amount", "money": "amount", "count": "count",
+    "weekday": "date",
 }  # fmt: skip
 
 

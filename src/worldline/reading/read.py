@@ -20,7 +20,7 @@ from worldline.lexicon import lines, words
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
-from worldline.reading.cues import CONTACT, Cues, cues
+from worldline.reading.cues import CONTACT, PRICED, Cues, cues
 from worldline.reading.families import families
 from worldline.reading.fields import bracketed, claims_of_fields
 from worldline.reading.mending import as_verb, mended, with_verb
@@ -105,7 +105,7 @@ _CANNOT = re.compile(
 )
 _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
 _CUT = re.compile(
-    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
+    r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our|the)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
 _PATTERNS = tuple(line for line in lines("correction_cues.txt") if re.search(r"[^\w ,'-]", line))
@@ -222,13 +222,12 @@ def _values(text: str, said_at: datetime | None) -> list[str]:
 
 def _kinds(text: str, said_at: datetime | None) -> list[str]:
     """The kinds of values that a text states."""
-    found = ["money"] if _MONEY.search(text) else []
+    found = ["money"] if PRICED.search(text) else []
     found += ["number"] if re.search(r"\d", text) else []
     found += ["contact"] if CONTACT.search(text) else []
     return found + (["date"] if said_at and find_dates(text, said_at) else [])
 
 
-_MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:euros?|dollars?|pounds?|francs?|bucks|€|£)", re.I)
 _SAID = frozenset({"means", "was means", "did mean|", "did type|", "did write|", "did say|", "mean|"})
 """Slots of what somebody meant to say: the value behind it corrects another."""
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
-from worldline.reading.contacts import Contacts
+from worldline.reading.nouns import Nouns
 from worldline.reading.tree import Noun
 from worldline.reading.whom import NUMBER
 from worldline.text import stop
@@ -44,7 +44,7 @@ _NUMBERED = frozenset(
 """With a number behind it this is a name and no amount."""
 
 
-class Terse(Contacts):
+class Terse(Nouns):
     """The part of a sentence's reader that knows notes without verbs."""
 
     def _topic(self) -> None:

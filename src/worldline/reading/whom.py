@@ -28,7 +28,6 @@ THEY = frozenset("he she him her his hers they them their theirs himself herself
 IT = frozenset("it its itself this that these those".split())
 NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
                      r"fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen)\b", re.I)  # fmt: skip
-MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|bucks|francs?|kronor|usd|eur|gbp|quid)\b", re.I)
 CLOCK = re.compile(
     r"^\d{1,2}(?::\d\d|\.\d\d)?\s*(?:am|pm|o'clock|h)?$|\bnoon\b|\bmidnight\b|^(?:half |quarter )?(?:past |to )?"
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:thirty|fifteen|am|pm|o'clock))?$",

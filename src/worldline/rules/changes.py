@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from worldline.lexicon import words as listed
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import CONTACT, EMPTY, Cues, aspects, content_stems, opposites
+from worldline.reading.cues import CONTACT, EMPTY, MONEY, Cues, aspects, content_stems, opposites
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
 from worldline.rules.slots import NOT, HeldValue
@@ -28,7 +28,6 @@ PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
 _NUMBER = re.compile(r"\d")
-_MONEY = re.compile(r"[$€£¥]|\b(?:euros?|dollars?|pounds?|francs?|bucks)\b", re.I)
 
 
 class Around(Struct, frozen=True):
@@ -91,13 +90,22 @@ def overtaken(
     for fact in facts:
         kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
         reason = "" if kept else _excluded(fact, cues, teller)
-        if not (kept or reason) and cues.change:
-            settled = any(c.key == fact.held.slot and _same_subject(c, fact) for c in claims)
+        if not (kept or reason) and not cues.change:
+            gone = any(_leaves(c, fact) for c in claims) and not _is_kin(fact)
+            reason = "the text says that they left" if gone else ""
+        elif not (kept or reason):
+            settled = any(c.key == fact.held.slot and _settles(c, fact) for c in claims)
             settled = settled or (fold(fact.held.teller) != fold(teller) and _says_the_like(claims, fact))
             reason = _reason(cues, said, claims, fact, settled)
         if reason:
             found.append((fact.held.id, reason))
     return found
+
+
+def _settles(claim: Claim, fact: Around) -> bool:
+    """Whether a claim found the held fact in its slot; "the grant deadline" has none of "the grant application"."""
+    same = fold(claim.subject) == fold(fact.name)
+    return same or (claim.effect != "begins" and _same_subject(claim, fact))
 
 
 def _says_the_like(claims: Sequence[Claim], fact: Around) -> bool:
@@ -140,8 +148,10 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     shared = _shared(fact, said)
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
-    if any(_leaves(c, fact) for c in claims) and _may_end(fact, cues):
+    if any(_leaves(c, fact) for c in claims) and not _is_kin(fact):
         return "the text says that they left"
+    if any(_gives_up(c, fact) for c in claims):
+        return "the text says that they gave it up"
     named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
     if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
         return "the text names it and speaks of a change"
@@ -187,8 +197,19 @@ def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
     who, role = content_stems(claim.subject), content_stems(claim.object)
     return (
-        claim.effect == "ends" and bool(who) and who <= fact.object and role <= fact.relation | fact.subject
+        claim.effect == "ends"
+        and bool(who)
+        and who <= fact.object
+        and role <= fact.relation | fact.subject | content_stems(fact.name)
     )
+
+
+def _gives_up(claim: Claim, fact: Around) -> bool:
+    """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
+    if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
+        return content_stems(claim.object) <= fact.relation and bool(fact.relation)
+    old = content_stems(claim.replaces)
+    return bool(old) and old <= fact.object and not _is_kin(fact)
 
 
 _GETTING = frozenset("has have got gets".split())
@@ -199,6 +220,11 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     """Whether what a message names may itself be over: not if it only has something new, or nothing comes instead."""
     if fact.key_words & frozenset(cues.stems) <= frozenset(cues.owners):
         return False  # "Zoho's colours have changed"
+    altered = [set(thing) for verb, thing in cues.moved if verb in _ALTERING and thing]
+    if any(_part_of(fact, thing) for thing in altered):
+        return False  # "changed the insurance of the Volvo"
+    if altered and len(altered) == len(cues.moved) and not any(_touches(fact, thing) for thing in altered):
+        return False  # "changed my shift at the museum"
     if fact.held.slot == "name" and not any(_goes(c, fact) for c in claims):
         return False  # a name stays, whatever else is said of who has it
     if cues.ends:
@@ -206,6 +232,19 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     instead = frozenset(cues.names) - fact.object - fact.subject - content_stems(fact.name)
     valued = _kind(fact.held.object, fact.held.kind) != "name" or bool(instead)
     return valued and not any(_lives_on(c, fact) for c in claims)
+
+
+_ALTERING = frozenset("change raise lower update renew increase reduce switch".split())
+
+
+def _touches(fact: Around, thing: set[str]) -> bool:
+    return not thing.isdisjoint(fact.object | fact.subject | fact.relation | content_stems(fact.name))
+
+
+def _part_of(fact: Around, thing: set[str]) -> bool:
+    """Whether what is changed is something of the held thing and not the thing itself."""
+    more = thing - fact.object - fact.subject - fact.relation - _kinds()
+    return bool(fact.key_words & thing) and bool(more)
 
 
 _GONE = frozenset("died dies passed ran left went".split())
@@ -218,8 +257,13 @@ def _goes(claim: Claim, fact: Around) -> bool:
 
 
 def _is_somebody(fact: Around) -> bool:
-    first = fact.name.split()[0].lower() if fact.name else ""
-    return fact.of_speaker or is_given_name(first)
+    named = fact.name.split()
+    return (
+        fact.of_speaker
+        or (  # "Grant", but no "grant application"
+            bool(named) and is_given_name(named[0].lower()) and all(w[:1].isupper() for w in named)
+        )
+    )
 
 
 def _lives_on(claim: Claim, fact: Around) -> bool:
@@ -229,7 +273,8 @@ def _lives_on(claim: Claim, fact: Around) -> bool:
 
 def _of_another(claim: Claim, fact: Around) -> bool:
     """ "My flatmate quit nursing" ends nothing that the speaker does, nor what the speaker's father drives."""
-    if claim.of_speaker or claim.effect == "begins" or not _may_end(fact, Cues()):
+    denied = "not" in fact.held.phrase.split()
+    if claim.of_speaker or (claim.effect == "begins" and not denied) or not _may_end(fact, Cues()):
         return False
     if "'s " in claim.object:
         return False  # "the doctor raised Ana's dose"
@@ -255,10 +300,12 @@ def _may_end(fact: Around, cues: Cues) -> bool:
     family = families().all.get(fact.held.slot.partition(":")[0])
     if family is None or family.object != "person":
         return True
-    kin = family.name in ("friend", "colleague_of") or (
-        family.name.startswith("has_") and family.name not in _BY_TRADE
-    )
-    return not kin and cues.leaves
+    return not _is_kin(fact) and cues.leaves
+
+
+def _is_kin(fact: Around) -> bool:
+    name = fact.held.slot.partition(":")[0]
+    return name in ("friend", "colleague_of") or (name.startswith("has_") and name not in _BY_TRADE)
 
 
 _BY_TRADE = frozenset(
@@ -301,6 +348,10 @@ def _same_subject(claim: Claim, fact: Around) -> bool:
     if fold(claim.subject) == fold(fact.name):
         return True
     mine = content_stems(claim.subject)
+    if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
+        return False  # "Hamish's sister" is not Hamish
+    if fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
+        return False
     return bool(mine) and bool(fact.subject) and (mine <= fact.subject or fact.subject <= mine)
 
 
@@ -316,7 +367,7 @@ def _aspect(slot: str, phrase: str) -> str:
 def _kind(said: str, kind: str) -> str:
     if kind == "date":
         return "date"
-    if _MONEY.search(said):
+    if MONEY.search(said):
         return "money"
     if CONTACT.fullmatch(said):
         return "contact"

@@ -168,7 +168,7 @@ def _by_family(claim: Claim, held: Sequence[HeldValue], teller: str) -> Decision
     denied = [h for h in held if h.slot == NOT + slot and _covers(claim.object, h.object)]
     if claim.negated:
         return _denial(claim, slot, mates, held)
-    same = [h for h in mates if fold(claim.object) == fold(h.object)]
+    same = [h for h in mates if _is_called(claim.object, h.object)]
     named = [
         h for h in held
         if claim.replaces and h not in same and not h.slot.startswith(NOT) and _covers(claim.replaces, h.object)
@@ -399,6 +399,15 @@ def _ending(claim: Claim, slot: str, mates: list[HeldValue], held: Sequence[Held
     ids = tuple(h.id for h in over if not _outranked(claim, h))
     reason = "the text says that it is over" if ids else "nothing believed matches what is said to be over"
     return Decision("ends", slot, False, ids, reason)
+
+
+def _is_called(said: str, known: str) -> bool:
+    """The same value, or the first words of a name that has more of them: "Ostra" for "Ostra Steel"."""
+    a, b = fold(said), fold(known)
+    named = (
+        said[:1].isupper() and known[:1].isupper() and known[len(said) : len(said) + 2].strip()[:1].isupper()
+    )
+    return a == b or (named and not any(c.isdigit() for c in known) and b.startswith(f"{a} "))
 
 
 def _covers(said: str, known: str) -> bool:

@@ -420,11 +420,10 @@ def _overtake(
         if fact.held.id not in over or not slots.is_held(tx, row.belief.row):
             continue
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
-        until = None if ahead else event.said_at
-        tx.close(Close(row.belief, valid_to=until, reason=over[fact.held.id]), "understand")
-        tx.changes.append(
-            f"{sentence(fact.name, fact.held.phrase, fact.held.object)}: ends, {over[fact.held.id]}"
-        )
+        until = None if ahead or said.corrects else event.said_at
+        reason = WRONG if said.corrects else over[fact.held.id]
+        tx.close(Close(row.belief, valid_to=until, reason=reason), "understand")
+        tx.changes.append(f"{sentence(fact.name, fact.held.phrase, fact.held.object)}: ends, {reason}")
         if fact.held.slot == "name" and said.cues.leaves:
             _end_owning(tx, fact, event, place)
         closed = True
