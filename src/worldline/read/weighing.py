@@ -26,6 +26,7 @@ from worldline.read.bearing import (
     up_to,
 )
 from worldline.read.candidates import Item
+from worldline.read.kindred import told
 from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
@@ -157,7 +158,7 @@ def _reached(ground: Ground, item: Item) -> float:
     suits = FITS[asked.wants][item.kind] ** 2
     called = bool(asked.noun) and asked.wants in _CALLS
     noun = OTHER + (1 - OTHER) * _noun(asked, item, _own(item)) if called else 1.0
-    return suits * noun * _covered(ground, item) * bears(ground, item)
+    return suits * noun * _covered(ground, item, widely=True) * bears(ground, item)
 
 
 def is_settled(asked: Question) -> bool:
@@ -478,11 +479,21 @@ def _is_passed_over(asked: Question, item: Item) -> bool:
     return any(word in said for word in asked.words if word not in here for said in behind)
 
 
-def _covered(ground: Ground, item: Item) -> float:
+def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     """How much of the question a candidate meets, by its words or its family."""
     ask = _asked(ground.question, item)
-    met = _met(ground, ground.question.words, _own(item), ask.explains if ask is not None else ())
+    own, explained = _own(item), ask.explains if ask is not None else frozenset()
+    met = _met(ground, ground.question.words, own, explained)
+    if widely:
+        met = [max(m, _told(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
     return sum(met) / len(met) if met else 0.5
+
+
+@lru_cache(maxsize=2_000)
+def _told(word: str, said: frozenset[str]) -> float:
+    """How far a sentence may tell of what is asked for in other words; too little to answer by."""
+    kin = told(word)
+    return max((kin[other] for other in kin.keys() & said), default=0.0)
 
 
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
