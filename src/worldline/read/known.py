@@ -23,7 +23,7 @@ from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, About, Ground, overtaken, reached, suited
+from worldline.read.weighing import DETAILS, SPANS, About, Ground, overtaken, reached, suited
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -68,6 +68,9 @@ class Known(Struct, frozen=True):
     answer: Told | None = None
     reached: Mapping[int, float] | None = None
     """How near a value of each turn comes to being the answer, from 0 to 1; None where no value is asked for."""
+
+    detail: bool = False
+    """Whether a number, a name or a thing is asked for."""
 
     @property
     def reach(self) -> float | None:
@@ -118,11 +121,11 @@ def known(
         return Known(chosen)
     ground, items = gathered(view, question, lines, mine, hits, readings)
     able = suited(ground, items)
-    near, found = reached(ground, able), reply(ground, items, able)
+    near, found, detail = reached(ground, able), reply(ground, items, able), question.wants in DETAILS
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near)
+        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near, detail)
     walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
-    return Known(chosen, walked, near)
+    return Known(chosen, walked, near, detail)
 
 
 def _read(asked: Asked) -> Question | None:

@@ -64,6 +64,8 @@ FITS: Mapping[str, Mapping[str, float]] = {
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
 _NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
+DETAILS = _NUMBERS | {"name", "thing"}
+"""What may well be left untold by what speaks of it."""
 SPANS: Mapping[str, frozenset[str]] = {
     wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
     for wants, kinds in FITS.items()
