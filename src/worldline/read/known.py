@@ -69,8 +69,8 @@ class Known(Struct, frozen=True):
     reached: Mapping[int, float] | None = None
     """How near a value of each turn comes to being the answer, from 0 to 1; None where no value is asked for."""
 
-    detail: bool = False
-    """Whether a number, a name or a thing is asked for."""
+    detail: bool | None = None
+    """Whether a number, a name, a place or a thing is asked for; None where the question was not read."""
 
     @property
     def reach(self) -> float | None:
@@ -117,11 +117,12 @@ def known(
     walking = likeness if mentions and len(believed) <= WALKABLE else None
     if question is None:
         return Known(chosen, _walked(asked, graph, walking))
+    detail = question.wants in DETAILS
     if question.wants not in SPANS:
-        return Known(chosen)
+        return Known(chosen, detail=detail)
     ground, items = gathered(view, question, lines, mine, hits, readings)
     able = suited(ground, items)
-    near, found, detail = reached(ground, able), reply(ground, items, able), question.wants in DETAILS
+    near, found = reached(ground, able), reply(ground, items, able)
     if found is not None:
         return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near, detail)
     walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None

@@ -22,6 +22,7 @@ from worldline.read.bearing import (
     is_strangers,
     is_told_of,
     names_in,
+    others_asked,
     parts_behind,
     up_to,
 )
@@ -64,7 +65,7 @@ FITS: Mapping[str, Mapping[str, float]] = {
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
 _NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
-DETAILS = _NUMBERS | {"name", "thing"}
+DETAILS = _NUMBERS | {"name", "thing", "place"}
 """What may well be left untold by what speaks of it."""
 SPANS: Mapping[str, frozenset[str]] = {
     wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
@@ -403,6 +404,8 @@ def is_sound(ground: Ground, item: Item) -> bool:
         return False
     if asked.wants == "name" and item.kind == "place" and not item.fact:
         return False
+    if any(name & names_in(item.value) for name in others_asked(ground)):
+        return False  # the Sandpiper demo is not in Sandpiper Travel
     if asked.wh in ("who", "whom", "whose") and not _may_be_somebody(item):
         return False
     if (
