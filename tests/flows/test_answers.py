@@ -335,3 +335,11 @@ def test_a_turn_that_tells_the_value_stands_first(told):
         ("2026-03-02", "Greta", "Rent: 640 euros a month."),
     )
     assert "640" in notes.recall("How much is the rent?").hits[0].node.content
+
+
+def test_a_name_that_no_list_has_may_open_a_sentence(told):
+    """Who does something and is no word of the language is somebody; what is told of them is not doubted."""
+    notes = told(
+        ("2026-03-02", "Hamish", "Xiomara doesn't eat pork btw."), ("2026-03-02", "Hamish", "Rent is due.")
+    )
+    assert not notes.recall("Who doesn't eat pork?").abstained

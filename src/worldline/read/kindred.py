@@ -77,6 +77,13 @@ def told(stem: str) -> Mapping[str, float]:
     return found
 
 
+@lru_cache(maxsize=20_000)
+def is_everyday(word: str) -> bool:
+    """Whether the thesaurus has a word, or what it is made from: what a sentence begins with may be a name."""
+    table, root = text("thesaurus.txt"), next(iter(words(word)), word).rstrip("ei")
+    return len(root) < 3 or f" {root}" in table or f"\n{root}" in table
+
+
 def _entries(root: str) -> Iterator[tuple[str, str]]:
     """The lines of the thesaurus on whose asking side a word begins so; the file is searched as it is, not loaded."""
     table = text("thesaurus.txt")
