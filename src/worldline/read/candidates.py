@@ -431,7 +431,7 @@ def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _opens_as_name(low: str, behind: str) -> bool:
-    """Whether the word that opens a sentence names somebody: a known name, or no word of the language that does something."""
+    """Whether the word that opens a sentence is a name: a known one, or no everyday word and it does something."""
     return _known_name(low) or (bool(_DOES.match(behind)) and not is_everyday(low))
 
 

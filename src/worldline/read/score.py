@@ -84,7 +84,7 @@ EVIDENCE: dict[str, float] = {
 }
 CERTAIN = 0.15
 """The constant of the same fit: together they give the probability that there is an answer."""
-THRESHOLD = 0.33
+THRESHOLD = 0.315
 """Below this, recall says that it does not know: between what small memories and what stories would choose."""
 
 UNTOLD = 0.4
