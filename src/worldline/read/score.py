@@ -10,7 +10,7 @@ listwise softmax (`bench/fit.py`) over the pools of three public development
 sets, of stories and of small memories, with and without vectors (the latter at half weight), each set
 counting the same; checked on whole sets that were left out, and on conversations; rounded to .05.
 ``EVIDENCE`` is a logistic fit, classes balanced, of answerable against unanswerable questions: of a public set, of
-small memories by four hands, and of stories by three, each counting the same, with and without vectors; checked on
+small memories by six hands, and of stories by three, each counting the same, with and without vectors; checked on
 whole files that were left out. "open" was set by hand: the fit finds that a missing word says nothing, since what can
 be answered is asked in other words and what cannot in the very words; but what nothing speaks of has to be refused.
 
