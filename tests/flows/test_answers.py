@@ -161,7 +161,7 @@ def test_what_only_has_the_shape_of_an_answer_is_none(told, question, wrong):
     ("question", "right"),
     [
         ("On which weekday is the training of the rowing club?", "Friday"),
-        ("How many lockers does the boathouse have?", "14 lockers"),
+        ("How many lockers does the boathouse have?", "14"),
         ("When did Ida join the crew?", "4 March 2026"),
         ("When is the regatta?", "20 June 2026"),
         ("Who insures the boathouse?", None),
@@ -275,3 +275,62 @@ def test_what_was_left_in_the_same_breath_answers_what_was_before(told, question
 def test_a_month_in_the_question_is_the_time_it_asks_about(told, question, right):
     """What came later does not answer for then."""
     assert answer(told(*MOVED), question) == right
+
+
+HOUSEHOLD = (
+    (
+        "2026-03-02",
+        "Greta",
+        "I'm Greta, 43, I live in Aalen with my husband Uwe and our two boys, Nils and Ove.",
+    ),
+    ("2026-03-02", "Greta", "Ove doesn't eat cheese any more, since Easter."),
+    ("2026-03-02", "Greta", "My supervisor is Professor Amano."),
+    ("2026-03-02", "Greta", "Oslo first, four nights, at a small inn in Grefsen. Then Bergen for two."),
+    ("2026-03-02", "Greta", "The fee is 80 euros a year, pupils pay half."),
+    ("2026-03-02", "Greta", "Uwe's birthday is 3 April."),
+    ("2026-03-02", "Greta", "We keep bees at the bottom of my uncle's orchard near Lorch."),
+    ("2026-03-02", "Greta", "The customer paid 900 euros up front."),
+    ("2026-03-02", "Greta", "All 30 chairs arrived, two with a broken leg."),
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How old is Nils?",
+        "Who is vegan?",
+        "Which university am I at?",
+        "How many nights are we in Bergen?",
+        "What's our inn in Bergen?",
+        "What does a pupil pay a year?",
+        "What date is my birthday?",
+        "What is my uncle's name?",
+        "How much do I pay Uwe?",
+        "How much money is left of the 900 euros?",
+        "How many of the chairs were faulty?",
+    ],
+)
+def test_no_answer_is_of_somebody_or_something_else(told, question):
+    """A value in a clause about another, or one that would have to be reckoned, is no answer."""
+    assert answer(told(*HOUSEHOLD), question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("When is Uwe's birthday?", "3 April 2026"),
+        ("How old am I?", "43"),
+        ("Who is my supervisor?", "Professor Amano"),
+    ],
+)
+def test_what_is_told_of_them_is_answered_beside_others(told, question, right):
+    """The same messages answer for those of whom they tell."""
+    assert answer(told(*HOUSEHOLD), question) == right
+
+
+def test_a_name_that_no_list_has_may_open_a_sentence(told):
+    """Who does something and is no word of the language is somebody; what is told of them is not doubted."""
+    notes = told(
+        ("2026-03-02", "Hamish", "Xiomara doesn't eat pork btw."), ("2026-03-02", "Hamish", "Rent is due.")
+    )
+    assert not notes.recall("Who doesn't eat pork?").abstained

@@ -14,9 +14,20 @@ import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from worldline.read.candidates import Item
-from worldline.read.weighing import FITS, Ground, is_left, is_settled, key_of, measured, nearness, slot_of
+from worldline.read.weighing import (
+    FITS,
+    Ground,
+    is_left,
+    is_settled,
+    is_sound,
+    key_of,
+    measured,
+    nearness,
+    slot_of,
+)
 from worldline.reading.claim import stem
 from worldline.reading.questions import Question
 from worldline.text import fold
@@ -62,9 +73,17 @@ def reply(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> Reply 
     if asked.many:
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
     if best.probability >= (SURE_OF_PAST if is_settled(asked) else SURE):
-        return None if _is_left_over(ground, items, best) or _is_farther(asked, items, best) else best
+        wrong = _is_left_over(ground, items, best) or _is_farther(asked, items, best)
+        sound = not wrong and any(is_sound(ground, item) for item in best.items)
+        return replace(best, text=bare_count(asked, best.text)) if sound else None
     values = {key_of(item.value) for item in things}
     return Reply(things[0].value, SURE, tuple(things)) if len(values) == 1 else None
+
+
+def bare_count(asked: Question, text: str) -> str:
+    """A number without the word that the question has already: "three kids" of how many kids."""
+    number, _, counted = text.partition(" ")
+    return number if asked.wants == "count" and counted.islower() and " " not in counted else text
 
 
 NEARER = 0.1

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words as listed_words
+from worldline.read.kindred import is_everyday
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
 from worldline.rules.sentences import SaidSentence
@@ -392,7 +393,7 @@ def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
             or any(w in _DAYS for w in low)
         ):
             continue
-        if found.start() == 0 and len(low) == 1 and not _known_name(low[0]):
+        if found.start() == 0 and len(low) == 1 and not _opens_as_name(low[0], sentence[found.end() :]):
             continue
         if (
             _known_name(low[0])
@@ -408,6 +409,18 @@ def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
         place = _placed(value, sentence[: found.start()])
         ended = (value, found.start() + len(value)) if place else ("", -1)
         yield value, "place" if place else "name", found.start()
+
+
+def _opens_as_name(low: str, behind: str) -> bool:
+    """Whether the word that opens a sentence is a name: a known one, or no everyday word and it does something."""
+    return _known_name(low) or (bool(_DOES.match(behind)) and not is_everyday(low))
+
+
+_DOES = re.compile(
+    r" (?:(?:really|also|just|still|mostly|only|never|always) )?"
+    r"(?:is|was|has|had|does|did|do|can|will|would|could|might|must|[a-z]{2,}(?:s|ed)|[a-z]+n['’]?t"
+    r"|said|took|got|made|went|came|told|paid|broke|left|gave|won|sent|wrote|found|lost|bought|sold)\b"
+)
 
 
 def _known_name(low: str) -> bool:

@@ -10,11 +10,11 @@ of any store. Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from worldline.lexicon import lines
+from worldline.lexicon import lines, text
 from worldline.read.synonyms import GROUPS
 from worldline.reading.families import families
 from worldline.rules.kinds import asked_kinds, of_kind
@@ -38,7 +38,7 @@ def relatives(stem: str) -> Mapping[str, float]:
     families_of, members = _family_table()
     for family in families_of.get(stem, ()):
         found |= {other: max(FAMILY, found.get(other, 0.0)) for other in members[family]}
-    found |= {other: max(degree, found.get(other, 0.0)) for other, degree in _told(stem).items()}
+    found |= {other: max(degree, found.get(other, 0.0)) for other, degree in told(stem).items()}
     groups_of, groups = _everyday_table()
     for group in groups_of.get(stem, ()):
         found |= dict.fromkeys(groups[group], ALIKE)
@@ -65,26 +65,38 @@ def derived(stem: str, said: str) -> dict[str, float]:
     return found
 
 
-def _told(stem: str) -> Mapping[str, float]:
+@lru_cache(maxsize=20_000)
+def told(stem: str) -> Mapping[str, float]:
     """The stems in which a thing may be told that is asked for by this one: "vaccination", "shot"."""
     found: dict[str, float] = {}
-    for asked, told in _thesaurus().get(stem[:3], ()):
+    for asked, answered in _entries(stem.rstrip("ei") or stem):
         if stem in words(asked):
-            degree = KIND if told else ALIKE
-            found |= {other: max(degree, found.get(other, 0.0)) for other in words(told or asked)}
+            degree = KIND if answered else ALIKE
+            found |= {other: max(degree, found.get(other, 0.0)) for other in words(answered or asked)}
     found.pop(stem, None)
     return found
 
 
-@cache
-def _thesaurus() -> Mapping[str, list[tuple[str, str]]]:
-    """The lines of the thesaurus by the first letters of the words that ask, so that few of them need stems."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for line in lines("thesaurus.txt"):
-        asked, _, told = line.partition(": ")
-        for start in {word[:3] for word in asked.split()}:
-            found.setdefault(start, []).append((asked, told))
-    return found
+@lru_cache(maxsize=20_000)
+def is_everyday(word: str) -> bool:
+    """Whether the thesaurus has a word, or what it is made from: what a sentence begins with may be a name."""
+    table, root = text("thesaurus.txt"), next(iter(words(word)), word).rstrip("ei")
+    return len(root) < 3 or f" {root}" in table or f"\n{root}" in table
+
+
+def _entries(root: str) -> Iterator[tuple[str, str]]:
+    """The lines of the thesaurus on whose asking side a word begins so; the file is searched as it is, not loaded."""
+    table = text("thesaurus.txt")
+    for before in (" ", "\n"):
+        at = table.find(before + root)
+        while at >= 0:
+            begin = table.rfind("\n", 0, at + 1) + 1
+            end = table.find("\n", at + 1)
+            asked, _, answered = table[begin:end].partition(": ")
+            if at < begin + len(asked):
+                yield asked, answered
+                at = begin + len(asked)
+            at = table.find(before + root, at + 1)
 
 
 @cache

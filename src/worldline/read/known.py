@@ -23,7 +23,7 @@ from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
-from worldline.read.weighing import SPANS, About, Ground, overtaken, reach, suited
+from worldline.read.weighing import DETAILS, SPANS, About, Ground, overtaken, reach, suited
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -69,7 +69,9 @@ class Known(Struct, frozen=True):
     facts: tuple[Believed, ...] = ()
     answer: Told | None = None
     reach: float | None = None
-    """How near any value comes to being the answer, from 0 to 1; None where no value is asked for."""
+    """How near a value comes to being the answer, from 0 to 1; None where no value is asked for."""
+    detail: bool | None = None
+    """Whether a number, a name, a place or a thing is asked for; None where the question was not read."""
 
     def shown(self, budget: int) -> str:
         """Both as text, within their share of the budget."""
@@ -111,15 +113,16 @@ def known(
     walking = likeness if mentions and len(believed) <= WALKABLE else None
     if question is None:
         return Known(chosen, _walked(asked, graph, walking))
+    detail = question.wants in DETAILS
     if question.wants not in SPANS:
-        return Known(chosen)
+        return Known(chosen, detail=detail)
     ground, items = gathered(view, question, lines, mine, hits, readings)
     able = suited(ground, items)
     near, found = reach(ground, able), reply(ground, items, able)
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near)
+        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near, detail)
     walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
-    return Known(chosen, walked, near)
+    return Known(chosen, walked, near, detail)
 
 
 def _read(asked: Asked) -> Question | None:

@@ -154,7 +154,7 @@ def _recalled(
     believed = Known() if "facts" in wish.without else known(view, asked, likeness, hits, readings)
     if "facts" not in wish.without and believed.answer is None and (choices := listed(question)):
         believed, hits = _in_order(view, choices, wish, believed, hits, pool)
-    verdict = settle(verdict, believed.reach, believed.answer is not None)
+    verdict = settle(verdict, believed.reach, believed.answer is not None, believed.detail)
     if believed.answer:
         hits = _led_by(view, hits, believed.answer.turn, pool)
     elif wordless:

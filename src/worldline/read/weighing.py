@@ -15,7 +15,19 @@ from msgspec import Struct
 
 from worldline.lexicon import lines
 from worldline.lexicon import words as listed_words
+from worldline.read.bearing import (
+    bears,
+    clause,
+    is_owned_otherwise,
+    is_strangers,
+    is_told_of,
+    names_in,
+    others_asked,
+    parts_behind,
+    up_to,
+)
 from worldline.read.candidates import Item
+from worldline.read.kindred import told
 from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
@@ -52,6 +64,8 @@ FITS: Mapping[str, Mapping[str, float]] = {
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
 _NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
+DETAILS = _NUMBERS | {"name", "thing", "place"}
+"""What may well be left untold by what speaks of it."""
 SPANS: Mapping[str, frozenset[str]] = {
     wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
     for wants, kinds in FITS.items()
@@ -128,9 +142,10 @@ def measured(
 def reach(ground: Ground, able: Sequence[Item]) -> float:
     """How near any value comes to being the answer: 0 where nothing of the wanted kind stands there.
 
-    It suits what is wanted, its sentence meets the words of the question, and it is what the question calls it.
+    It suits what is wanted, its clause is about those who are asked about and meets the words of the question, and
+    it is what the question calls it.
     """
-    return max((_reached(ground, item) for item in able), default=0.0)
+    return max((_reach(ground, item) for item in able), default=0.0)
 
 
 _CALLS = frozenset({"thing", "name", "place"})
@@ -139,12 +154,12 @@ OTHER = 0.2
 """What is left where the value is nothing of what the question calls it."""
 
 
-def _reached(ground: Ground, item: Item) -> float:
+def _reach(ground: Ground, item: Item) -> float:
     asked = ground.question
     suits = FITS[asked.wants][item.kind] ** 2
     called = bool(asked.noun) and asked.wants in _CALLS
     noun = OTHER + (1 - OTHER) * _noun(asked, item, _own(item)) if called else 1.0
-    return suits * noun * _covered(ground, item)
+    return suits * noun * _covered(ground, item, widely=True) * bears(ground, item)
 
 
 def is_settled(asked: Question) -> bool:
@@ -230,7 +245,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if asked.wants == "thing" and item.kind == "name" and _is_somebody(item.value):
         return False
-    if asked.apart and not _was_before(asked, item) and _names_in(item.sentence) & _apart(asked):
+    if asked.apart and not _was_before(asked, item) and names_in(item.sentence) & _apart(asked):
         return False
     if (
         item.kind == "count"
@@ -240,6 +255,8 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     ):
         return False
     if asked.wants == "duration" and asked.noun in _TIMES and asked.noun not in item.value.lower():
+        return False
+    if is_owned_otherwise(ground, item):
         return False
     if not (_is_about(ground, item) if item.other else _is_theirs(ground, item)):
         return False
@@ -298,7 +315,7 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
     if ground.about.me and item.speaker in ground.assistants:
         return True
     spoken = _ADDRESSED.sub(" ", item.sentence)
-    said = _names_in(spoken)
+    said = names_in(spoken)
     if any(set(name.split()) & said for name in names):
         return True
     if _FIRST_PERSON.search(spoken) and any(_is_person(ground, name) for name in names):
@@ -343,19 +360,10 @@ def _is_about(ground: Ground, item: Item) -> bool:
         return True
     if other in ("user", fold(item.speaker)) and any(_is_person(ground, name) for name in about.names):
         return False  # what somebody says of themselves beside the name of whom is asked about
-    said = _names_in(item.sentence)
+    said = names_in(item.sentence)
     if any(set(name.split()) <= said for name in about.names | about.meant):
         return not _is_somebody(item.other) or item.role == "S"
     return fold(item.speaker) in about.names and not _is_somebody(item.other)
-
-
-@lru_cache(maxsize=1024)
-def _names_in(text: str) -> frozenset[str]:
-    """The words of a text as names are compared: "Tom's" says Tom."""
-    return frozenset(fold(_POSSESSIVE.sub("", text)).split())
-
-
-_POSSESSIVE = re.compile(r"['’]s?(?![\w])")
 
 
 def _means(other: str, names: Collection[str]) -> bool:
@@ -369,21 +377,126 @@ def _means(other: str, names: Collection[str]) -> bool:
 
 def _is_somebody(name: str) -> bool:
     first = name.split()[0].lower().rstrip(".") if name else ""
-    return name[:1].isupper() and (first in listed_words("given_names.txt") or first in _TITLES)
-
-
-_TITLES = frozenset("mr mrs ms dr prof frau herr".split())
+    return name[:1].isupper() and (
+        first in listed_words("given_names.txt") or first in listed_words("titles.txt")
+    )
 
 
 def _own(item: Item) -> frozenset[str]:
-    """The words in which a candidate itself is told."""
-    return _stems(f"{item.phrase} {item.other} {item.value}") if item.fact else _stems(item.sentence)
+    """The words in which a candidate itself is told; that Harlow Builders build is no news of who is building."""
+    if item.fact:
+        return _stems(f"{item.phrase} {item.other} {item.value}")
+    end = item.at + len(item.value)
+    if item.kind not in ("name", "place") or item.sentence[item.at : end] != item.value:
+        return _stems(item.sentence)
+    return _stems(f"{item.sentence[: item.at]} {item.sentence[end:]}")
 
 
-def _covered(ground: Ground, item: Item) -> float:
-    """How much of the question a candidate meets that is of no family asked for."""
-    met = _met(ground, ground.question.words, _own(item), ())
+# What no reader would answer ----------------------------------------------------------------------------
+
+
+def is_sound(ground: Ground, item: Item) -> bool:
+    """Whether a reader could give this answer: it is told of those who are asked about, where the question points."""
+    asked = ground.question
+    if is_strangers(ground, item) or not is_told_of(ground, item):
+        return False
+    if asked.wants == "name" and item.kind == "place" and not item.fact:
+        return False
+    if any(name & names_in(item.value) for name in others_asked(ground)):
+        return False  # the Sandpiper demo is not in Sandpiper Travel
+    if asked.wh in ("who", "whom", "whose") and not _may_be_somebody(item):
+        return False
+    if (
+        asked.wants == "name"
+        and _is_somebody(item.value)
+        and not _asked(asked, item)
+        and not _names_a_person(asked)
+    ):
+        return False
+    if item.kind in ("weekday", "date") and _WEEKDAY.search(asked.text) and not _HOUR.search(item.value):
+        return False
+    if asked.wants in _NUMBERS and not _is_counted_so(ground, item):
+        return False
+    return not (asked.wants == "thing" and _WEEKDAY.search(item.value)) and not _is_passed_over(asked, item)
+
+
+_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.I)
+_WHEN = re.compile(r"\b(?:since|until|till|during|before|after|every|last|next|this|in|at|near|on)\s+$", re.I)
+_RECKONED = re.compile(r"\b(?:left|remain\w*|still|total|altogether|together|more|fewer|less|half)\b", re.I)
+"""Who asks for these wants what has to be reckoned, unless it was said so."""
+
+
+def _may_be_somebody(item: Item) -> bool:
+    """Whether a value may be a person or a group: no place, no feast, no word that only begins a sentence."""
+    if item.fact:
+        return True
+    known = _is_somebody(item.value)
+    if item.kind == "place" or (not known and _WHEN.search(item.sentence[: item.at])):
+        return False
+    return known or item.at > 0 or any(word[:1].isupper() for word in item.value.split()[1:])
+
+
+def _names_a_person(asked: Question) -> bool:
+    """Whether the name of somebody is asked for, or of an animal."""
+    listed = listed_words("person_roles.txt") | listed_words("animals.txt") | listed_words("professions.txt")
+    return asked.wh not in ("what", "which") or asked.noun in listed | {
+        "",
+        "pet",
+        "person",
+        "man",
+        "woman",
+        "boy",
+        "girl",
+    }
+
+
+def _is_counted_so(ground: Ground, item: Item) -> bool:
+    """Whether a number is of what is asked for: not to be reckoned, of these things, no mere number for a price."""
+    asked, said = ground.question, clause(item)
+    if any(word.lower() not in said.lower() for word in _RECKONED.findall(asked.text)):
+        return False
+    if asked.wants == "count":
+        more = [w for w in words(item.value)[1:] if w in _ADDED and w not in asked.words]
+        return not more and all(
+            m >= 0.5 for m in _met(ground, asked.words, _stems(item.sentence) | _own(item), ())
+        )
+    return bool(item.fact) or item.kind != "count"
+
+
+_TELLS_A_NUMBER = re.compile(
+    r"\d|\b(?:half|free|nothing|double|twice|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
+)
+_DATED = re.compile(
+    r"\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*|\b(?:19|20)\d\d\b"
+)
+_ADDED = frozenset("new more other further extra addit second anoth".split())
+"""Two new members are not all of them."""
+
+
+def _is_passed_over(asked: Question, item: Item) -> bool:
+    """Whether a later part of the sentence is the one that is asked about: "150 kronor, children 60" for a child."""
+    if item.role in ("S", "T") or asked.wants not in _NUMBERS:
+        return False
+    here = _stems(up_to(item))
+    behind = [_stems(said) for said in parts_behind(item) if _TELLS_A_NUMBER.search(_DATED.sub(" ", said))]
+    return any(word in said for word in asked.words if word not in here for said in behind)
+
+
+def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
+    """How much of the question a candidate meets, by its words or its family."""
+    ask = _asked(ground.question, item)
+    own, explained = _own(item), ask.explains if ask is not None else frozenset()
+    met = _met(ground, ground.question.words, own, explained)
+    if widely:
+        met = [max(m, _told(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
     return sum(met) / len(met) if met else 0.5
+
+
+@lru_cache(maxsize=2_000)
+def _told(word: str, said: frozenset[str]) -> float:
+    """How far a sentence may tell of what is asked for in other words; too little to answer by."""
+    kin = told(word)
+    return max((kin[other] for other in kin.keys() & said), default=0.0)
 
 
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
@@ -455,7 +568,7 @@ def _concerns(ground: Ground, turn: int) -> bool:
     names = ground.about.names | ground.about.meant
     if not names or ground.speakers.get(turn) in names:
         return True
-    said = _names_in(ground.texts[turn])
+    said = names_in(ground.texts[turn])
     return any((set(name.split()) - stop()) & said for name in names)
 
 
@@ -552,12 +665,12 @@ def _named(ground: Ground, item: Item) -> float:
     names = ground.about.names | ground.about.meant
     if not names:
         return 0.0
-    said = _names_in(item.sentence)
+    said = names_in(item.sentence)
     if any(set(n.split()) & said for n in names):
         return 1.0
     if any(fold(item.speaker) == n for n in names):
         return 0.8
-    whole = _names_in(ground.texts.get(item.turn, ""))
+    whole = names_in(ground.texts.get(item.turn, ""))
     return 0.5 if any(set(n.split()) & whole for n in names) else 0.0
 
 

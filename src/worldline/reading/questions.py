@@ -78,6 +78,8 @@ _ABOUT = re.compile(
     re.I,
 )
 """Who asks "what about the mill?" leaves open what they want to know of it: no single value is the answer."""
+_KIND = re.compile(r"\b(?:what|which) (?:kind|type|sort|breed|variety|make|brand|model|colou?r) ", re.I)
+"""Who asks what kind of dog it is does not ask for its name."""
 _YOU = re.compile(r"\b(?:you|your)\b", re.I)
 _ASKING = re.compile(rf"\b(?:{'|'.join(sorted(WH))})", re.I)
 _MINE = re.compile(rf"\b(?:{'|'.join(sorted(ME))})\b", re.I)
@@ -240,11 +242,17 @@ class _QuestionReader:
                 ),
                 None,
             )
-            kept = nouns[end + 1 :] if end is not None and end + 1 < len(nouns) else nouns
-            return kept[-1].lemma.lower()
+            if end is not None and end + 1 < len(nouns):
+                return nouns[-1].lemma.lower()
+            return self._before_of(nouns)[-1].lemma.lower()
         if wh in ("what", "when", "who", "how") and self.aux >= 0 and self.tokens[self.aux].low in _BE:
             return self._being()
         return ""
+
+    def _before_of(self, nouns: Sequence[Token]) -> Sequence[Token]:
+        """ "What dose of metformin" asks for a dose, "which of the rooms" for a room."""
+        of = next((t.begin for t in self.tokens[self.at + 1 : self.head] if t.low == "of"), None)
+        return [t for t in nouns if of is None or t.begin < of] or nouns
 
     def _being(self) -> str:
         """ "What is Tom's job?": the head of what follows."""
@@ -293,6 +301,8 @@ class _QuestionReader:
         return kind
 
     def _what(self, noun: str, asks: Sequence[Asks]) -> str:
+        if _KIND.search(self.text):
+            return "thing"
         if noun == "time":
             return "clock"
         if re.search(
@@ -556,7 +566,12 @@ class _QuestionReader:
         found: dict[str, None] = {}
         for i, token in enumerate(self.tokens):
             low = token.lemma.lower()
-            if is_idle(token.low) or token.low in _GENERIC or low in _GENERIC or not token.text[0].isalnum():
+            if (
+                is_idle(token.low)
+                or token.low in _GENERIC | _CUT_OFF
+                or low in _GENERIC
+                or not token.text[0].isalnum()
+            ):
                 continue
             if (
                 i == self.at
@@ -598,6 +613,8 @@ _WEAK = frozenset(
     "be do have get go make take use want need give put keep see find know come bring start like love enjoy"
     " play".split()
 )
+_CUT_OFF = frozenset("n't nt ca wo sha n’t".split())
+"""What "can't" and "won't" are cut into: neither says anything of its own."""
 _LIGHT = frozenset("be do have get go make take will can".split())
 
 
