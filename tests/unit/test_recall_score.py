@@ -6,8 +6,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from worldline.lexicon import lines
 from worldline.read.cues import ask
 from worldline.read.features import measure
+from worldline.read.kindred import ALIKE, KIND, told
 from worldline.read.meeting import degrees, is_slip, met, needs
 from worldline.read.score import EVIDENCE, WEIGHTS, how_many, judge, rank, score, settle
 from worldline.read.turns import Corpus, Turn
@@ -327,3 +329,38 @@ def test_a_pool_is_met_as_each_of_its_texts():
             [one * weight / sum(weights) for one, weight in zip(alone, weights, strict=True)]
         )
     assert any(0 < degree < 1 for text in texts for degree in degrees(wanted, text))
+
+
+def test_the_thesaurus_is_asked_one_way_and_told_the_other() -> None:
+    """Who asks for a breed meets a beagle, not the other way round; even words meet each other."""
+    breed, beagle = words("breed beagle")
+    worktop, countertop = words("worktop countertop")
+
+    assert told(breed)[beagle] == KIND
+    assert breed not in told(beagle)
+    assert told(worktop)[countertop] == told(countertop)[worktop] == ALIKE
+    assert told("xylograph") == {}
+
+
+def test_the_search_of_the_thesaurus_misses_no_line() -> None:
+    """Searched as it lies in its file it tells what reading it line by line tells."""
+    asked = ["leg", "job", "vaccination", "owe", "dog", "ill", "colour"]
+    for stem in (words(word)[0] for word in asked):
+        whole: dict[str, float] = {}
+        for line in lines("thesaurus.txt"):
+            left, colon, right = line.partition(": ")
+            if stem in words(left):
+                for other in words(right or left):
+                    whole[other] = max(whole.get(other, 0.0), KIND if colon else ALIKE)
+        assert told(stem) == {other: degree for other, degree in whole.items() if other != stem}
+
+
+def test_every_line_of_the_thesaurus_can_be_met() -> None:
+    """At most one colon, something on each side of it, words only, none twice."""
+    for line in lines("thesaurus.txt"):
+        left, _, right = line.partition(": ")
+        said = [*left.split(), *right.split()]
+        assert line.count(":") <= 1, line
+        assert left, line
+        assert len(said) == len(set(said)) >= 2, line
+        assert all(word.replace("-", "").replace("'", "").isalpha() for word in said), line

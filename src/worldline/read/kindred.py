@@ -93,10 +93,11 @@ def _entries(root: str) -> Iterator[tuple[str, str]]:
             begin = table.rfind("\n", 0, at + 1) + 1
             end = table.find("\n", at + 1)
             asked, _, answered = table[begin:end].partition(": ")
+            on = at + 1
             if at < begin + len(asked):
                 yield asked, answered
-                at = begin + len(asked)
-            at = table.find(before + root, at + 1)
+                on = begin + len(asked)
+            at = table.find(before + root, on)
 
 
 @cache
