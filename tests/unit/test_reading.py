@@ -17,6 +17,7 @@ from worldline.write.reconcile import DECODER, ENCODER
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+Bas had his tetanus shot on Tuesday. | Bas had tetanus shot
 Agnes conducts the village choir. | Agnes conducts village choir
 Chess circle meets on wednesdays. | Chess circle meets on wednesdays
 Boat hire is £22 an hour. | Boat hire is £22 an hour
@@ -28,7 +29,7 @@ Tamar handles invoices. | Tamar handles invoices
 relay runs Ferrite 9 | relay runs Ferrite 9
 Rent for the barn is 310. | barn's rent is 310
 Offer for the boat stands at 8,200. | Offer for the boat stands at 8,200
-Choir practice is every Thursday. | Choir practice is Thursday
+Choir practice is every Thursday. | Choir practice is every Thursday
 We stream everything on Plumly. | Ana streams on Plumly
 The table saw is a Bosch. | table saw is Bosch
 Games night starts at eight. | Games night starts at eight

@@ -435,7 +435,10 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             if whom is not None and token.dep == "dobj":
                 found += _two_objects(tree, whom, i, days)  # "made me editor"
             else:
-                found.append(Part("", _nouns(tree, i, days), i in days, kind))
+                nouns = _nouns(tree, i, days)
+                if tree.tokens[at].lemma == "be" and tree.tokens[i - 1].low in ("every", "each"):
+                    nouns = tuple(replace(n, text=f"{tree.tokens[i - 1].low} {n.text}") for n in nouns[:1])
+                found.append(Part("", nouns, i in days, kind))
         elif (
             (whom := tree.kid(i, "nsubj")) is not None
             and token.pos in ("NOUN", "PROPN")

@@ -28,7 +28,9 @@ STATES = {
 """Beginnings that are told as the state that they bring about."""
 _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
-HABIT = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I)
+HABIT = re.compile(
+    r"^(?:(?:every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I
+)
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
 _BARE = re.compile(

@@ -83,6 +83,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
             _object_behind,
             _of_subject,
             _of_verb,
+            _whole_object,
             _numbered,
         ):
             mend(found, place)
@@ -206,6 +207,25 @@ def _of_verb(found: list[Token], place: int) -> None:
         assert amount is not None
         found[amount] = replace(found[amount], dep="dobj", head=token.head)
         found[place] = replace(token, pos="ADV", tag="RB", dep="advmod", head=token.head)
+
+
+def _whole_object(found: list[Token], place: int) -> None:
+    """ "had his tetanus shot": a thing of two words, taken for somebody who did something."""
+    token, noun = found[place], found[place].head
+    verb = found[noun].head
+    if (
+        token.dep == "nsubj"
+        and token.tag == "NN"
+        and noun == place + 1
+        and found[noun].pos == "NOUN"
+        and found[noun].dep == "ccomp"
+        and found[verb].lemma in ("have", "get", "need", "book", "want")
+    ):
+        own = [i for i, t in enumerate(found) if t.head == place and t.dep in ("poss", "det", "amod")]
+        found[place] = replace(token, dep="compound")
+        found[noun] = replace(found[noun], dep="dobj")
+        for i in own:
+            found[i] = replace(found[i], head=noun)
 
 
 def _numbered(found: list[Token], place: int) -> None:
