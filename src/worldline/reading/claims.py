@@ -22,6 +22,7 @@ from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
 from worldline.reading.terse import Terse
 from worldline.reading.tree import IDLE_MODIFIERS, Noun
+from worldline.reading.unreal import GONE_TO
 from worldline.reading.voices import is_somebody
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
@@ -89,10 +90,11 @@ class _Reader(Terse):
         if clause.lemma in _DROPPING or clause.verb == "be off":
             things = [n for p in clause.parts if not p.prep for n in p.nouns] or list(clause.subjects)
             return any(n.lemma in _MOVES and not _AWAY.isdisjoint(n.text.split()) for n in things)
-        moving = (
+        if not clause.negated or clause.over:
+            return False
+        return (
             clause.lemma in aspects() or clause.lemma in _PARTING or clause.verb in lines("leaving_cues.txt")
         )
-        return clause.negated and not clause.over and moving
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""
@@ -740,7 +742,7 @@ class _Reader(Terse):
         happened = clause.tense in ("past", "perfect") or dated
         mine = name == self.talk.speaker or clause.dep not in ("ROOT", "conj", "parataxis", "ccomp")
         noted = self.tree.tokens[clause.at].tag == "VBN" and clause.tense == "past" and not dated
-        begun = any(self.tree.tokens[c.at].head == clause.at and c.lemma in _BEGUN for c in self.clauses)
+        begun = any(self.tree.tokens[c.at].head == clause.at and c.lemma in GONE_TO for c in self.clauses)
         if not happened or mine or noted or begun or clause.plan or clause.over or clause.word:
             return []
         if clause.lemma in ("have", "do", "be", "get") or any(not p.dated for p in clause.parts):
@@ -830,8 +832,6 @@ _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
-_BEGUN = frozenset("live work stay study teach".split())
-""" "went to live there" tells of the living."""
 _DROPPING = frozenset("drop cancel shelve scrap abandon postpone call reject".split())
 _AWAY = frozenset({"from", "away", "planned"})
 _MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())

@@ -121,13 +121,15 @@ def is_aim(tree: Tree, at: int) -> bool:
     return let or (helped == {"to"} and not tree.kids(at, "nsubj"))
 
 
+GONE_TO = frozenset("live work stay study teach".split())
+""" "went to live there" tells of the living."""
+
+
 def _is_gone_to(tree: Tree, at: int) -> bool:
     """ "went to live with her son", "came to work at the bakery": it has begun."""
     token, head = tree.tokens[at], tree.tokens[tree.tokens[at].head]
     gone = head.lemma in ("go", "come", "move", "return") and head.tag in ("VBD", "VBN")
-    return (
-        token.lemma in ("live", "work", "stay", "study", "teach") and gone and token.dep in ("advcl", "xcomp")
-    )
+    return token.lemma in GONE_TO and gone and token.dep in ("advcl", "xcomp")
 
 
 _GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody everyone everybody folks".split())
