@@ -1,7 +1,7 @@
 """A word that meets another though it is not the same: of its idea, its relation, its kind, or made from it.
 
-The tables are data (`lexicon/thesaurus.txt`, `everyday_words.txt`, `families.toml`, `kinds.txt`) and know nothing
-of any store. Pure.
+The tables are data (`lexicon/thesaurus.txt`, `everyday_words.txt`, `families.toml`, `kinds.txt`, and `idioms.txt` for
+what is asked in a figure of speech) and know nothing of any store. Pure.
 
 >>> relatives("hobbi")["swim"], derived("weigh", " the weight of wine ")
 (0.6, {'weight': 0.85})
@@ -10,7 +10,7 @@ of any store. Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
@@ -74,6 +74,38 @@ def told(stem: str) -> Mapping[str, float]:
             degree = KIND if answered else ALIKE
             found |= {other: max(degree, found.get(other, 0.0)) for other in words(answered or asked)}
     found.pop(stem, None)
+    return found
+
+
+def idioms(said: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where a question speaks in a figure, from and up to which stem, and the plain stems that it stands for.
+
+    >>> list(idioms(["who", "be", "behind", "the", "wheel"]))
+    [(2, 5, ('drive', 'driver'))]
+    """
+    at = 0
+    while at < len(said):
+        fits = ((phrase, plain) for phrase, plain in _idioms().get(said[at], ()) if _is_at(phrase, said, at))
+        phrase, plain = next(fits, ((), ()))
+        if phrase:
+            yield at, at + len(phrase), plain
+        at += len(phrase) or 1
+
+
+def _is_at(phrase: Sequence[str], said: Sequence[str], at: int) -> bool:
+    return tuple(said[at : at + len(phrase)]) == phrase
+
+
+@cache
+def _idioms() -> Mapping[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """The first stem of a phrase → the phrases that begin so, the longest first, and what each stands for."""
+    found: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+    for line in lines("idioms.txt"):
+        phrase, _, plain = line.partition(":")
+        stems = tuple(words(phrase))
+        found.setdefault(stems[0], []).append((stems, tuple(dict.fromkeys(words(plain)))))
+    for phrases in found.values():
+        phrases.sort(key=lambda one: -len(one[0]))
     return found
 
 

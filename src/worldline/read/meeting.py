@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from worldline.read.cues import Asked
-from worldline.read.kindred import derived, meeting
+from worldline.read.kindred import ALIKE, derived, idioms, meeting
 from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import OF_ME, OF_YOU
 from worldline.text import stop
@@ -79,6 +79,8 @@ class Need(msgspec.Struct, frozen=True):
     weight: float
     slips: bool = False
     """Whether nothing stored has it, so that a word one letter off may be meant."""
+    ways: tuple[str, ...] = ()
+    """Further stems that say the same: "behind the wheel" is to drive, to be the driver, or just that."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -105,13 +107,13 @@ def left_open(wanted: Sequence[Need], degrees: Sequence[float]) -> float:
 
 def needs(asked: Asked, corpus: Corpus | None = None) -> tuple[Need, ...]:
     """What evidence for a question must speak of; a corpus tells which words are rare, and which are not stored."""
-    written = _written(asked)
+    written, ways = _written(asked)
     which = _asked_noun(asked, written)
     little = {stem for stem in written if stem in _little()}
     if all(stem in little or word[0].isupper() for stem, word in written.items()):
         little = set()  # a name and "like": then the little word is what is asked
     found = [
-        Need(stem, word, weight * _rarity(stem, corpus), _is_new(stem, corpus))
+        Need(stem, word, weight * _rarity(stem, corpus), _is_new(stem, corpus), ways.get(stem, ()))
         for stem, word in written.items()
         if (weight := LIGHT if stem in little else SORT if stem == which else 1.0)
     ]
@@ -132,16 +134,24 @@ def _rarity(stem: str, corpus: Corpus | None) -> float:
     return min(max(seen / math.log(BEFORE / USUAL), 0.3), 1.3)
 
 
-def _written(asked: Asked) -> dict[str, str]:
-    """The stems of a question that tell something, with the words they were written as."""
+def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The stems of a question that tell something, with the words they were written as; and of figures, their ways."""
     text = _PHRASES.sub(" ", asked.text)
     own = {token for name in asked.people for token in words(name)}
+    said = [(stem, word) for word in _WRITTEN.findall(text) for stem in words(word)]
     found: dict[str, str] = {}
-    for word in _WRITTEN.findall(text):
-        for stem in words(word):
+    ways: dict[str, tuple[str, ...]] = {}
+    at = 0
+    for begin, end, plain in [*idioms([stem for stem, _ in said]), (len(said), len(said), ())]:
+        for stem, word in said[at:begin]:
             if stem not in stop() and stem not in _nothing() and stem not in own and not _asks_badly(word):
                 found.setdefault(stem, re.sub(r"['’]s?$", "", word))
-    return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}
+        if plain and plain[0] not in found:
+            found[plain[0]] = " ".join(dict.fromkeys(word for _, word in said[begin:end]))
+            literal = (stem for stem, _ in said[begin:end] if stem not in stop())
+            ways[plain[0]] = tuple(dict.fromkeys([*plain[1:], *literal]))
+        at = end
+    return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}, ways
 
 
 def _of_somebody(asked: Asked) -> bool:
@@ -262,7 +272,7 @@ def _hits(wanted: Sequence[Need], said: str) -> list[dict[str, float]]:
 def _meeting(need: Need, tokens: set[str], said: str, asked: Collection[str]) -> dict[str, float]:
     if not need.stem:
         return {}
-    found = meeting(need.stem, tokens)
+    found = meeting(need.stem, tokens) | dict.fromkeys(tokens.intersection(need.ways), ALIKE)
     if need.stem[:4] in said:
         found |= derived(need.stem, said)
     if need.slips:

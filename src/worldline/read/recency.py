@@ -394,7 +394,7 @@ def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:
     if shared < CHANGED * held:
         return False
     others, same = _held(wanted, old, new, names=False)
-    as_much = new.share >= ALIKE * old.share and same + shared > 0
+    as_much = new.share >= ALIKE * old.share and (same > 0 or (not others and shared > 0))
     return as_much or (others > 0 and same >= least * others)
 
 

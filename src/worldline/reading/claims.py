@@ -31,23 +31,23 @@ DID = "did "
 """Opens the slot of what happened."""
 
 
-class Stated(Struct):
-    """What the sentences of a message state besides their claims, gathered on the way."""
+class Stated(Struct, frozen=True):
+    """What a sentence states besides its claims."""
 
-    tokens: list[Token] = []
-    moved: list[tuple[str, tuple[str, ...]]] = []
-    unsure: bool = False
+    chars: tuple[int, int]
+    tokens: list[Token]
+    moved: list[tuple[str, tuple[str, ...]]]
+    unsure: bool
     """Whether something in it is asked, imagined, quoted or ordered."""
 
 
-def claims_of(said: Said, talk: Talk, stated: Stated) -> list[Claim]:
-    """Everything that a sentence claims, in order; the words that it states are added to `stated`."""
+def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
+    """Everything that a sentence claims, in order, and what it states."""
     reader = _Reader(said, talk)
-    found = reader.read()
-    stated.tokens += reader.stated()
-    stated.moved += reader.moved()
-    stated.unsure |= any(c.asks or c.unreal or c.quoted or c.orders for c in reader.clauses)
-    return found
+    found, tokens = reader.read(), said.tree.tokens
+    chars = (said.begin + tokens[0].begin, said.begin + tokens[-1].end)
+    unsure = any(c.asks or c.unreal or c.quoted or c.orders for c in reader.clauses)
+    return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
 class _Reader(Terse):

@@ -176,6 +176,17 @@ def cues(
     )
 
 
+_STANDS_FOR = frozenset("it they them that this these those one there he she him her his their its".split())
+FEW = 3
+"""A sentence of no more words than this that tell something speaks of what the one before it spoke of."""
+
+
+def leans(stated: Sequence[Token]) -> bool:
+    """Whether a sentence needs the one before it to be understood, as "Sold it on Friday" does."""
+    told = {t.low for t in stated if t.pos in ("NOUN", "PROPN", "NUM", "ADJ", "VERB")}
+    return len(told) <= FEW or any(t.low in _STANDS_FOR for t in stated)
+
+
 _OWN = frozenset("i me my mine we us our ours myself ourselves im i'm".split())
 
 

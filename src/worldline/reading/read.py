@@ -20,7 +20,7 @@ from worldline.lexicon import lines, words
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
 from worldline.reading.claims import Stated, claims_of
-from worldline.reading.cues import CONTACT, PRICED, Cues, cues
+from worldline.reading.cues import CONTACT, PRICED, Cues, cues, leans
 from worldline.reading.families import families
 from worldline.reading.fields import bracketed, claims_of_fields
 from worldline.reading.mending import as_verb, mended, with_verb
@@ -35,7 +35,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 8"
+RULES = "rules 9"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -52,6 +52,13 @@ _EMOJI = re.compile(
 """A picture at the end of a sentence, which ends it."""
 
 
+class Turning(Struct, frozen=True, omit_defaults=True):
+    """A sentence that says something about change: where it stands, and what it says."""
+
+    chars: tuple[int, int]
+    cues: Cues
+
+
 class Reading(Struct, frozen=True, omit_defaults=True):
     """What a message says, and who worked it out."""
 
@@ -62,7 +69,9 @@ class Reading(Struct, frozen=True, omit_defaults=True):
     values: tuple[str, ...] = ()
     """The values in a text that corrects: "*D12, sorry" has D12."""
     cues: Cues = Cues()
-    """What it says about change itself."""
+    """What it says about change itself, all in all."""
+    parts: tuple[Turning, ...] = ()
+    """Where it has several sentences, those of them that may end something."""
 
 
 def reader() -> str:
@@ -186,11 +195,11 @@ def _half_read(told: ToRead) -> _HalfRead:
 
 def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Reading:
     body, corrects, said_at, speaker = half.body, half.corrects, half.told.said_at, half.told.speaker
-    stated = Stated([], [])
     talk = Talk(speaker, half.told.addressee, topic=half.topic, thing=half.topic, names=[], named={})
-    found = half.records + _talk(zip(half.pieces, trees, strict=True), talk, said_at, stated)
+    said, stated = _talk(zip(half.pieces, trees, strict=True), talk, said_at)
+    found = half.records + said
     bare = _bare_record(body, said_at)
-    told = any(c.effect != "holds" or c.negated or c.cue for c in found) or stated.unsure
+    told = any(c.effect != "holds" or c.negated or c.cue for c in found) or any(s.unsure for s in stated)
     if bare is not None and not told and (not found or role_of(speaker) == "user"):
         found = [bare]
     found = [c for c in found if _REDACTED not in f"{c.subject} {c.object}"]
@@ -202,12 +211,36 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     values = (
         tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
     )
-    signs = cues(stated.tokens, _kinds(body, said_at), stated.moved)
+    signs = cues(
+        [t for s in stated for t in s.tokens], _kinds(body, said_at), [m for s in stated for m in s.moved]
+    )
     if signs.passing or signs.adds:
         claims = [
             replace(c, cue="adds") if c.cue in ("", "closes") and c.effect == "holds" else c for c in claims
         ]
-    return Reading(reader(), tuple(claims), corrects, values, signs)
+    parts = _parts(body, said_at, stated) if signs.may_end and len(stated) > 1 else ()
+    if not parts and len(stated) > 1:
+        signs = replace(signs, states=False, moved=())  # of no sentence by itself
+    return Reading(reader(), tuple(claims), corrects, values, signs, parts)
+
+
+def _parts(body: str, said_at: datetime | None, stated: Sequence[Stated]) -> tuple[Turning, ...]:
+    """The sentences that may end something, each with what it speaks of: what it leans on stands in the one before."""
+    found, before = list[Turning](), Cues()
+    for one in stated:
+        begin, end = one.chars
+        signs = cues(one.tokens, _kinds(body[begin:end], said_at), one.moved)
+        own = signs
+        if leans(one.tokens):
+            signs = replace(
+                signs,
+                stems=tuple(dict.fromkeys([*signs.stems, *before.stems])),
+                names=tuple(dict.fromkeys([*signs.names, *before.names])),
+            )
+        if signs.may_end:
+            found.append(Turning(one.chars, signs))
+        before = own
+    return tuple(found)
 
 
 _REDACTED = "[redacted"
@@ -324,9 +357,9 @@ def _talk(
     pieces: Iterable[tuple[tuple[int, str], list[list[Token]]]],
     talk: Talk,
     said_at: datetime | None,
-    stated: Stated,
-) -> list[Claim]:
+) -> tuple[list[Claim], list[Stated]]:
     found: list[Claim] = []
+    stated: list[Stated] = []
     for (begin, piece), sentences in pieces:
         for tokens in sentences:
             if not tokens or len(tokens) > LONGEST_SENTENCE:
@@ -334,8 +367,10 @@ def _talk(
             start, end = tokens[0].begin, tokens[-1].end
             tokens = _with_its_verb(tokens, piece)
             tree = Tree(mended(tokens), piece[start:end])
-            found += claims_of(Said(tree, begin, said_at), talk, stated)
-    return found
+            claims, states = claims_of(Said(tree, begin, said_at), talk)
+            found += claims
+            stated.append(states)
+    return found, stated
 
 
 def _with_its_verb(tokens: list[Token], piece: str) -> list[Token]:

@@ -7,7 +7,7 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from worldline.inputs import clean_names
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
+from worldline.reading.cues import Cues
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.reading.voices import SpeakerVoice, voices, who_speaks
@@ -436,7 +437,10 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
 
 def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
-    over = ended_by(said.cues, said.claims, [(h, name) for h, _, name in before], who, event.speaker)
+    facts = [(held, name) for held, _, name in before]
+    over: dict[str, tuple[Around, str]] = {}
+    for cues, claims in _statements(said):
+        over |= ended_by(cues, claims, facts, who, event.speaker)
     closed = False
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
@@ -451,6 +455,15 @@ def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place
             _end_owning(tx, fact, event, place)
         closed = True
     return closed
+
+
+def _statements(said: Reading) -> Iterator[tuple[Cues, Sequence[Claim]]]:
+    """What each sentence of a message says about change, with its own claims: one ends nothing for another."""
+    if not said.parts:
+        yield said.cues, said.claims
+    for part in said.parts:
+        begin, end = part.chars
+        yield part.cues, [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
