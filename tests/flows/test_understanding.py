@@ -470,3 +470,20 @@ def test_what_is_over_and_what_goes_on(before: str, after: str, ends: bool) -> N
     assert believed
     memory.remember(after, speaker="Ana")
     assert (not believed <= _held(memory)) == ends
+
+
+@pytest.mark.parametrize(
+    ("first", "holds", "then"),
+    [
+        ("My partner is Pavel.", "Ana's partner is Pavel", "Pavel was made redundant at the mill on Friday."),
+        ("Nuria is 24.", "Nuria is 24", "The studio is ours from Sunday the 24th."),
+        ("The physio is with Frau Stelzer.", "physio is with Frau Stelzer", "Frau Stelzer says no jumping from now on."),
+        ("I rent a garage.", "Ana rents garage", "I left the choir. The garage needs paint."),
+    ],
+)  # fmt: skip
+def test_what_only_stands_beside_a_change_goes_on(talk, first, holds, then):
+    """A person, a number or a thing that another sentence names is not over because something else is."""
+    talk.say(first)
+    assert holds in talk.believed()
+    talk.say(then)
+    assert holds in talk.believed()

@@ -364,3 +364,23 @@ def test_every_line_of_the_thesaurus_can_be_met() -> None:
         assert left, line
         assert len(said) == len(set(said)) >= 2, line
         assert all(word.replace("-", "").replace("'", "").isalpha() for word in said), line
+
+
+def test_who_asks_in_a_figure_of_speech_is_answered_in_plain_words() -> None:
+    """ "Behind the wheel" asks for a driver; its words say it together, and one of them alone does not."""
+    asked = ask("Who sat behind the wheel on the way home?", SAID)
+    wanted = [need for need in needs(asked) if need.word.startswith("behind")]
+
+    assert [need.stem for need in wanted] == ["drive"]
+    assert degrees(wanted, " ".join(words("Joel drove it"))) == [1.0]
+    assert degrees(wanted, " ".join(words("Joel sat behind the wheel"))) == [1.0]
+    assert degrees(wanted, " ".join(words("a wheel came off")))[0] < ALIKE
+
+
+def test_every_figure_of_speech_can_be_met() -> None:
+    """Several words that stand for others than themselves."""
+    for line in lines("idioms.txt"):
+        phrase, _, plain = line.partition(":")
+        assert len(words(phrase)) > 1, line
+        assert words(plain), line
+        assert set(words(phrase)).isdisjoint(words(plain)), line

@@ -81,7 +81,7 @@ def idioms(said: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Where a question speaks in a figure, from and up to which stem, and the plain stems that it stands for.
 
     >>> list(idioms(["who", "be", "behind", "the", "wheel"]))
-    [(2, 5, ('drive', 'driver'))]
+    [(2, 5, ('drive', 'driver', 'steer'))]
     """
     at = 0
     while at < len(said):
@@ -117,19 +117,21 @@ def is_everyday(word: str) -> bool:
 
 
 def _entries(root: str) -> Iterator[tuple[str, str]]:
-    """The lines of the thesaurus on whose asking side a word begins so; the file is searched as it is, not loaded."""
-    table = text("thesaurus.txt")
-    for before in (" ", "\n"):
-        at = table.find(before + root)
-        while at >= 0:
-            begin = table.rfind("\n", 0, at + 1) + 1
-            end = table.find("\n", at + 1)
-            asked, _, answered = table[begin:end].partition(": ")
-            on = at + 1
-            if at < begin + len(asked):
-                yield asked, answered
-                on = begin + len(asked)
-            at = table.find(before + root, on)
+    """The lines of the thesaurus on whose asking side a word begins so."""
+    for word, line in _asked_words().get(root[:2], ()):
+        if word.startswith(root):
+            asked, _, answered = line.partition(": ")
+            yield asked, answered
+
+
+@cache
+def _asked_words() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """The first two letters of each word that asks → the word and its line, in the order of the file."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in lines("thesaurus.txt"):
+        for word in line.partition(": ")[0].split():
+            found.setdefault(word[:2], []).append((word, line))
+    return found
 
 
 @cache

@@ -80,7 +80,9 @@ class Need(msgspec.Struct, frozen=True):
     slips: bool = False
     """Whether nothing stored has it, so that a word one letter off may be meant."""
     ways: tuple[str, ...] = ()
-    """Further stems that say the same: "behind the wheel" is to drive, to be the driver, or just that."""
+    """Further stems that say the same: "behind the wheel" is to drive, or to be the driver."""
+    figure: tuple[str, ...] = ()
+    """The stems of a figure of speech, which say it all together: "behind", "wheel"."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -107,13 +109,13 @@ def left_open(wanted: Sequence[Need], degrees: Sequence[float]) -> float:
 
 def needs(asked: Asked, corpus: Corpus | None = None) -> tuple[Need, ...]:
     """What evidence for a question must speak of; a corpus tells which words are rare, and which are not stored."""
-    written, ways = _written(asked)
+    written, figures = _written(asked)
     which = _asked_noun(asked, written)
     little = {stem for stem in written if stem in _little()}
     if all(stem in little or word[0].isupper() for stem, word in written.items()):
         little = set()  # a name and "like": then the little word is what is asked
     found = [
-        Need(stem, word, weight * _rarity(stem, corpus), _is_new(stem, corpus), ways.get(stem, ()))
+        Need(stem, word, weight * _rarity(stem, corpus), _is_new(stem, corpus), *figures.get(stem, ()))
         for stem, word in written.items()
         if (weight := LIGHT if stem in little else SORT if stem == which else 1.0)
     ]
@@ -134,13 +136,13 @@ def _rarity(stem: str, corpus: Corpus | None) -> float:
     return min(max(seen / math.log(BEFORE / USUAL), 0.3), 1.3)
 
 
-def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The stems of a question that tell something, with the words they were written as; and of figures, their ways."""
+def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """The stems of a question that tell something, with the words they were written as; for figures, what says them."""
     text = _PHRASES.sub(" ", asked.text)
     own = {token for name in asked.people for token in words(name)}
     said = [(stem, word) for word in _WRITTEN.findall(text) for stem in words(word)]
     found: dict[str, str] = {}
-    ways: dict[str, tuple[str, ...]] = {}
+    figures: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     at = 0
     for begin, end, plain in [*idioms([stem for stem, _ in said]), (len(said), len(said), ())]:
         for stem, word in said[at:begin]:
@@ -148,10 +150,9 @@ def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
                 found.setdefault(stem, re.sub(r"['’]s?$", "", word))
         if plain and plain[0] not in found:
             found[plain[0]] = " ".join(dict.fromkeys(word for _, word in said[begin:end]))
-            literal = (stem for stem, _ in said[begin:end] if stem not in stop())
-            ways[plain[0]] = tuple(dict.fromkeys([*plain[1:], *literal]))
+            figures[plain[0]] = plain[1:], tuple(stem for stem, _ in said[begin:end] if stem not in stop())
         at = end
-    return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}, ways
+    return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}, figures
 
 
 def _of_somebody(asked: Asked) -> bool:
@@ -273,6 +274,8 @@ def _meeting(need: Need, tokens: set[str], said: str, asked: Collection[str]) ->
     if not need.stem:
         return {}
     found = meeting(need.stem, tokens) | dict.fromkeys(tokens.intersection(need.ways), ALIKE)
+    if need.figure and tokens.issuperset(need.figure):
+        found[need.figure[-1]] = 1.0
     if need.stem[:4] in said:
         found |= derived(need.stem, said)
     if need.slips:

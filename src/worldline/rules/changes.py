@@ -178,7 +178,7 @@ def _shared(fact: Around, said: frozenset[str]) -> float:
 
 
 def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
-    shared = _shared(fact, said)
+    shared = _shared(fact, said - frozenset(cues.owners))
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
     if any(_leaves(c, fact) for c in claims) and not _is_kin(fact):
@@ -186,7 +186,7 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     if any(_gives_up(c, fact, said) for c in claims):
         return "the text says that they gave it up"
     named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
-    if named and _may_end(fact, cues) and (fact.of_speaker or about or fact.object <= said):
+    if named and _may_end(fact, cues) and _is_at_stake(fact, cues, about):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
     about = about or (kind in ("date", "money") and shared >= 0.5)
@@ -203,6 +203,28 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     if any(_new_value(c, fact, kind) for c in claims):
         return "the text gives another value for the same matter and speaks of a change"
     return ""
+
+
+def _is_at_stake(fact: Around, cues: Cues, about: bool) -> bool:
+    """Whether the named thing may be meant by itself: a day, a number or a person is named in many a matter."""
+    if about:
+        return True
+    if _is_person(fact.held.object) and not cues.leaves:
+        return False
+    if all(word.isdigit() for word in fact.key_words) or fact.key_words <= _WEEKDAYS:
+        return False
+    return fact.of_speaker or fact.object <= frozenset(cues.stems)
+
+
+_WEEKDAYS = frozenset(stem(f"{day}day") for day in "mon tues wednes thurs fri satur sun".split())
+
+
+def _is_person(value: str) -> bool:
+    """Whether a value is somebody: a given name, or a title and a name."""
+    first = value.split()[0] if value.split() else ""
+    return value[:1].isupper() and (
+        is_given_name(first.lower()) or first.lower().rstrip(".") in listed("titles.txt")
+    )
 
 
 _COPULA = re.compile(r"^(?:is|are|am)\b ?")
@@ -341,7 +363,9 @@ def _may_end(fact: Around, cues: Cues) -> bool:
 
 def _is_kin(fact: Around) -> bool:
     name = fact.held.slot.partition(":")[0]
-    return name in ("friend", "colleague_of") or (name.startswith("has_") and name not in _BY_TRADE)
+    return name in ("friend", "colleague_of", "partner") or (
+        name.startswith("has_") and name not in _BY_TRADE
+    )
 
 
 _BY_TRADE = frozenset(
