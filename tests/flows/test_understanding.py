@@ -477,7 +477,7 @@ def test_what_is_over_and_what_goes_on(before: str, after: str, ends: bool) -> N
     [
         ("My partner is Pavel.", "Ana's partner is Pavel", "Pavel was made redundant at the mill on Friday."),
         ("Nuria is 24.", "Nuria is 24", "The studio is ours from Sunday the 24th."),
-        ("The physio is with Frau Stelzer.", "physio is with Frau Stelzer", "Frau Stelzer says no jumping from now on."),
+        ("The physio is with Frau Stelzer.", "physio is with Frau Stelzer", "Frau Stelzer says no jumping from now on"),
         ("I rent a garage.", "Ana rents garage", "I left the choir. The garage needs paint."),
     ],
 )  # fmt: skip
@@ -487,3 +487,19 @@ def test_what_only_stands_beside_a_change_goes_on(talk, first, holds, then):
     assert holds in talk.believed()
     talk.say(then)
     assert holds in talk.believed()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I drive a Passat.", "The old car went to the scrapyard on Monday."),
+        ("Livia has a Fairphone 4.", "Livia traded in her phone for a camera."),
+    ],
+)
+def test_what_became_of_a_thing_may_be_said_by_its_kind(talk, first, then):
+    """A Passat is a car: that the old car is gone is told of it."""
+    talk.say(first)
+    held = talk.believed()
+    talk.say(then)
+    assert len(held) == 1
+    assert held.isdisjoint(talk.believed())

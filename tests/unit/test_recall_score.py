@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from worldline.lexicon import lines
 from worldline.read.cues import ask
 from worldline.read.features import measure
-from worldline.read.kindred import ALIKE, KIND, told
 from worldline.read.meeting import degrees, is_slip, met, needs
 from worldline.read.score import EVIDENCE, WEIGHTS, how_many, judge, rank, score, settle
 from worldline.read.turns import Corpus, Turn
 from worldline.rules import describe as described
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
-from worldline.rules.kinds import asked_kinds, tags_of
+from worldline.rules.kinds import ALIKE, KIND, asked_kinds, tags_of, told
 from worldline.text import words
 
 DAY = 86_400_000_000

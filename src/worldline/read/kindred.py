@@ -17,11 +17,11 @@ from typing import TypeAlias
 from worldline.lexicon import lines, text
 from worldline.read.synonyms import GROUPS
 from worldline.reading.families import families
-from worldline.rules.kinds import asked_kinds, of_kind
+from worldline.rules.kinds import ALIKE, KIND, asked_kinds, of_kind, told
 from worldline.text import stop, words
 
-ALIKE, FAMILY, KIND = 0.85, 0.5, 0.6
-"""How far a word of the same idea, of the same relation, of the kind asked for meets another."""
+FAMILY = 0.5
+"""How far a word of the same relation meets another."""
 MOST_FAMILIES = 9
 """A word of more relation families than this says too little to meet another."""
 
@@ -65,18 +65,6 @@ def derived(stem: str, said: str) -> dict[str, float]:
     return found
 
 
-@lru_cache(maxsize=20_000)
-def told(stem: str) -> Mapping[str, float]:
-    """The stems in which a thing may be told that is asked for by this one: "vaccination", "shot"."""
-    found: dict[str, float] = {}
-    for asked, answered in _entries(stem.rstrip("ei") or stem):
-        if stem in words(asked):
-            degree = KIND if answered else ALIKE
-            found |= {other: max(degree, found.get(other, 0.0)) for other in words(answered or asked)}
-    found.pop(stem, None)
-    return found
-
-
 def idioms(said: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Where a question speaks in a figure, from and up to which stem, and the plain stems that it stands for.
 
@@ -114,24 +102,6 @@ def is_everyday(word: str) -> bool:
     """Whether the thesaurus has a word, or what it is made from: what a sentence begins with may be a name."""
     table, root = text("thesaurus.txt"), next(iter(words(word)), word).rstrip("ei")
     return len(root) < 3 or f" {root}" in table or f"\n{root}" in table
-
-
-def _entries(root: str) -> Iterator[tuple[str, str]]:
-    """The lines of the thesaurus on whose asking side a word begins so."""
-    for word, line in _asked_words().get(root[:2], ()):
-        if word.startswith(root):
-            asked, _, answered = line.partition(": ")
-            yield asked, answered
-
-
-@cache
-def _asked_words() -> Mapping[str, Sequence[tuple[str, str]]]:
-    """The first two letters of each word that asks → the word and its line, in the order of the file."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for line in lines("thesaurus.txt"):
-        for word in line.partition(": ")[0].split():
-            found.setdefault(word[:2], []).append((word, line))
-    return found
 
 
 @cache

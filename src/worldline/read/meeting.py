@@ -22,9 +22,10 @@ import msgspec
 import numpy as np
 
 from worldline.read.cues import Asked
-from worldline.read.kindred import ALIKE, derived, idioms, meeting
+from worldline.read.kindred import derived, idioms, meeting
 from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import OF_ME, OF_YOU
+from worldline.rules.kinds import ALIKE
 from worldline.text import stop
 from worldline.text import tokens as words
 

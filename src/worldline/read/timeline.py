@@ -17,13 +17,13 @@ from worldline.clock import Instant
 from worldline.model import Dated, Density, Edge, Node
 from worldline.ports import View
 from worldline.read.facts import ViewGraph
-from worldline.read.kindred import KIND
 from worldline.read.lanes import Semantic
 from worldline.read.meeting import degrees, needs
 from worldline.read.question import read_question
 from worldline.read.recall import Ranked, Wish, find
 from worldline.read.turns import Turn
 from worldline.rules.causes import causes
+from worldline.rules.kinds import KIND
 from worldline.rules.landmarks import landmarks
 from worldline.store import search
 from worldline.store.strengths import verbatim

@@ -27,13 +27,12 @@ from worldline.read.bearing import (
     up_to,
 )
 from worldline.read.candidates import Item
-from worldline.read.kindred import told
 from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question
-from worldline.rules.kinds import asked_kinds, of_kind, tags_of
+from worldline.rules.kinds import asked_kinds, of_kind, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 

@@ -30,6 +30,7 @@ from worldline.reading.cues import (
 )
 from worldline.reading.families import families
 from worldline.reading.voices import is_given_name
+from worldline.rules.kinds import told
 from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
 
@@ -185,6 +186,8 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
         return "the text says that they left"
     if any(_gives_up(c, fact, said) for c in claims):
         return "the text says that they gave it up"
+    if not named and (fact.of_speaker or about) and _is_such_a_thing(fact, cues, claims):
+        return "the text says what became of such a thing"
     named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
     if named and _may_end(fact, cues) and _is_at_stake(fact, cues, about):
         return "the text names it and speaks of a change"
@@ -203,6 +206,39 @@ def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Aro
     if any(_new_value(c, fact, kind) for c in claims):
         return "the text gives another value for the same matter and speaks of a change"
     return ""
+
+
+_POSSESSING = frozenset(
+    "has owns own drives drive rides ride uses use wears wear smokes smoke keeps keep have".split()
+)
+_WITH = ("is with", "am with", "are with", "is on", "are on")
+
+
+def _is_such_a_thing(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
+    """Whether what somebody has is named by its kind: the Octavia, where "the old car went to the scrapyard"."""
+    held = fact.held
+    if not cues.ends or fact.held.kind == "date" or _is_person(held.object):
+        return False
+    if held.phrase.split(" ")[0] not in _POSSESSING and held.phrase not in _WITH:
+        return False
+    told_of = _spoken_of(cues, claims) - fact.subject
+    return any(not fact.key_words.isdisjoint(told(word)) for word in told_of)
+
+
+MOST = 100
+"""So many words for things of the kinds that a message speaks of are looked for."""
+
+
+def such_things(cues: Cues, claims: Sequence[Claim]) -> list[str]:
+    """The stems of what may be of a kind that a message speaks of and says to be over."""
+    kinds = sorted(_spoken_of(cues, claims)) if cues.ends else ()
+    return list(dict.fromkeys(word for kind in kinds for word in told(kind)))[:MOST]
+
+
+def _spoken_of(cues: Cues, claims: Sequence[Claim]) -> frozenset[str]:
+    """The stems of the things that a message is about: what it changes, and the ends of what it claims."""
+    parts = [part for c in claims for part in (c.subject, c.object) if not _NUMBER.search(part)]
+    return frozenset(word for _, thing in cues.moved for word in thing).union(*stems_of_each(parts))
 
 
 def _is_at_stake(fact: Around, cues: Cues, about: bool) -> bool:

@@ -1,9 +1,10 @@
-"""Kinds of things: which words name a sort of thing, and which words are of that sort.
+"""Kinds of things and other words for them: what names a sort of thing, what is of that sort, what says the same.
 
 A text is tagged with kinds when it is written, so that a question about "activities" meets a text
 about swimming although they share no word.  It decides nothing about ranking.  The table is data
 (`lexicon/kinds.txt`): ``names that ask for the kind: words that are of it``; a line without a colon
-is a set of near-synonyms that ask for each other.
+is a set of near-synonyms that ask for each other. So is the thesaurus (`lexicon/thesaurus.txt`), which is larger and
+only looked into.
 
 >>> tags_of(["swim", "car"]), asked_kinds("activ")
 (('0activity', '0sport', '0vehicle', '0cars'), ('0activity',))
@@ -11,12 +12,14 @@ is a set of near-synonyms that ask for each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 from worldline.lexicon import lines
 from worldline.text import words
 
+ALIKE, KIND = 0.85, 0.6
+"""How far a word of the same idea, and one of the kind asked for, meets another."""
 STANDING = "0standing"
 """The tag of texts that give an instruction which is to hold from then on."""
 
@@ -57,3 +60,33 @@ def asked_kinds(token: str) -> tuple[str, ...]:
 def of_kind(tag: str) -> frozenset[str]:
     """The tokens that are of a kind."""
     return frozenset(token for token, tags in _tables()[0].items() if tag in tags)
+
+
+@lru_cache(maxsize=20_000)
+def told(stem: str) -> Mapping[str, float]:
+    """The stems in which a thing may be told that is asked for by this one: "vaccination", "shot"."""
+    found: dict[str, float] = {}
+    for asked, answered in _entries(stem.rstrip("ei") or stem):
+        if stem in words(asked):
+            degree = KIND if answered else ALIKE
+            found |= {other: max(degree, found.get(other, 0.0)) for other in words(answered or asked)}
+    found.pop(stem, None)
+    return found
+
+
+def _entries(root: str) -> Iterator[tuple[str, str]]:
+    """The lines of the thesaurus on whose asking side a word begins so."""
+    for word, line in _asked_words().get(root[:2], ()):
+        if word.startswith(root):
+            asked, _, answered = line.partition(": ")
+            yield asked, answered
+
+
+@cache
+def _asked_words() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """The first two letters of each word that asks → the word and its line, in the order of the file."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in lines("thesaurus.txt"):
+        for word in line.partition(": ")[0].split():
+            found.setdefault(word[:2], []).append((word, line))
+    return found

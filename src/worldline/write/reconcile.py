@@ -27,7 +27,7 @@ from worldline.reading.cues import Cues
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.reading.voices import SpeakerVoice, voices, who_speaks
-from worldline.rules.changes import Around, concerns, ended_by
+from worldline.rules.changes import Around, concerns, ended_by, such_things
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -418,8 +418,9 @@ def _end(
 
 
 def sharing_words(view: View, said: Reading) -> list[int]:
-    """What shares words with a message which speaks of a change."""
-    return [node for node, _ in view.matching(list(said.cues.stems)[:24], NEAR)]
+    """What shares words with a message which speaks of a change, or is of a kind that it says to be over."""
+    stems = [*said.cues.stems[:24], *such_things(said.cues, said.claims)]
+    return [node for node, _ in view.matching(stems, NEAR)]
 
 
 Before = list[tuple[HeldValue, FactRow, str]]
