@@ -17,6 +17,45 @@ from worldline.write.reconcile import DECODER, ENCODER
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday
 
 FACTS = """
+I eat eggs but no cheese. | Ana eats eggs; Ana does not eat cheese
+I have neither a car nor a bike. | Ana does not have car; Ana does not have bike
+Nuria, not Pilar, chairs the committee. | Nuria chairs committee; Pilar does not chair committee
+My cousin isn't a lawyer but a notary. | Ana's cousin is not lawyer; Ana's cousin is notary
+The recital isn't on Tuesday but on Friday. | recital is not on Tuesday; recital is on Friday
+I don't eat meat any more, only fish. | Ana no longer eats meat; Ana eats fish
+Nobody but Greta has the alarm code. | Greta has alarm code
+It was Bertil who painted the fence. | Bertil painted fence
+Sanne is the one who walks the dog. | Sanne walks dog
+Lotte is the one with the nut allergy. | Lotte has nut allergy
+My sister plays the oboe and so does her husband. | Ana's sister plays oboe; Ana's sister's husband plays oboe
+I'm not vegan but my flatmate is. | Ana is not vegan; Ana's flatmate is vegan
+Did I tell you Marit got engaged to Jonas? | Marit got engaged to Jonas
+Could you write to my notary, Ms. Okoye? | Ana's notary is Ms. Okoye
+My boss, a woman called Rita Sand, plays golf. | Ana's boss is Rita Sand; Rita Sand plays golf
+Pavel, the guy who tunes our piano, is moving to Brno. | Pavel lives in Brno
+Wenche has two sons, Odd and Leif. | Wenche's son is Odd; Wenche's son is Leif
+I own two ponies, Toffee and Bramble. | Ana owns Toffee; Ana owns Bramble
+I speak Czech, Polish and a bit of Slovene. | Ana speaks Czech; Ana speaks Polish; Ana speaks Slovene
+We moved into the cottage on Mill Lane last week. | Ana lives in cottage on Mill Lane
+I work for a museum in Ghent. | Ana works for museum in Ghent
+Our office moved from Dock Street to Harbour Square. | Ana's office moved to Harbour Square
+I was promoted to team lead. | Ana was promoted to team lead
+My wedding is at Lake Orta on 12 September. | Ana's wedding is at Lake Orta; Ana's wedding is on 12 September
+The show was opened by the mayor in 2009. | show was opened by mayor
+The mill isn't run by the Olsens any longer. | mill is no longer run by Olsens
+Signe's train is late and she's staying with my aunt. | Signe stays with Ana's aunt
+The regatta is on the 4th, no wait, the 5th of July. | regatta is on the 5th of July
+My son starts at Birch Primary on 1 September. | Ana's son starts at Birch Primary
+There's a spare key under the mat. | spare key is under mat
+I'm left-handed and colour-blind. | Ana is left-handed; Ana is colour-blind
+The museum is closed on Tuesdays. | museum is closed on Tuesdays
+I owe Milan 200 euros. | Ana owes Milan 200 euros
+We spent two weeks in Crete. | Ana spent two weeks in Crete
+The old ferry to Hven stopped running in 2021. | old ferry to Hven stopped running
+We're expecting twins in March. | Ana expects twins
+The woman I told you about, Farah, bought a loom. | Farah bought loom
+You can reach me on 0770 112 233. | Ana has phone number 0770 112 233
+Femke waters the plants. | Femke waters plants
 Bas had his tetanus shot on Tuesday. | Bas had tetanus shot
 Agnes conducts the village choir. | Agnes conducts village choir
 Chess circle meets on wednesdays. | Chess circle meets on wednesdays
@@ -212,6 +251,16 @@ Darts night: Tuesdays at 8 | Darts night is Tuesdays at 8
 """
 
 NOTHING = """
+I thought you lived in Bristol!
+Karin's convinced that the pool opens at six.
+Let's say the bus leaves at nine and takes an hour.
+I just want to crawl into bed.
+Yeah right, and I'm the queen of Norway.
+I'm soaked to the skin.
+I'll call you later.
+You're the best.
+I ordered the blue one in the end.
+According to Maud, the bakery is closing.
 In my dream I was the king of Spain.
 Gossip says Tom has left the choir.
 My cousin keeps telling people that we moved to Oslo.

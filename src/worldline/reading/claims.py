@@ -20,8 +20,8 @@ from worldline.reading.cues import MONEY, aspects
 from worldline.reading.inflection import plural
 from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.parser import Token
-from worldline.reading.terse import Terse
-from worldline.reading.tree import IDLE_MODIFIERS, Noun
+from worldline.reading.roles import STRETCHES, Roles
+from worldline.reading.tree import Noun
 from worldline.reading.unreal import GONE_TO
 from worldline.reading.voices import is_somebody
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
@@ -50,7 +50,7 @@ def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
     return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
-class _Reader(Terse):
+class _Reader(Roles):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
@@ -59,7 +59,8 @@ class _Reader(Terse):
         self._topic()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
-            self._clause(clause)
+            for each in clause.both_ways:
+                self._clause(each)
         for claim, noun in self._noted():
             self._keep(claim, noun)
         self._note_names()
@@ -122,155 +123,18 @@ class _Reader(Terse):
                 )
         return found
 
-    def _roles(self) -> None:
-        """ "my sister Rosa", "uncle Sandro", "Priya, our new designer", "Birte, a trained pilot"."""
-        for at, token in enumerate(self.tree.tokens):
-            if (
-                token.tag in ("NN", "NNP")
-                and token.low in words("person_roles.txt")
-                and not self.tree.is_title(at)
-            ):
-                self._role_at(at)
-        for at, token in enumerate(self.tree.tokens):
-            if token.pos in ("NOUN", "PROPN") and at not in self.days:
-                self._apposition(at, self.tree.noun(at, self.days))
-
-    def _first_days(self) -> None:
-        """ "First day at Verlaine Optics", "Arne's last week as tech lead", "first night in the new house"."""
-        for at, token in enumerate(self.tree.tokens):
-            which = {self.tree.tokens[i].low for i in self.tree.kids(at, "amod")} & {"first", "last"}
-            if token.low not in _STRETCHES or len(which) != 1:
-                continue
-            noun = self.tree.noun(at, self.days)
-            who = self._owner(noun.owner) if noun.owner else self.talk.speaker
-            for i in self.tree.kids(at, "prep"):
-                inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
-                name = _STATIONS.get((token.low, prep)) or _STATIONS.get(("", prep))
-                if inner is None or inner in self.days or name is None or not who:
-                    continue
-                where = self.tree.noun(inner, self.days)
-                family = self.families.all[name]
-                if family.object == "organisation" and not where.proper:
-                    continue
-                value, kind = self._value(where, None, who, family)
-                claim = replace(
-                    self._claim(who, family.reads, family.name, value, kind, None), family=family.name,
-                    effect="begins" if "first" in which else "ends", cue="" if "first" in which else "ends",
-                    holds=family.holds, matter=where.lemma, others=_SCHOOLS if name == "works_at" else (),
-                )  # fmt: skip
-                span = next(iter(self.days.values()), None)
-                if span is not None and value:
-                    claim = replace(claim, valid_from=span.start, precision=span.precision, begins=True)
-                self._keep(claim if value else None, noun)
-
-    def _role_at(self, at: int) -> None:
-        """A role right in front of a name or of several: "my two dogs, Rex and Luna" are two."""
-        names = self._names_behind(at)
-        if not names:
-            return
-        start = at
-        while (
-            start > 0
-            and self.tree.tokens[start - 1].tag in ("JJ", "NN", "CD")
-            and self.tree.tokens[start - 1].end < self.tree.tokens[start].begin
-        ):
-            start -= 1
-        before = self.tree.tokens[start - 1] if start else None
-        owner = ""
-        if before is not None and before.tag == "PRP$":
-            owner = self.recent if before.low in THEY and self.recent else self._pronoun(before.low)
-            if not owner:
-                return
-        elif before is not None and before.tag == "POS" and start > 1:
-            owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
-        else:
-            kin = self.tree.tokens[at].low in words("kin.txt") and is_somebody(self.talk.speaker)
-            mine = self.talk.speaker if kin else ""
-            owner = self.talk.topic or mine
-        said = [i for i in range(start, at + 1) if self.tree.tokens[i].low not in IDLE_MODIFIERS]
-        for name in names:
-            noun = self.tree.noun(at, self.days)
-            self._role(
-                owner,
-                self.tree.said(said),
-                name,
-                replace(noun, chars=(noun.chars[0], self._end_of(name, noun))),
-            )
-
-    def _end_of(self, name: str, noun: Noun) -> int:
-        """Where a name that stands behind a role ends."""
-        found = self.tree.text.find(name, noun.chars[0] - self._offset)
-        return noun.chars[1] if found < 0 else self._offset + found + len(name)
-
-    def _names_behind(self, at: int) -> list[str]:
-        tokens, place = self.tree.tokens, at + 1
-        if place < len(tokens) and tokens[place].text == "," and place + 1 < len(tokens):
-            closed = any(t.text == "," for t in tokens[place + 1 : place + 5])
-            place += 1 if closed else 0
-        found: list[str] = []
-        run: list[int] = []
-        while place < len(tokens):
-            token = tokens[place]
-            if (
-                token.tag in ("NNP", "NNPS")
-                and token.text[:1].isupper()
-                and token.low not in words("person_roles.txt")
-            ):
-                run.append(place)
-            elif found and not run and token.text in (",", "and"):
-                pass
-            elif run:
-                found.append(self.tree.said(run))
-                run = []
-                if token.text not in ("and",) or tokens[at].tag != "NNS":
-                    break
-            else:
-                break
-            place += 1
-        return [*found, self.tree.said(run)] if run else found
-
-    def _apposition(self, at: int, noun: Noun) -> None:
-        for i in self.tree.kids(at, "appos"):
-            other = self.tree.noun(i, self.days)
-            if (
-                not noun.proper
-                or other.proper
-                or other.pronoun
-                or self.tree.tokens[i].pos not in ("NOUN", "NUM")
-            ):
-                continue
-            if (age := self._aged(noun.text, other)) is not None:
-                self._keep(age, noun)
-            if i in self.days or NUMBER.search(other.text):
-                continue
-            owner = self._owner(other.owner)
-            if other.owner and owner:
-                self._role(owner, self.tree.short(other).text, noun.text, other)
-            elif not other.owner and (
-                other.indefinite or other.of or other.lemma in words("person_roles.txt")
-            ):
-                self._is_a(noun, noun.text, other)
-
-    def _is_a(self, noun: Noun, subject: str, what: Noun) -> None:
-        self._keep(self._attribute(subject, what, "is"), noun)
-
-    def _role(self, owner: str, role: str, name: str, noun: Noun) -> None:
-        """The owner's ROLE is NAME."""
-        role = FRESH.sub("", role)
-        if not owner or owner == name or not role:
-            return
-        self.talk.named[f"{owner}|{role.split()[-1]}"] = self.recent = name
-        self._keep(self._noun_claim(owner, role, name, "entity"), noun)
-
     def _clause(self, clause: Clause) -> None:
         usable = not (clause.asks or clause.unreal or clause.quoted or clause.aim)
-        if usable and (clause.orders or not clause.subjects):
-            for claim in self._reached_at(clause):
-                self._keep(claim, None, clause)
-        if not usable or clause.orders or self._is_fiction(clause) or self._is_background(clause):
+        told = [n.text.lower() for n in clause.subjects] in ([], ["you"])  # "you can reach me on …"
+        reached = self._reached_at(clause) if usable and (clause.orders or told) else []
+        for claim in reached:
+            self._keep(claim, None, clause)
+        if not usable or reached or clause.orders or self._is_fiction(clause) or self._is_background(clause):
             named = [(noun, self.whom(noun)) for noun in clause.subjects if noun.proper or noun.name]
             self._note_all(replace(clause, parts=()), named)
             return
+        for claim in self._there_is(clause):
+            self._keep(claim, None, clause)
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
         direct = any(not p.prep and p.kind == "object" and not p.dated for p in clause.parts)
@@ -294,6 +158,38 @@ class _Reader(Terse):
             self._keep(claim, None, clause)
         self._note_all(clause, subjects)
 
+    def _there_is(self, clause: Clause) -> list[Claim]:
+        """ "There's a spare key under the pot": where something is."""
+        if (
+            self.tree.kid(clause.at, "expl") is None
+            or clause.verb != "be"
+            or clause.negated
+            or clause.tense == "past"
+        ):
+            return []
+        found = []
+        for thing in (n for p in clause.parts if p.kind == "attribute" for n in p.nouns[:1]):
+            short = self.tree.short(thing)
+            places = [i for at in (thing.at, clause.at) for i in self.tree.kids(at, "prep")]
+            where = next((i for i in places if self.tree.tokens[i].low in _PLACES), None)
+            inner = self.tree.kid(where, "pobj") if where is not None else None
+            if (
+                where is None
+                or inner is None
+                or inner in self.days
+                or self._is_opinion(thing)
+                or thing.pos == "NUM"
+            ):
+                continue
+            if self._is_idle(thing) and not NUMBER.match(short.text):
+                continue
+            value, kind = self._value(self.tree.noun(inner, self.days), None, short.text)
+            several = "are" if self.tree.tokens[thing.at].tag == "NNS" else "is"
+            prep = self.tree.tokens[where].low
+            claim = self._claim(short.text, f"{several} {prep}", PLACED, value, kind, clause)
+            found.append(replace(claim, holds="one", matter=short.lemma))
+        return found
+
     def _is_told(self, claim: Claim, clause: Clause, noun: Noun) -> bool:
         """Whether a claim says something of somebody: not what is possible, nor what holds of all such things."""
         valued = (
@@ -303,6 +199,8 @@ class _Reader(Terse):
         )
         if clause.reads.startswith("can "):
             return claim.key in _ABLE or claim.key.startswith("do|") or bool(NUMBER.search(claim.object))
+        if clause.tense == "future" and claim.object == self.talk.addressee != "":
+            return False  # "I'll call you later"
         if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
@@ -355,7 +253,7 @@ class _Reader(Terse):
     def _is_background(self, clause: Clause) -> bool:
         """ "since I was a child", "while I'm away": when something else is so."""
         marks = {self.tree.tokens[i].low for i in self.tree.kids(clause.at, "mark", "advmod")}
-        return clause.dep == "advcl" and clause.lemma == "be" and not marks.isdisjoint(_WHENEVER)
+        return clause.dep in ("advcl", "ccomp") and clause.lemma == "be" and not marks.isdisjoint(_WHENEVER)
 
     def _is_fiction(self, clause: Clause) -> bool:
         """ "a story in which Klara is a detective"."""
@@ -367,7 +265,7 @@ class _Reader(Terse):
         )
 
     def _may_be_subject(self, noun: Noun, name: str, clause: Clause) -> bool:
-        if not name or (self._is_idle(noun) and not noun.pronoun):
+        if not name or (self._is_idle(noun) and not noun.pronoun and not noun.name):
             return False
         person = noun.indefinite and self._is_person(noun)
         if (
@@ -380,7 +278,7 @@ class _Reader(Terse):
         named = " " in noun.text and noun.article not in ("every", "each", "this", "that", "last", "next")
         first = noun.text.split()[0].lower()
         named = named and first not in ("last", "first", "next", "whole", "other", "good", "bad", "long")
-        return noun.pos != "NUM" and (noun.lemma not in _STRETCHES or noun.lemma == "shift" or named)
+        return noun.pos != "NUM" and (noun.lemma not in STRETCHES or noun.lemma == "shift" or named)
 
     def _about(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """What a clause says of one of its subjects."""
@@ -392,6 +290,20 @@ class _Reader(Terse):
             and "VBZ" not in spoken
         ):
             clause = replace(clause, reads=plural(clause.reads))
+        adjective = self.tree.kid(clause.at, "acomp")
+        others = self.tree.members(adjective)[1:] if adjective is not None and clause.word else []
+        more = [self._with_word(clause, self.tree.tokens[i].low) for i in others]
+        if more:  # "I'm left-handed and colour-blind"
+            parts = [c for each in more for c in self._being(each, noun, name) or []]
+            return [*self._said_of(clause, noun, name), *parts]
+        return self._said_of(clause, noun, name)
+
+    def _with_word(self, clause: Clause, word: str) -> Clause:
+        reads = f"{clause.reads.removesuffix(clause.word)}{word}"
+        return replace(clause, word=word, verb=f"{clause.verb.split()[0]} {word}", reads=reads)
+
+    def _said_of(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
+        """The same of one adjective only."""
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
             return self._open(clause, name)
@@ -421,13 +333,11 @@ class _Reader(Terse):
             and len(found) == 1
             and found[0].effect == "holds"
         ):
-            further = self._further(clause, name, direct) if self._says_where(clause) else []
+            further = self._further(clause, name, direct)
             found += [c for c in further if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
         if apart and not any(a in c.object for c in found for a in apart):
             found = self._in_families(whole, noun, name)
-        if found and all(c.kind == "date" and c.effect != "ends" for c in found) and self._has_place(whole):
-            found = []  # "died on 12 May in Graz": the date is its date
         return found or self._no_longer(clause, name) or self._habit(clause, name) or self._open(whole, name)
 
     def _habit(self, clause: Clause, name: str) -> list[Claim]:
@@ -478,17 +388,13 @@ class _Reader(Terse):
         if clause.lemma not in ("have", "get") or part is None or clause.negated or clause.over:
             return []
         noun = part.nouns[0]
-        role = self.tree.short(noun).text
+        several = self.tree.tokens[noun.at].tag == "NNS"
+        role = noun.lemma if several else self.tree.short(noun).text
         if not noun.name or noun.proper or noun.lemma in words("animals.txt") or not self._is_person(noun):
             return []
+        clause = replace(clause, tense="present")
         claim = self._noun_claim(name, FRESH.sub("", role), noun.name, "entity", clause, noun)
         return [replace(claim, cue=claim.cue or "closes") if FRESH.match(role) else claim]
-
-    def _has_place(self, clause: Clause) -> bool:
-        """Whether a name stands behind "in" or "at", beside the date."""
-        return any(
-            p.prep in ("in", "at") and not p.dated and any(n.proper for n in p.nouns) for p in clause.parts
-        )
 
     def _being(self, clause: Clause, noun: Noun, name: str) -> list[Claim] | None:
         """What somebody or something is; None where a verb's rules apply instead."""
@@ -531,9 +437,16 @@ class _Reader(Terse):
             claim = self._noun_claim(name, "owner", whose, "entity", clause, what)
             return [replace(claim, predicate="does not belong to" if claim.negated else "belongs to")]
         mine = what.text.lower() in ("mine", "yours", "ours", "hers", "theirs")
-        if not part.dated and (mine or what.lemma in words("idle_nouns.txt") or what.pronoun):
+        if what.lemma == "one" and (thing := self._comes_with(what)) is not None:
+            has = "does not have" if clause.negated else "has"
+            return self._in_families(
+                replace(clause, verb="have", reads=has, parts=(Part("", (thing,)),)), noun, name
+            )
+        counted = NUMBER.match(what.text) and what.lemma != "one"
+        idle = what.lemma in words("idle_nouns.txt") and not counted
+        if not part.dated and (mine or idle or what.pronoun):
             return []
-        today = [i for i in clause.own if self.tree.tokens[i].low in ("today", "tonight")]
+        today = [i for i in clause.own if self.tree.tokens[i].low in ("today", "tonight", "away")]
         if not part.dated and any(self.tree.tokens[i].dep != "poss" for i in today):
             return []
         owner, role = self._holder(noun)
@@ -573,6 +486,12 @@ class _Reader(Terse):
         short = self.tree.short(what) if found else what
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
+
+    def _comes_with(self, what: Noun) -> Noun | None:
+        """ "Zofia is the one with the peanut allergy": she has it."""
+        prep = next((i for i in self.tree.kids(what.at, "prep") if self.tree.tokens[i].low == "with"), None)
+        inner = self.tree.kid(prep, "pobj") if prep is not None else None
+        return self.tree.noun(inner, self.days) if inner is not None else None
 
     def _whose(self, what: Noun) -> str:
         """ "is my aunt's", "is ours", "is the marina's property": whose it is."""
@@ -647,8 +566,23 @@ class _Reader(Terse):
 
     def _somewhere(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board"."""
+        apart = [
+            p
+            for p in clause.parts
+            if p.nouns and (p.prep in ("in", "at", "on") or (p.prep == "with" and p.nouns[0].proper))
+        ]
+        first = apart[0].nouns[0] if len(apart) == 2 and not apart[0].dated else None
+        bare = first is not None and first.pos == "NOUN" and not (first.article or first.owner)
+        where = apart[1] if bare and first is not None and not HABIT.match(first.text) else None
+        if first is not None and where is not None and where.nouns[0].proper and not where.dated:
+            said = f"{clause.reads} {apart[0].prep} {first.text}"  # "is on holiday in Lofoten"
+            rest = tuple(p for p in clause.parts if p is not apart[0])
+            return self._somewhere(replace(clause, reads=said, parts=rest), noun, name)
+        if len(apart) > 1 and apart[0].kind == "prep":
+            rest = tuple(p for p in clause.parts if p not in apart)
+            return [c for p in apart for c in self._somewhere(replace(clause, parts=(p, *rest)), noun, name)]
         owner, role = self._holder(noun)
-        when = next((p for p in clause.parts if p.dated and p.prep not in ("as of", "since")), None)
+        when = next((p for p in clause.parts if p.dated and p.prep not in ("as of", "since", "from")), None)
         if when is not None and owner and role:
             said = self._value(when.nouns[0], when, owner)[0]
             claim = self._noun_claim(owner, role, said, "date", clause, when.nouns[0])
@@ -701,7 +635,10 @@ class _Reader(Terse):
         """Verb and object as they are said, where both are worth keeping."""
         verb = clause.verb.removeprefix("be ").split()[0] if clause.verb != "be" else "be"
         idle = words("idle_verbs.txt")
-        if verb in idle or clause.verb in idle or (clause.verb.startswith("be ") and clause.lemma in idle):
+        moody = clause.word in words("mood_adjectives.txt") or (
+            clause.verb.startswith("be ") and clause.lemma in idle
+        )
+        if moody or ((verb in idle or clause.verb in idle) and not self._is_expecting(clause)):
             return []
         part = self._main(clause, name)
         if part is None:
@@ -709,12 +646,13 @@ class _Reader(Terse):
         found = []
         for noun in part.nouns:
             value, kind = self._value(noun, part, name)
-            if not value or value == name or len(value.split()) > 9:
+            if not value or value in (name, "back") or len(value.split()) > 9:
                 continue
             key = predicate_key(clause.verb.split(), part.prep)
             if clause.plan:
                 key = f"plan {key}"
-            claim = self._claim(name, f"{clause.reads} {part.prep}".strip(), key, value, kind, clause)
+            said = f"{clause.reads} {part.prep}" if part.prep else self._to_whom(clause.reads, clause)
+            claim = self._claim(name, said.strip(), key, value, kind, clause)
             once = clause.tense in ("past", "perfect") and not clause.verb.startswith("be ")
             claim = replace(claim, event=once, holds="many" if once or clause.plan else "", matter=noun.lemma,
                             key=f"{DID}{key}" if once else key)  # fmt: skip
@@ -723,13 +661,10 @@ class _Reader(Terse):
         further = self._further(clause, name, part) if found and not part.prep and not clause.over else []
         return further or found
 
-    def _says_where(self, clause: Clause) -> bool:
-        """ "teaches maths at St Anne's": a family knows the verb with what stands behind it."""
-        return any(
-            pattern.effect == "holds" and (pattern.subject, pattern.behind) == ("S", "O")
-            for part in clause.parts
-            for pattern in self.families.by_verb(f"{clause.verb} {part.prep}")
-        )
+    def _is_expecting(self, clause: Clause) -> bool:
+        """ "They're expecting twins in May"."""
+        things = {n.lemma for p in clause.parts if not p.prep for n in p.nouns}
+        return clause.lemma == "expect" and not things.isdisjoint(_BORN)
 
     def _is_ago(self, part: Part) -> bool:
         """ "last night", "yesterday": when it happened, and no value by itself."""
@@ -743,12 +678,14 @@ class _Reader(Terse):
         mine = name == self.talk.speaker or clause.dep not in ("ROOT", "conj", "parataxis", "ccomp")
         noted = self.tree.tokens[clause.at].tag == "VBN" and clause.tense == "past" and not dated
         begun = any(self.tree.tokens[c.at].head == clause.at and c.lemma in GONE_TO for c in self.clauses)
-        if not happened or mine or noted or begun or clause.plan or clause.over or clause.word:
+        if not happened or mine or noted or begun or clause.plan or clause.used or clause.word:
             return []
         if clause.lemma in ("have", "do", "be", "get") or any(not p.dated for p in clause.parts):
             return []
         key = predicate_key(clause.verb.split(), "")
-        claim = self._claim(name, "{S} {O}", f"{DID}{key}", clause.reads, "text", clause)
+        gone = [self.tree.tokens[i] for i in (clause.at, *self.tree.kids(clause.at, "xcomp"))]
+        reads = " ".join(t.low for t in gone) if clause.over else clause.reads  # "stopped running"
+        claim = self._claim(name, "{S} {O}", f"{DID}{key}", reads, "text", clause)
         return [replace(claim, event=True, holds="many", matter=clause.lemma)]
 
     def _further(self, clause: Clause, name: str, main: Part) -> list[Claim]:
@@ -776,49 +713,31 @@ class _Reader(Terse):
 
     def _main(self, clause: Clause, name: str) -> Part | None:
         """The object, else what stands behind a preposition, else a date."""
+        direct = [
+            p
+            for p in clause.parts
+            if not p.prep and not p.dated and p.kind in ("object", "attribute", "activity")
+        ]
+        idle = any(p.kind == "object" and p.nouns for p in direct)  # "ordered the blue one in the end"
+        idle = idle and not any(self._value(n, p, name)[0] for p in direct for n in p.nouns)
         order = (
-            [
-                p
-                for p in clause.parts
-                if not p.prep and not p.dated and p.kind in ("object", "attribute", "activity")
-            ],
+            direct,
             [p for p in clause.parts if not p.prep and not p.dated and p.kind in ("measure", "place")],
-            [p for p in clause.parts if p.prep and not p.dated and p.prep not in _LOOSE],
-            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of") and not self._is_ago(p)],
+            sorted(
+                (p for p in clause.parts if p.prep and not p.dated and p.prep.split()[0] not in _LOOSE),
+                key=lambda p: p.prep == "from",  # "moved from Dock Street to the square"
+            ),
+            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of") and not self._is_ago(p)]
+            if not clause.over
+            else [],
         )
         worth = [p for parts in order for p in parts if p.nouns and self._value(p.nouns[0], p, name)[0]]
+        if idle and worth and not any(n.proper or n.name or n.owner for n in worth[0].nouns):
+            return None
         return worth[0] if worth else None
 
-    def _keep(self, claim: Claim | None, noun: Noun | None, clause: Clause | None = None) -> None:
-        if claim is None or not claim.subject or (not claim.object and claim.effect != "ends"):
-            return
-        chars = self._chars(clause, noun)
-        claim = replace(claim, chars=chars)
-        if clause is not None:
-            claim = self._dated(claim, clause)
-        known = {(c.subject, c.key, c.object.lower(), c.effect) for c in self.found}
-        if (claim.subject, claim.key, claim.object.lower(), claim.effect) not in known:
-            self.found.append(claim)
 
-    def _chars(self, clause: Clause | None, noun: Noun | None) -> tuple[int, int]:
-        shift = self.said.begin
-        if clause is not None:
-            return (
-                shift + min(self.tree.tokens[i].begin for i in clause.own),
-                shift + max(self.tree.tokens[i].end for i in clause.own),
-            )
-        assert noun is not None
-        return shift + noun.chars[0], shift + noun.chars[1]
-
-
-_STRETCHES = frozenset("day week night shift month morning term semester".split())
 _WHENEVER = frozenset("since when while as until till before after".split())
-_STATIONS = {
-    ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
-    ("night", "at"): "lives_in",
-}  # fmt: skip
-"""What a first day somewhere begins, by the word and the preposition."""
-_SCHOOLS = ("attends_school", "studies_at")
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
     "be together": "with", "part ways": "with", "break up": "with", "divorce": "", "separate": "from",
@@ -832,6 +751,7 @@ _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
 _MAKING = frozenset("elect appoint name make vote become promote".split())
+_BORN = frozenset("baby child twin twins triplet triplets kid boy girl".split())
 _DROPPING = frozenset("drop cancel shelve scrap abandon postpone call reject".split())
 _AWAY = frozenset({"from", "away", "planned"})
 _MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())

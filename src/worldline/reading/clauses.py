@@ -87,6 +87,30 @@ class Clause(Struct, frozen=True):
     """ "for good"."""
     lasted: str = ""
     """ "six years", where it has been so for so long and still is."""
+    otherwise: str = ""
+    """How it reads of what is said the other way round."""
+
+    @property
+    def both_ways(self) -> list[Clause]:
+        """The clause, and what it says the other way round, each with its own members only."""
+        if not any(n.flipped for n in (*self.subjects, *(n for p in self.parts for n in p.nouns))):
+            return [self]
+        turned = {p.prep for p in self.parts if any(n.flipped for n in p.nouns)}
+        first = [replace(p, nouns=tuple(n for n in p.nouns if not n.flipped)) for p in self.parts]
+        other = [
+            replace(p, nouns=tuple(n for n in p.nouns if n.flipped or p.prep not in turned))
+            for p in self.parts
+        ]
+        mine = tuple(n for n in self.subjects if not n.flipped)
+        theirs = tuple(n for n in self.subjects if n.flipped) or self.subjects
+        negated = not (self.negated or self.over)
+        return [
+            replace(self, subjects=mine, parts=tuple(p for p in first if p.nouns)),
+            replace(
+                self, subjects=theirs, parts=tuple(p for p in other if p.nouns), negated=negated, over=False,
+                reads=self.otherwise,
+            ),
+        ]  # fmt: skip
 
 
 def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
@@ -100,8 +124,32 @@ def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
         if clause is not None:
             begin = tree.tokens[at].begin
             inside = any(a <= begin - tree.tokens[0].begin < b for a, b in quoted)
+            clause = _echo(tree, clause, list(found.values()))
             found[at] = replace(clause, quoted=inside)
     return list(found.values())
+
+
+def _echo(tree: Tree, clause: Clause, before: Sequence[Clause]) -> Clause:
+    """ "… and so does Tom", "… but my husband isn't", "neither does Yolanda": the same of somebody else."""
+    said = {tree.tokens[i].low for i in clause.own}
+    bare = (
+        clause.verb in ("do", "be", "have")
+        and not clause.parts
+        and clause.dep == "conj"
+        and len(clause.own) <= 6
+    )
+    last = next((c for c in reversed(before) if c.at == tree.tokens[clause.at].head), None)
+    if not bare or last is None or last.unreal or last.asks or not clause.subjects:
+        return clause
+    but = any(tree.tokens[i].low == "but" for i in tree.kids(last.at, "cc"))
+    same = bool(said & {"so", "too", "also", "neither", "nor"})
+    if not same and not but:
+        return clause
+    negated = bool(said & {"neither", "nor"}) or clause.negated or (same and last.negated)
+    reads = last.reads if negated == (last.negated or last.over) else last.otherwise
+    over = last.over and negated
+    return replace(last, at=clause.at, subjects=clause.subjects, own=clause.own, dep=clause.dep,
+                   negated=negated and not over, over=over, reads=reads, otherwise="")  # fmt: skip
 
 
 def _is_head(tree: Tree, at: int) -> bool:
@@ -248,9 +296,11 @@ def _framed(
         verb = f"{tree.tokens[end].lemma} {tree.tokens[let[0]].low}"
         parts = [Part("", _nouns(tree, let[1], days)), *_parts(tree, let[0], days)]
     if passive:
-        by = next((t.lemma for t in aux if t.dep == "auxpass"), "be")
+        by = next(
+            ("get" if t.low.startswith(("get", "got")) else "be" for t in aux if t.dep == "auxpass"), "be"
+        )
         word = _participle(tree, end)
-        verb = f"{'get' if by == 'get' else 'be'} {word}"
+        verb = f"{by} {word}"
     elif verb in _LINKING and (adjective := tree.kid(end, "acomp")) is not None:
         word = tree.tokens[adjective].low
         verb = f"{verb} {word}"
@@ -259,7 +309,7 @@ def _framed(
         word, verb = adverb, f"be {adverb}"
     adverbs = {tree.tokens[i].low for place in seen for i in tree.kids(place, "advmod", "neg", "npadvmod")}
     over = marks.over or _is_over(tree, seen, adverbs)
-    negated = _is_negated(tree, seen, parts, subjects) and not over
+    negated = _is_negated(tree, seen, [] if word else parts, subjects) and not over
     tense = "present" if verb == "have" and verb_token.lemma == "get" else _tense(tree, at, low, marks)
     if marks.begins and tense in ("past", "perfect"):
         tense = "present"  # "started working at": what holds from then on
@@ -295,7 +345,21 @@ def _framed(
         lasting=any(_is_for_good(tree, i) for i in own),
         lasted=stretch[0].nouns[0].text if lasts and stretch else "",
     )
-    return replace(clause, reads=_reads(tree, clause, end, low, passive, marks.ought))
+    clause, other = _with_flips(tree, clause), replace(clause, negated=not (negated or over), over=False)
+    says, instead = (_reads(tree, c, end, low, passive, marks.ought) for c in (clause, other))
+    return replace(clause, reads=says, otherwise=instead)
+
+
+def _with_flips(tree: Tree, clause: Clause) -> Clause:
+    """The members that are said the other way round, marked as such."""
+
+    def marked(nouns: tuple[Noun, ...], negated: bool) -> tuple[Noun, ...]:
+        turned = tree.flips(nouns[0].at, negated) if nouns else {}
+        return tuple(replace(n, flipped=n.flipped != turned.get(n.at, False)) for n in nouns)
+
+    negated = clause.negated or clause.over
+    parts = tuple(replace(p, nouns=marked(p.nouns, negated)) for p in clause.parts)
+    return replace(clause, parts=parts, subjects=marked(clause.subjects, clause.negated))
 
 
 def _let_go(tree: Tree, at: int) -> tuple[int, int] | None:
@@ -399,7 +463,10 @@ def _counted_out(tree: Tree, at: int) -> int | None:
 def _described(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
     """Whom a clause behind a noun speaks of: in "he's a buyer, based in Perth" that is he."""
     token = tree.tokens[at]
-    above = before.get(token.head) if token.dep == "attr" and token.tag == "NN" else None
+    if token.dep == "appos" and tree.tokens[token.head].pos == "PROPN":
+        return (tree.noun(token.head, days),)  # "Marko, the guy who fixes our boiler"
+    one = token.tag == "NN" or token.low == "one"  # "Selma is the one who feeds the cats"
+    above = before.get(token.head) if token.dep == "attr" and one else None
     return above.subjects if above is not None and above.verb == "be" else (tree.noun(at, days),)
 
 
@@ -407,7 +474,8 @@ def _but_one(tree: Tree, own: frozenset[int], days: frozenset[int]) -> tuple[Nou
     """ "Nobody speaks Dutch except Wietske": she does."""
     nobody = any(tree.tokens[i].low in ("nobody", "none", "no-one") for i in own)
     for i in own if nobody else ():
-        inner = tree.kid(i, "pobj") if tree.tokens[i].low in ("except", "but") else None
+        head = tree.tokens[i].head if tree.tokens[i].dep == "cc" else i
+        inner = tree.kid(head, "pobj", "conj") if tree.tokens[i].low in ("except", "but") else None
         if inner is not None:
             return _nouns(tree, inner, days)
     return ()
@@ -454,7 +522,12 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
         ):
             found += _prepositional(tree, i, days, _led_by(tree, i))
         elif token.dep == "xcomp" and token.tag == "VBG":
-            found.append(Part("", (_gerund(tree, i, days),), False, "activity"))
+            joined = [
+                k
+                for k in tree.kids(i, "conj")
+                if tree.tokens[k].low.endswith("ing") and not tree.kids(k, "nsubj")
+            ]
+            found.append(Part("", tuple(_gerund(tree, k, days) for k in (i, *joined)), False, "activity"))
         elif token.dep == "advmod" and tree.tokens[at].lemma == "be" and tree.kids(i, "prep"):
             said = "" if token.low == "back" else token.low  # "is off to Crete", "is halfway through a book"
             found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, said)]
@@ -483,7 +556,8 @@ def _is_each(tree: Tree, at: int) -> bool:
 
 
 def _nouns(tree: Tree, at: int, days: frozenset[int]) -> tuple[Noun, ...]:
-    return tuple(tree.noun(i, days - {at}) for i in tree.members(at))
+    found = [(i, tree.noun(i, days - {at})) for i in map(tree.measured, tree.members(at))]
+    return tuple(replace(n, name=name) if name else n for i, n in found for name in tree.names(i) or [""])
 
 
 def _gerund(tree: Tree, at: int, days: frozenset[int]) -> Noun:
@@ -533,18 +607,33 @@ def _prepositional(tree: Tree, at: int, days: frozenset[int], said: str = "") ->
         found.append(Part(prep, _nouns(tree, at_noun, days), at_noun in days, "prep"))
         for i in tree.kids(at_noun, "prep"):
             inner = tree.kid(i, "pobj")
-            if inner in days and inner is not None:
+            if at_noun in days and inner not in days:
+                found += _prepositional(tree, i, days)  # "on 3 May at the hospital"
+            elif inner in days and inner is not None:
                 found.append(Part(tree.tokens[i].low, (tree.noun(inner),), True, "prep"))
     elif (inner := tree.kid(at, "pcomp")) is not None and tree.tokens[inner].tag == "VBG":
         found.append(Part(prep, (_gerund(tree, inner, days),), False, "activity"))
     for i in tree.kids(at, "prep"):
         found += _prepositional(tree, i, days, prep if not nouns else "")
-    return found
+    for i in tree.kids(at, "conj"):
+        found += _turned(tree, _prepositional(tree, i, days) if tree.tokens[i].pos == "ADP" else [], at, i)
+    return _turned(tree, found, at, at) if tree.kids(at, "neg") else found
+
+
+def _turned(tree: Tree, parts: list[Part], first: int, other: int) -> list[Part]:
+    """ "not on Monday but on Friday", "to Oslo, not to Bergen": the other of the two is so."""
+    but = any(tree.tokens[i].low == "but" for i in tree.kids(first, "cc"))
+    denied = tree.is_denied(other)
+    if denied or (first != other and but and not tree.is_denied(first)):
+        return [replace(p, nouns=tuple(replace(n, flipped=True) for n in p.nouns)) for p in parts]
+    return parts
 
 
 def _filled(tree: Tree, at: int, parts: list[Part], days: frozenset[int]) -> list[Part]:
     """In "the bike that I bought" and "the firm I work for" the thing stands in front."""
     front = tree.tokens[at].head
+    if any(tree.tokens[i].tag == "WRB" for i in tree.kids(at, "advmod")):
+        return parts  # "the restaurant where we met"
     whom = tree.kid(at, "nsubj", "nsubjpass")
     relative = whom is None or tree.tokens[whom].low in ("that", "which", "who")
     found = []
@@ -600,7 +689,7 @@ def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects
         return True
     if any(tree.tokens[i].low == "never" for place in seen for i in tree.kids(place, "advmod")):
         return True
-    if any(n.article == "no" for part in parts[:1] for n in part.nouns[:1]):
+    if any(tree.is_denied(n.at) for part in parts[:1] for n in part.nouns[:1] if part.kind != "measure"):
         return True
     return any(n.text.lower() in ("nobody", "none", "neither", "nothing") for n in subjects)
 
@@ -610,7 +699,7 @@ def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
         return "future"
     first = tree.tokens[at]
     helped = [tree.tokens[i] for i in tree.kids(at, "aux", "auxpass")]
-    if any(t.low in ("did", "was", "were", "had", "'d") for t in helped) and not low & {"have", "has"}:
+    if any(t.low in ("did", "was", "were", "had", "'d", "got") for t in helped) and not low & {"have", "has"}:
         return "past"
     if any(t.low in ("have", "has", "'ve", "’ve", "'s") and t.lemma == "have" for t in helped):
         return "perfect"
@@ -672,7 +761,8 @@ def _is_told_first(tree: Tree, at: int) -> bool:
 
 
 _DID_YOU_KNOW = re.compile(
-    r"\b(?:did you (?:know|hear)|you know) (?!(?:if|whether|what|where|when|who|how|why|which|about|of|any)\b)",
+    r"\b(?:did you (?:know|hear)|you know|have you heard|(?:did|have) (?:I|we) (?:tell you|told you|mention\w*)) "
+    r"(?!(?:if|whether|what|where|when|who|how|why|which|about|of|any)\b)",
     re.I,
 )
 """What follows is told and not asked."""
@@ -680,7 +770,7 @@ _DID_YOU_KNOW = re.compile(
 
 def _orders(tree: Tree, at: int, subjects: Sequence[Noun]) -> bool:
     token = tree.tokens[at]
-    told = tree.kids(at, "nsubj", "nsubjpass") or (subjects and token.tag != "VB")
+    told = tree.kids(at, "nsubj", "nsubjpass", "expl") or (subjects and token.tag != "VB")
     if told or token.dep in ("relcl", "acl", "ccomp", "advcl", "xcomp"):
         return False
     if token.lemma in FEELING:
@@ -714,7 +804,8 @@ def _reads(tree: Tree, clause: Clause, end: int, low: set[str], passive: bool, o
     tail = f" {particle}" if particle else ""
     tense = "past" if clause.tense in ("past", "perfect") else clause.tense
     if passive:
-        be = {"past": "was", "future": "will be"}.get(clause.tense, "is")
+        forms = _GOT if clause.verb.startswith("get ") and not clause.negated else _WAS
+        be = forms.get(clause.tense, forms["present"]) + (" no longer" if clause.over else "")
         words_ = f"{be} {_participle(tree, end)}"
         return _negated(words_, be, clause.negated)
     if lemma == "be" and clause.used:
@@ -746,6 +837,10 @@ def _reads(tree: Tree, clause: Clause, end: int, low: set[str], passive: bool, o
         return f"{told}{tail}"
     told = verb.low if verb.tag == "VBZ" and verb.low.isalpha() else third_person(lemma)
     return f"{told}{tail}"
+
+
+_WAS = {"past": "was", "future": "will be", "present": "is"}
+_GOT = {"past": "got", "perfect": "got", "future": "will get", "present": "gets"}
 
 
 def _negated(said: str, be: str, negated: bool) -> str:

@@ -24,7 +24,8 @@ class Days(Whom):
         )
         tense = "future" if clause.plan else "" if ahead else clause.tense
         for span in self.said.dates(tense) if own else ():
-            if span.chars not in own:
+            other = claim.kind == "date" and len(own) > 1 and claim.object not in span.text
+            if span.chars not in own or other:
                 continue
             if span.role == "end":
                 claim = replace(claim, valid_to=span.end if claim.valid_to is None else claim.valid_to)

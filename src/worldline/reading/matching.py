@@ -45,6 +45,7 @@ _TIMED = re.compile(
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
+_TOWARDS = frozenset("into to at in from for on".split())
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
 _WEEKLY = {"held_weekly_on", "meeting_time"}
@@ -64,8 +65,13 @@ class Matching(Days):
             for noun in part.nouns:
                 for i in self.tree.kids(noun.at, "prep"):
                     inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
-                    if inner is None or inner in self.days:
-                        continue
+                    which = part.prep in _TOWARDS and prep in ("in", "on", "near", "to")
+                    if (
+                        inner is None
+                        or inner in self.days
+                        or (which and self.tree.tokens[inner].pos == "PROPN")
+                    ):
+                        continue  # "a bank in Zurich", "on the ferry to Malta"
                     whole = f"{clause.verb} {noun.lemma} {prep}"
                     if self.families.by_verb(f"{clause.verb} {prep}") or self.families.by_verb(whole):
                         extra.append(Part(prep, tuple(self.tree.noun(j, self.days) for j in self.tree.members(inner)),
@@ -82,7 +88,7 @@ class Matching(Days):
     def _in_families(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """The claims of every family that the clause falls into; the first one wins its object."""
         found: list[Claim] = []
-        taken: set[frozenset[str]] = set()
+        taken: list[tuple[str, str]] = []
         for verb, used, last in self._verbs(clause):
             for pattern in self.families.by_verb(verb):
                 if (pattern.subject == "X" and pattern.effect == "holds" and name) or (
@@ -90,10 +96,13 @@ class Matching(Days):
                 ):
                     continue
                 for claim in self._matched(pattern, clause, (noun, name), used, last):
-                    ends = (claim.subject, claim.object or claim.key)
-                    pair = frozenset(end.removeprefix(f"{name}'s ") for end in ends)
-                    if pair not in taken:
-                        taken.add(pair)
+                    one, other = (
+                        e.removeprefix(f"{name}'s ") for e in (claim.subject, claim.object or claim.key)
+                    )
+                    if not any(
+                        _is_same(pair, (one, other)) or _is_same(pair, (other, one)) for pair in taken
+                    ):
+                        taken.append((one, other))
                         found.append(claim)
                     else:
                         found = [_with_other(c, claim, self.families) for c in found]
@@ -102,9 +111,18 @@ class Matching(Days):
         told = {c.key for c in found if c.object}
         found = [c for c in found if c.object or c.key not in told]
         found = [c for c in found if c.kind != "date"] or found
+        if found and all(c.kind == "date" and c.effect != "ends" for c in found) and self._has_place(clause):
+            return []  # "died on 12 May in Graz": the date is its date
         if clause.verb == "be" and len({c.key for c in found}) > 1:
             return found[:1] + [c for c in found[1:] if {c.key, found[0].key} == _WEEKLY]
         return found
+
+    def _has_place(self, clause: Clause) -> bool:
+        """Whether a name stands behind "in" or "at" beside the date, or who did it."""
+        return any(
+            (p.prep == "by" or (p.prep in ("in", "at") and any(n.proper for n in p.nouns))) and not p.dated
+            for p in clause.parts
+        )
 
     def _verbs(self, clause: Clause) -> Iterator[tuple[str, Part | None, Part | None]]:
         """The words of the clause in which a pattern may be found, longest first.
@@ -154,8 +172,9 @@ class Matching(Days):
             if used is None:
                 return []
             roles[pattern.owned] = [(self._owning(used.nouns[0]), used)]
-        if pattern.effect == "ends" and self.tree.kid(clause.at, "acomp", "oprd") is not None:
-            return []  # "left Slack open"
+        given = clause.lemma == "leave" and any(p.kind == "dative" for p in clause.parts)
+        if pattern.effect == "ends" and (given or self.tree.kid(clause.at, "acomp", "oprd") is not None):
+            return []  # "left Slack open", "left me her piano"
         direct = [p for p in clause.parts if not p.prep and p is not used and self._fills(p)]
         if pattern.direct:
             if not direct:
@@ -347,13 +366,29 @@ class Matching(Days):
             )
             if not part.prep and pattern.behind:
                 fixed = fixed.rpartition(" ")[0]
-            return f"{said} {fixed}".strip()
+            for noun in (p.nouns[0] for p in clause.parts if not p.prep and p.nouns):
+                if (NUMBER.match(noun.text) or noun.proper) and noun.lemma in fixed.split():
+                    fixed = fixed.replace(noun.lemma, noun.text, 1)  # "spent two weeks in Crete"
+            return (
+                f"{said} {fixed}".strip() if part.prep else self._to_whom(f"{said} {fixed}".strip(), clause)
+            )
         if o is told[0] and verb:
             prep = pattern.verb.removeprefix(clause.verb).strip() if pattern.behind == "S" else ""
             return f"{{O}} {said} {prep + ' ' if prep else ''}{{S}}"
+        if pattern.subject == "X" and pattern.behind == "S" and told[1]:
+            return f"{told[1]} {said} {{O}} {pattern.prep} {{S}}"  # "sold the van to Rhys"
         if pattern.subject == "X" and part is not None and told[1]:
             return f"{told[1]} {said} {{S}} {part.prep + ' ' if part.prep else ''}{{O}}"
         return family.reads
+
+    def _to_whom(self, said: str, clause: Clause) -> str:
+        """ "owes Milan" 200 euros."""
+        given = [
+            p
+            for p in clause.parts
+            if p.kind == "dative" and not p.prep and clause.lemma not in ("cost", "take")
+        ]
+        return f"{said} {self.whom(given[0].nouns[0])}".strip() if given else said
 
     def _with_family(self, claim: Claim, family: Family, effect: Effect, clause: Clause, o: Noun) -> Claim:
         if clause.negated and effect == "ends":
@@ -458,6 +493,12 @@ class Matching(Days):
         return []
 
 
+def _is_same(pair: tuple[str, str], other: tuple[str, str]) -> bool:
+    """The same two ends, one of them perhaps with a word more: "the secondhand Volvo" and "the Volvo"."""
+    ends = [sorted(both, key=len) for both in zip(pair, other, strict=True)]
+    return all(a == b or b.endswith(f" {a}") or b.startswith(f"{a} ") for a, b in ends)
+
+
 def _ended(family: Family, name: str) -> Claim:
     """Whatever the slot of somebody holds is over."""
     return Claim(
@@ -477,4 +518,6 @@ def _with_other(claim: Claim, other: Claim, table: Families) -> Claim:
 
 def _names(claim: Claim, table: Families) -> bool:
     family = table.all.get(claim.key)
-    return family is not None and (claim.matter in family.nouns or claim.matter in family.kinds)
+    return family is not None and (
+        claim.matter.lower() in family.nouns or claim.matter.lower() in family.kinds
+    )

@@ -12,8 +12,10 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.inflection import base_of, plural
+from worldline.reading.inflection import base_of, past, plural
 from worldline.reading.parser import Token
+from worldline.reading.voices import is_given_name
+from worldline.text import stop
 
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w@#./:+-]+$|\S+@\S+\.\w+$")
 _CALENDAR = re.compile(
@@ -31,15 +33,8 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
     for place, token in enumerate(tokens):
         found[place] = _mended(tokens, place, token)
     for place, token in enumerate(tokens):
-        if _is_way_to_work(tokens, place):
-            found = [replace(t, head=token.head) if t.head == place else t for t in found]
-            found[place - 1] = replace(tokens[place - 1], pos="ADP", tag="IN", dep="prep", head=token.head)
-            found[place] = replace(token, pos="NOUN", tag="NN", dep="pobj", head=place - 1)
-        elif _is_onto(tokens, place):
-            found[place - 1] = replace(tokens[place - 1], pos="ADP", tag="IN", dep="prep", head=token.head)
-            found[place] = replace(token, pos="NOUN", tag="NN", dep="pobj", head=place - 1)
-            if tokens[place + 1].tag == "CD":
-                found[place + 1] = replace(tokens[place + 1], dep="nummod", head=place)
+        if _is_behind_to(tokens, place):
+            found = _with_place(found, place)
         elif _is_named_second(tokens, place):
             verb, other = token.head, next(i for i, t in enumerate(tokens) if t.head == i)
             found = [
@@ -50,9 +45,12 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             found[place] = replace(found[place], dep="conj", head=other)
         elif _is_subject_of_be(tokens, place):
             noun = token.head
-            found = [replace(t, head=place) if t.head == noun and t.dep == "punct" else t for t in found]
+            found = [
+                replace(t, head=place) if t.head == noun and t.dep in ("punct", "intj") else t for t in found
+            ]
             found = [replace(t, dep="compound") if t.head == noun and t.dep == "nsubj" else t for t in found]
-            found[place] = replace(found[place], dep="ROOT", head=place)
+            above = place if tokens[noun].head == noun else tokens[noun].head
+            found[place] = replace(found[place], dep=tokens[noun].dep, head=above)
             found[noun] = replace(found[noun], pos="NOUN", tag="NN", dep="nsubj", head=place)
         elif (thing := _thing_had(tokens, place)) is not None:
             found[place] = replace(found[place], head=thing)
@@ -77,14 +75,17 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
         for mend in (
             _as_be,
             _as_noun,
+            _as_present,
             _whole_subject,
             _subject_of_verb,
             _real_verb,
-            _object_behind,
-            _of_subject,
             _of_verb,
+            _of_place,
             _whole_object,
             _numbered,
+            _set_apart,
+            _joined_object,
+            _picked_out,
         ):
             mend(found, place)
     return found
@@ -100,9 +101,29 @@ def _as_be(found: list[Token], place: int) -> None:
 def _as_noun(found: list[Token], place: int) -> None:
     """ "Rent for the studio is 640", "Linting is done with ruff": what something is said of is no verb."""
     token = found[place]
-    bare = not any(t.head == place and t.dep in (*_SUBJECTS, "aux", "dobj", "neg") for t in found)
-    if token.dep in _SUBJECTS and token.tag in ("VB", "VBP", "VBG", "UH") and bare:
+    bare = not any(t.head == place and t.dep in (*_SUBJECTS, "aux", "dobj") for t in found)
+    behind = token.tag == "VBG" and (token.dep == "dobj" or _is_joined_noun(found, place))
+    if ((token.dep in _SUBJECTS and token.tag in ("VB", "VBP", "VBG", "UH")) or behind) and bare:
         found[place] = replace(token, pos="NOUN", tag="NN", lemma=token.low)
+
+
+def _is_joined_noun(found: Sequence[Token], place: int) -> bool:
+    head = found[found[place].head]
+    return found[place].dep == "conj" and head.pos == "NOUN" and head.low.endswith("ing")
+
+
+def _as_present(found: list[Token], place: int) -> None:
+    """ "They run a guesthouse": the past would be "ran"."""
+    token = found[place]
+    told = token.tag in ("VBD", "VBN") and not past(token.low, token.low).endswith(("ed", token.low))
+    helped = any(t.head == place and t.dep in ("aux", "auxpass") for t in found)
+    if told and not helped and token.dep != "acl":
+        found[place] = replace(token, tag="VBP")
+    bare = (
+        place > 0 and found[place - 1].dep == "cc" and any(t.head == place and t.dep == "prep" for t in found)
+    )
+    if bare and token.dep == "conj" and token.tag == "NN" and found[token.head].tag == "VBP":
+        found[place] = replace(token, pos="VERB", tag="VBP")  # "live in Lyon but work in Geneva"
 
 
 def _whole_subject(found: list[Token], place: int) -> None:
@@ -127,6 +148,10 @@ def _subject_of_verb(found: list[Token], place: int) -> None:
     token, head = found[place], found[found[place].head]
     if token.dep in _SUBJECTS and head.dep in ("aux", "auxpass") and head.head != place:
         found[place] = replace(token, head=head.head)
+    elif token.dep == "advmod" and token.pos == "PROPN" and head.low in ("does", "did", "is", "has"):
+        found[place] = replace(token, dep="nsubj")  # "neither does Yolanda"
+    elif place == 0 and token.dep in ("aux", "advmod") and token.head == 1 and _is_name(token, head):
+        found[place] = replace(token, pos="PROPN", tag="NNP", dep="nsubj", lemma=token.text)
     elif (
         token.dep == "compound"
         and token.pos in ("NOUN", "PROPN")
@@ -136,6 +161,17 @@ def _subject_of_verb(found: list[Token], place: int) -> None:
         and not any(t.head == token.head and t.dep in _SUBJECTS for t in found)
     ):
         found[place] = replace(token, dep="nsubj")
+
+
+def _is_name(token: Token, verb: Token) -> bool:
+    """ "Femke waters the plants": taken for an adverb, but somebody must do it."""
+    unknown = verb.tag == "VBZ" and not token.low.endswith("ly") and token.low not in stop() | _ADVERBS
+    return token.text[:1].isupper() and (token.tag == "NNP" or is_given_name(token.text) or unknown)
+
+
+_ADVERBS = frozenset(
+    "sometimes often always never now then today still also just maybe perhaps here there soon".split()
+)
 
 
 def _real_verb(found: list[Token], place: int) -> None:
@@ -155,36 +191,6 @@ def _real_verb(found: list[Token], place: int) -> None:
     found[noun] = replace(found[noun], pos="NOUN", tag="NN", dep="dobj", head=place, lemma=found[noun].low)
 
 
-def _object_behind(found: list[Token], place: int) -> None:
-    """ "prod runs Quillbase 4.9": a name right behind the verb is what the verb is about."""
-    token, head = found[place], found[found[place].head]
-    between = found[token.head + 1 : place]
-    if (
-        token.pos == "PROPN"
-        and token.dep in ("prep", "appos", "xcomp", "ccomp", "advcl", "oprd")
-        and head.pos == "VERB"
-        and token.head < place
-        and all(t.head == place for t in between)
-        and not any(t.head == token.head and t.dep in ("dobj", "attr") for t in found)
-    ):
-        found[place] = replace(token, dep="dobj")
-
-
-def _of_subject(found: list[Token], place: int) -> None:
-    """ "Quote for the roof stands at 14,500": what stands between subject and verb belongs to the subject."""
-    token = found[place]
-    subject = place - 1
-    if (
-        token.dep == "prep"
-        and subject >= 0
-        and place < token.head
-        and found[subject].dep in _SUBJECTS
-        and found[subject].head == token.head
-        and found[subject].pos in ("NOUN", "PROPN")
-    ):
-        found[place] = replace(token, head=subject)
-
-
 def _of_verb(found: list[Token], place: int) -> None:
     """ "We stream everything on Hulu", "I smoke about a pack a day": where it is done; how much, roughly."""
     token, head = found[place], found[found[place].head]
@@ -194,10 +200,14 @@ def _of_verb(found: list[Token], place: int) -> None:
         found[token.head] = head = replace(head, head=found[head.head].head)
     things = {t.head for t in found[:place] if t.dep == "dobj"}
     away = ("up", "down") if head.head not in things else ("back", "forward", "up", "down")
-    if head.dep == "advmod" and head.low in away and found[head.head].pos == "VERB":
+    if head.dep in ("advmod", "prt") and head.low in away and found[head.head].pos == "VERB":
         found[place] = replace(token, head=head.head)  # "pushed the report back to April", "goes up to 4.80"
-    if head.low in ("everything", "all", "most", "anything") and head.dep == "dobj" and token.low != "of":
-        found[place] = replace(token, head=head.head)
+    if (
+        head.low in ("everything", "all", "most", "anything")
+        and head.dep in ("dobj", "pobj")
+        and token.low != "of"
+    ):
+        found[place] = replace(token, head=head.head if head.dep == "dobj" else found[head.head].head)
     amount = next((i for i, t in enumerate(found) if t.head == place and t.dep == "pobj"), None)
     counted = amount is not None and any(
         t.head == amount and (t.tag == "CD" or t.low in ("a", "an")) for t in found
@@ -207,6 +217,38 @@ def _of_verb(found: list[Token], place: int) -> None:
         assert amount is not None
         found[amount] = replace(found[amount], dep="dobj", head=token.head)
         found[place] = replace(token, pos="ADV", tag="RB", dep="advmod", head=token.head)
+
+
+def _of_place(found: list[Token], place: int) -> None:
+    """ "moved into the flat on Elm Street": a name right behind a place says which one it is."""
+    token, before = found[place], found[place - 1]
+    name = next((t for t in found[place + 1 :] if t.head == place and t.dep == "pobj"), None)
+    named = name is not None and name.pos == "PROPN" and not _CALENDAR.match(name.text)
+    if (
+        place
+        and token.dep == "prep"
+        and token.low in ("on", "in", "near")
+        and before.dep in ("pobj", "dobj")
+        and before.tag in ("NN", "JJ")
+        and before.text.islower()
+        and (
+            (before.lemma in _SITES and token.head == before.head)
+            or (
+                found[before.head].low in ("into", "to", "at", "in", "from", "for")
+                and token.head == found[before.head].head
+            )
+        )
+        and found[token.head].pos in ("VERB", "AUX")
+        and any(t.head == place - 1 and t.dep in ("det", "poss") for t in found)
+        and named
+    ):
+        found[place] = replace(token, head=place - 1)
+        found[place - 1] = replace(before, pos="NOUN", tag="NN", lemma=before.low)
+
+
+_SITES = frozenset(
+    "flat house apartment cottage studio shop office cafe café room plot land field farm".split()
+)
 
 
 def _whole_object(found: list[Token], place: int) -> None:
@@ -245,6 +287,63 @@ def _numbered(found: list[Token], place: int) -> None:
         found[place] = replace(token, dep="nummod")  # "Server kestrel-04"
 
 
+def _set_apart(found: list[Token], place: int) -> None:
+    """ "tea, not coffee", "Paula, not Rita, runs it": the denial belongs to what stands behind it."""
+    token, before = found[place], found[place - 1]
+    other = next((i for i in range(place + 1, min(place + 5, len(found))) if found[i].pos in _THINGS), None)
+    if not place or token.low not in ("not", "only") or before.text not in (",", "but") or other is None:
+        return
+    while found[other].dep == "compound" and found[other].head > other:
+        other = found[other].head
+    first = found[other].head if found[other].dep in ("appos", "conj") else _last_object(found, place)
+    if found[other].dep not in ("appos", "conj", "dobj", "attr", "npadvmod", "acomp") or first is None:
+        return
+    if (found[first].pos == "PROPN") == (found[other].pos == "PROPN"):
+        found[place] = replace(token, dep="neg" if token.low == "not" else "advmod", head=other)
+        found[other] = replace(found[other], dep="conj", head=first)
+        for i in (k for k in range(place - 1) if found[k].head == other):
+            found[i] = replace(found[i], dep="advmod", head=found[first].head)  # "coffee any more, only tea"
+    elif token.head == first:
+        found[place] = replace(token, head=other)
+
+
+def _last_object(found: Sequence[Token], place: int) -> int | None:
+    """The last thing in front of a place that a verb is about."""
+    objects = [
+        i for i, t in enumerate(found[:place]) if t.dep in ("dobj", "attr", "pobj") and t.pos in _THINGS
+    ]
+    return objects[-1] if objects else None
+
+
+def _joined_object(found: list[Token], place: int) -> None:
+    """ "speaks French but neither Arabic nor Dutch": a thing is joined to a thing, not to the verb."""
+    token, verb = found[place], found[place].head
+    marked = any(t.head == place and t.dep in ("preconj", "neg", "det") for t in found)
+    thing = token.pos in _THINGS or (token.pos == "ADJ" and marked)
+    if token.dep != "conj" or not thing or found[verb].pos != "VERB" or any(
+        t.head == place and t.dep in (*_SUBJECTS, "aux", "cop") for t in found
+    ):  # fmt: skip
+        return
+    objects = [i for i, t in enumerate(found[:place]) if t.head == verb and t.dep in ("dobj", "attr")]
+    if objects:
+        found[place] = replace(token, head=objects[-1])
+        for i in range(objects[-1] + 1, place):
+            if found[i].head == verb and found[i].dep == "cc":
+                found[i] = replace(found[i], head=objects[-1])
+
+
+def _picked_out(found: list[Token], place: int) -> None:
+    """ "It was Amina who organised it": she did."""
+    token, be = found[place], found[place].head
+    who = any(t.head == place and t.dep in _SUBJECTS and t.low in ("who", "that") for t in found)
+    named = [i for i, t in enumerate(found[:place]) if t.head == be and t.dep == "attr"]
+    it = any(t.head == be and t.dep == "nsubj" and t.low == "it" for t in found)
+    if token.dep == "ccomp" and found[be].lemma == "be" and who and named and it:
+        found[place] = replace(token, dep="relcl", head=named[-1])
+
+
+_THINGS = frozenset({"NOUN", "PROPN", "NUM"})
+_TOWARDS = frozenset("allergic intolerant immune sensitive addicted vulnerable averse".split())
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _AMOUNTING = frozenset(
     "smoke drink eat earn pay cost weigh walk run cycle owe spend make measure charge".split()
@@ -255,16 +354,46 @@ _HELPERS = frozenset(
 _OF_VERBS = frozenset({"nsubj", "prep", "advmod", "npadvmod", "punct", "cc", "conj", "neg", "aux"})
 
 
-def _is_onto(tokens: Sequence[Token], place: int) -> bool:
-    """ "promoted to head of sales", "upgraded to build 91": what it becomes, taken for what it is to do."""
-    token, after = tokens[place], tokens[place + 1] if place + 1 < len(tokens) else None
-    aim = (
-        token.tag == "VB"
-        and place > 0
-        and tokens[place - 1].low == "to"
-        and tokens[token.head].lemma in _ONTO
+def _is_behind_to(tokens: Sequence[Token], place: int) -> bool:
+    """Where somebody goes or what something becomes, taken for what is to be done.
+
+    "moved to Harbour Square", "promoted to team lead", "upgraded to build 91", "cycle to work", "allergic to nuts"
+    """
+    token, head = tokens[place], tokens[tokens[place].head]
+    to = next(
+        (i for i in range(max(0, place - 4), place) if tokens[i].low == "to" and tokens[i].head == place),
+        None,
     )
-    return aim and after is not None and (after.low == "of" or after.tag == "CD")
+    if to is None or tokens[to].dep != "aux" or token.dep not in ("xcomp", "advcl"):
+        return False
+    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    named = token.tag.startswith("NN") or token.text[:1].isupper()
+    led = any(t.head == place and t.dep == "nsubj" for t in tokens[to + 1 : place])
+    alone = not any(t.head == place and t.dep in ("dobj", "prep", "advmod", "xcomp") for t in tokens)
+    work = token.low == "work" and head.lemma in _WAYS and alone
+    onto = head.lemma in _ONTO and after is not None and (after.low == "of" or after.tag == "CD")
+    return named or led or work or onto or (head.low in _TOWARDS and alone)
+
+
+def _with_place(tokens: list[Token], place: int) -> list[Token]:
+    """The same with a preposition and what stands behind it."""
+    token, verb = tokens[place], tokens[place].head
+    to = next(i for i in range(place - 1, -1, -1) if tokens[i].low == "to" and tokens[i].head == place)
+    second = next((i for i, t in enumerate(tokens) if t.head == place and t.dep == "dobj"), place)
+    last = second if second == place + 1 and tokens[second].pos == "PROPN" else place
+    found = [replace(t, head=verb) if t.head == place and i > last else t for i, t in enumerate(tokens)]
+    found[to] = replace(tokens[to], pos="ADP", tag="IN", dep="prep", head=verb)
+    for i in range(to + 1, last):
+        loose = found[i].head == place or i == place
+        found[i] = (
+            replace(found[i], pos="NOUN", dep="compound", head=last) if loose and i != last else found[i]
+        )
+    pos, tag = ("PROPN", "NNP") if token.text[:1].isupper() else ("NOUN", "NN")
+    found[last] = replace(tokens[last], pos=pos, tag=tag, dep="pobj", head=to, lemma=tokens[last].text)
+    if last + 1 < len(found) and (tokens[last + 1].tag == "CD" or tokens[last + 1].low == "of"):
+        dep = "nummod" if tokens[last + 1].tag == "CD" else "prep"
+        found[last + 1] = replace(tokens[last + 1], dep=dep, head=last)
+    return found
 
 
 _ONTO = frozenset("promote demote upgrade downgrade update move switch change migrate appoint bump".split())
@@ -294,7 +423,7 @@ def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
         and token.dep == "ccomp"
         and token.head == place - 1
         and head.pos in ("NOUN", "VERB")
-        and head.dep == "ROOT"
+        and head.dep in ("ROOT", "advcl", "ccomp")
         and not any(t.head == place and t.dep in _SUBJECTS for t in tokens)
     )
 
@@ -337,7 +466,7 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
         return place, " is"
     if (place := _behind_name(tokens)) is not None:
         return place, f"will {tokens[place].lemma}"
-    if _has_verb(tokens):
+    if _has_verb(tokens) and not _is_noun_and_clause(tokens):
         return None
     for place, token in enumerate(tokens):
         if not place:
@@ -386,6 +515,18 @@ def _has_verb(tokens: Sequence[Token]) -> bool:
     return any(t.pos in ("VERB", "AUX") for t in tokens)
 
 
+def _is_noun_and_clause(tokens: Sequence[Token]) -> bool:
+    """ "Amaka's flight lands on Friday and she stays here": what is joined to a clause must be one."""
+    root = next((i for i, t in enumerate(tokens) if t.head == i), 0)
+    return tokens[root].tag == "NNS" and any(
+        t.head == root
+        and t.dep == "conj"
+        and t.pos == "VERB"
+        and any(s.head == i and s.dep == "nsubj" for s in tokens)
+        for i, t in enumerate(tokens)
+    )
+
+
 def _opening_verb(tokens: Sequence[Token], verbs: Collection[str]) -> str:
     """ "Cancelled Spotify, …", "Love basil": the first word was taken for a part of the name behind it."""
     first, low = tokens[0], tokens[0].low
@@ -426,6 +567,8 @@ def with_verb(verb: Token, instead: str, again: Sequence[Token]) -> list[Token] 
 
 def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
     head = tokens[token.head]
+    if token.text == "IT" and token.pos == "PRON":
+        return replace(token, pos="PROPN", tag="NNP", lemma="IT")
     if _is_called_out(tokens, place):
         return replace(token, dep="intj")
     if token.low in ("'s", "’s") and token.dep in ("aux", "auxpass") and head.low in _NEVER_PASSIVE:
@@ -461,8 +604,16 @@ def _mended(tokens: Sequence[Token], place: int, token: Token) -> Token:
 
 
 def _is_called_out(tokens: Sequence[Token], place: int) -> bool:
-    """ "I'm here for you, Mel!": a name between a comma and the end is whom it is said to."""
+    """ "I'm here for you, Mel!", "Mel, Tom is here", "Mel I'm here": a name by itself is whom it is said to."""
     token = tokens[place]
+    if token.pos == "PROPN" and place + 2 < len(tokens) and all(t.pos == "INTJ" for t in tokens[:place]):
+        after = tokens[place + 1]
+        told = any(t.head == token.head and t.dep in _SUBJECTS for t in tokens[place + 1 :])
+        return (
+            told
+            and token.dep in ("npadvmod", *_SUBJECTS, "dep")
+            and (after.text == "," or after.low in ("i", "we"))
+        )
     last = place + 1 == len(tokens) or tokens[place + 1].pos == "PUNCT"
     apart = place > 2 and tokens[place - 1].text == "," and last and token.dep in ("attr", "npadvmod")
     return apart and token.pos == "PROPN" and not _CALENDAR.match(token.text)
@@ -516,17 +667,4 @@ def _is_unknown_object(tokens: Sequence[Token], place: int, token: Token) -> boo
         and head.lemma in words("liking_verbs.txt")
         and token.head == place - 1
         and not any(t.head == token.head and t.dep in ("dobj", "xcomp", "ccomp") for t in tokens)
-    )
-
-
-def _is_way_to_work(tokens: Sequence[Token], place: int) -> bool:
-    """ "I cycle to work" names a place and no purpose."""
-    token = tokens[place]
-    return (
-        token.low == "work"
-        and token.tag == "VB"
-        and place > 0
-        and tokens[place - 1].low == "to"
-        and tokens[token.head].lemma in _WAYS
-        and not any(t.head == place and t.dep in ("dobj", "prep") for t in tokens)
     )

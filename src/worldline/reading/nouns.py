@@ -14,7 +14,7 @@ from worldline.lexicon import words
 from worldline.reading.claim import Claim, Effect, predicate_key
 from worldline.reading.clauses import Clause, Part
 from worldline.reading.cues import MONEY
-from worldline.reading.matching import Matching
+from worldline.reading.matching import HABIT, Matching
 from worldline.reading.tree import Noun
 
 
@@ -127,11 +127,8 @@ class Nouns(Matching):
 
     def _is_opinion(self, what: Noun) -> bool:
         """ "a great city", "the worst day of my life"."""
-        said = (
-            {self.tree.tokens[i].low for i in self.tree.kids(what.at, "amod")}
-            if what.chars != (0, 0)
-            else set()
-        )
+        near = self.tree.kids(what.at, "amod") if what.chars != (0, 0) else []
+        said = {what.text.lower(), *(self.tree.tokens[i].low for i in near)}
         return not what.proper and not said.isdisjoint(words("opinion_adjectives.txt"))
 
     def _profession(self, claim: Claim, clause: Clause | None, what: Noun) -> Claim:
@@ -147,7 +144,9 @@ class Nouns(Matching):
     def _in_state(self, clause: Clause, name: str) -> list[Claim]:
         """ "is vegetarian", "is pregnant": only states that last, not moods and opinions."""
         word = clause.word
-        for family in self.families.by_word(word):
+        behind = [p for p in clause.parts if p.prep and not p.dated and p.nouns]
+        named = any(n.proper or HABIT.match(n.text) for p in behind for n in p.nouns)  # "closed on Fridays"
+        for family in self.families.by_word(word) if not named else ():
             claim = self._claim(
                 name, clause.reads.removesuffix(f" {word}"), family.name, word, "text", clause
             )
@@ -158,8 +157,11 @@ class Nouns(Matching):
             if effect == "begins" and not clause.negated and not clause.verb.startswith("be "):
                 claim = replace(claim, predicate=family.reads if family.reads != word else "is")
             return [self._with_family(claim, family, effect, clause, Noun(word, word, clause.at, (0, 0)))]
-        part = next((p for p in clause.parts if p.prep and not p.dated and p.nouns), None)
-        if part is not None and word not in words("mood_adjectives.txt"):
+        part = next(iter(behind), None)
+        fears = word in ("afraid", "scared", "terrified") and part is not None and part.prep == "of"
+        if part is not None and (
+            (named and self.families.by_word(word)) or fears or word not in words("mood_adjectives.txt")
+        ):
             found = []
             for noun in part.nouns:
                 value, kind = self._value(noun, part, name)

@@ -107,13 +107,20 @@ _TASK = re.compile(
     r"^(?:please |can you |could you )?"
     r"(?:translate|rewrite|rephrase|summari[sz]e|proofread|correct|write|draft|say|repeat)\b[^:]{0,80}:", re.I,
 )  # fmt: skip
+_MOCKING = re.compile(
+    r"^(?:yeah,? (?:right|sure)|as if|oh,? (?:great|joy|brilliant|lovely),? (?:another|just))\b[^.!?\n]*[.!?]*\s*",
+    re.I,
+)
+"""A sentence that means the opposite."""
 _HEADED = re.compile(r"^[A-Z][\w-]*(?: [\w-]+){0,2}:\s+(?=[A-Z\w])")
 _CODED = re.compile(r"\s*(?P<code>[A-Z]{2,}-?\d+)\s?[:–—-]\s")
 """The code of what a note is about: "INC-2207: printer offline"."""
 _VOCATIVE = re.compile(
-    r"^(?:(?:hi|hey|hello|dear|thanks)\s+)?[A-Z][a-z]+,\s+(?=(?:my|i|we|our|the|your|you|can|could|are|did|do|does|please|it|this|that)\b)",
+    r"^(?:(?:(?:hi|hey|hello|dear|thanks)\s+)?[^\W\d_]+,\s+(?=(?:i|we|you|your|can|could|are|did|do|does|please|it|this|that)\b"
+    r"|(?:my|our|the) (?![^,.;!?]{2,70}, ))|(?:hi|hey|hello|dear)\s+[^\W\d_]+,\s+)",
     re.I,
 )
+""" "Marko, my shift is over", but not "Marko, my dentist, has moved"."""
 _CANNOT = re.compile(
     r"^(?:can't|cannot|sorry|no can do|will do|done|agreed|deal|perfect|lol|haha|ugh|argh|yay|phew)[,.!;:]+\s+",
     re.I,
@@ -185,12 +192,39 @@ def _half_read(told: ToRead) -> _HalfRead:
     body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
     body = _EMOJI.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _DAY_FIRST.sub(r"\g<day>,", body)
+    body = _repaired(body)
     corrects = _takes_back(body[:400])
     known, body = bracketed(_GUESS.sub(_guessed, body))
     found, rest, topic = _record(body, told.said_at)
     coded = _CODED.match(body)
     topic = topic or (coded["code"] if coded else "")
     return _HalfRead(told, body, corrects, found + known, topic, _pieces(rest))
+
+
+_SLIP = re.compile(
+    r"(?:\s*[,;–—-]+\s*|\s*(?:\.\.\.|…)\s*)(?i:(?:oh |ah |er |uh |um )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|"
+    r"sorry|no|scratch that|or rather|i mean|i meant|make that|correction)[,:]? (?:i mean,? |make that |it's )?)"
+    r"(?P<new>(?P<prep>(?:on|in|at|for|to|from|by) )?(?:the )?"
+    r"(?P<value>[€$£]?\d|[A-Z](?=\w+(?:[,.;!?]|$| (?:and|in|on|at|the|of)\b))))"
+)
+_SAID_FIRST = re.compile(
+    r"(?:the )?(?:(?P<amount>[€$£]?\d[\w:.,%]*(?: (?!on\b|in\b|at\b)[a-z]+)?)"
+    r"|[A-Z]\w+(?: (?:the )?\d\w*)?(?: [A-Z]\w+)?)$"
+)
+"""What was said before it was taken back."""
+
+
+def _repaired(text: str) -> str:
+    """ "It's on the 4th, no wait, the 5th of June" says the 5th; the text keeps its length."""
+    for slip in reversed(list(_SLIP.finditer(text))):
+        old = _SAID_FIRST.search(text, max(0, slip.start() - 40), slip.start())
+        if old is None or (old["amount"] is None) != slip["value"].isalpha():
+            continue
+        begin, prep = old.start(), slip["prep"] or ""
+        if prep and text[:begin].endswith(prep):
+            begin -= len(prep)
+        text = f"{text[:begin]}{' ' * (slip.start('new') - begin)}{text[slip.start('new') :]}"
+    return text
 
 
 def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Reading:
@@ -415,6 +449,8 @@ def _opened(begin: int, piece: str) -> tuple[int, str]:
     """A piece without greeting, label and the name of whom it speaks to."""
     if _TASK.match(piece):
         return begin, ""
+    if mocking := _MOCKING.match(piece):
+        begin, piece = begin + mocking.end(), piece[mocking.end() :]
     for opener in (_CLOCKED, _VOCATIVE, _OPENER, _CANNOT, _HEADED, _VOCATIVE, _OPENER):
         if found := opener.match(piece):
             begin, piece = begin + found.end(), piece[found.end() :]

@@ -23,6 +23,8 @@ _LEFT_OUT = frozenset(
 )
 _BRANCHES = frozenset({"conj", "cc", "relcl", "appos", "acl", "advcl"})
 _ENDS = re.compile(r"[^\w%°$€£#+)]+$|\s+(?:effective|with effect|as well|too)$")
+_ROUGHLY = frozenset("only just about around roughly exactly already almost nearly".split())
+_QUANTITIES = frozenset("bit little lot lots plenty bunch ton tons loads".split())
 _LONGEST = 12
 """Words of a noun phrase; a longer one is a misreading."""
 
@@ -42,6 +44,8 @@ class Noun(Struct, frozen=True):
     article: str = ""
     of: Noun | None = None
     """What stands behind "of" or "for", where the noun is one of something."""
+    flipped: bool = False
+    """Said the other way round than its clause: "tea, not coffee"; "isn't a nurse but a vet"."""
 
     @property
     def proper(self) -> bool:
@@ -105,6 +109,39 @@ class Tree:
         for i in self.kids(at, "conj"):
             if self.tokens[i].pos in NOUNS | {"ADJ"} or self.tokens[at].pos == self.tokens[i].pos:
                 found += self.members(i)
+        return found
+
+    def measured(self, at: int) -> int:
+        """ "a bit of Slovak", "lots of friends": what there is so much of."""
+        of = next((i for i in self.kids(at, "prep") if self.tokens[i].low == "of"), None)
+        inner = self.kid(of, "pobj") if of is not None and self.tokens[at].low in _QUANTITIES else None
+        return at if inner is None else inner
+
+    def names(self, at: int) -> list[str]:
+        """The names of several in apposition: "two horses, Bandit and Rosie"."""
+        first = self.kid(at, "appos")
+        if first is None or self.tokens[at].tag != "NNS":
+            return []
+        named = [i for i in self.members(first) if self.tokens[i].pos == "PROPN"]
+        return [self.said(self._phrase(i, (), but=("prep",))) for i in named] if len(named) > 1 else []
+
+    def is_denied(self, at: int) -> bool:
+        """ "no help", "not Themba", "neither Arabic nor German"."""
+        marks = self.kids(at, "neg", "preconj", "det", "cc", "advmod")
+        return any(self.tokens[i].low in ("no", "not", "neither") and i < at for i in marks)
+
+    def flips(self, at: int, negated: bool) -> dict[int, bool]:
+        """The members of a list, and whether each is said the other way round than the first one's clause."""
+        found, before = dict[int, bool](), negated
+        for i in self.members(at):
+            joint = [k for k in self.kids(self.tokens[i].head, "cc") if k < i] if i != at else []
+            low = self.tokens[max(joint)].low if joint else ""
+            only = i != at and any(self.tokens[k].low in ("only", "just") for k in self.kids(i, "advmod"))
+            if self.is_denied(i) or low == "nor":
+                before = True
+            elif low == "but" or only:
+                before = False
+            found[i] = before != negated
         return found
 
     def said(self, places: Sequence[int]) -> str:
@@ -190,7 +227,11 @@ class Tree:
             found.pop()
         while found and self.tokens[found[0]].pos in ("PUNCT", "ADP", "CCONJ", "DET") and found[0] != at:
             found.pop(0)
-        while found and found[0] != at and self.tokens[found[0]].tag == "PRP$":
+        while (
+            found
+            and found[0] != at
+            and (self.tokens[found[0]].tag == "PRP$" or self.tokens[found[0]].low in _ROUGHLY)
+        ):
             found.pop(0)
         return found if len(found) <= _LONGEST else [at]
 
@@ -215,6 +256,8 @@ class Tree:
         return self.tokens[i].head == at
 
     def _is_below(self, i: int, out: Collection[int], at: int) -> bool:
+        if i == at:
+            return False
         for above in self.above(i):
             if above in out:
                 return True
@@ -250,15 +293,17 @@ class Tree:
         return said
 
     def _called(self, at: int) -> str:
-        """A name in apposition, with its parts."""
+        """A name in apposition, with its parts: "my boss Rosa", "my boss, a woman called Rosa"."""
         for i in self.kids(at, "appos"):
             if self.tokens[i].pos == "PROPN" or self.tokens[i].text[:1].isupper():
                 return self.said(self._phrase(i, (), but=("prep",)))
+            if name := self.called(i):
+                return name
         return ""
 
-    def called(self, noun: Noun) -> str:
+    def called(self, at: int) -> str:
         """The name of "a guy called Milo"."""
-        for i in self.kids(noun.at, "acl"):
+        for i in self.kids(at, "acl"):
             if (
                 self.tokens[i].lemma in ("call", "name")
                 and (inner := self.kid(i, "oprd", "dobj", "attr")) is not None

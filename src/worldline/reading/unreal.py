@@ -12,6 +12,9 @@ _IMAGINED = frozenset({"may", "might", "could", "would", "should", "'d", "ought"
 _CONDITION = frozenset({"if", "unless", "whether", "suppose", "supposing", "imagine", "lest", "once"})
 _OPINIONS = frozenset("think claim believe reckon guess suspect assume insist bet fear argue".split())
 """What somebody else only thinks is not so by that."""
+_BELIEVED = frozenset("think believe reckon guess assume".split())
+"""Told of the past: it has turned out otherwise."""
+_SURE = frozenset("convinced sure certain adamant positive".split())
 
 
 def is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
@@ -24,8 +27,10 @@ def is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
         "nearly",
     }:
         return True
-    if tree.tokens[0].low in ("wish", "suppose", "imagine", "if"):
+    if tree.tokens[0].low in ("wish", "suppose", "imagine", "if") or _is_assumed(tree):
         return True
+    if any(tree.tokens[i].low == "just" for i in tree.kids(at, "advmod")) and tree.tokens[at].lemma == "want":
+        return True  # "I just want to sleep": a wish of the moment
     first = tree.tokens[0]
     if any(t.low == "dream" and t.dep == "pobj" and tree.tokens[t.head].low == "in" for t in tree.tokens):
         return True
@@ -63,8 +68,12 @@ def is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             return True
         if token.dep == "ccomp" and above.lemma == "be" and tree.kids(token.head, "neg"):
             return True
-        if token.dep == "ccomp" and above.lemma in _OPINIONS and not _is_mine(tree, token.head):
+        told = above.tag == "VBD" and above.lemma in _BELIEVED  # "I thought she was a lawyer"
+        if token.dep == "ccomp" and above.lemma in _OPINIONS and (told or not _is_mine(tree, token.head)):
             return True
+        sure = above.head if above.dep == "acomp" else token.head
+        if token.dep == "ccomp" and above.low in _SURE and not _is_mine(tree, sure):
+            return True  # "Hilde's convinced that it closes at six"
         if (
             token.dep == "ccomp"
             and tree.kids(token.head, "neg")
@@ -77,12 +86,19 @@ def is_unreal(tree: Tree, at: int, low: set[str]) -> bool:
             and above.tag == "VB"
         ) and not tree.kids(token.head, "nsubj", "aux"):
             return True
+        until = {tree.tokens[i].low for i in tree.kids(place, "mark")} & {"until", "till"}
         place = token.head
-        if token.dep == "relcl":
+        if token.dep == "relcl" or (token.dep == "advcl" and until):
             break
         if token.dep in ("conj",) and {tree.tokens[i].low for i in tree.kids(place, "aux")} & _IMAGINED:
             return not tree.kids(at, "nsubj")
     return False
+
+
+def _is_assumed(tree: Tree) -> bool:
+    """ "Let's say a litre costs two euros"."""
+    first = [t.low for t in tree.tokens[:3]]
+    return first[:1] == ["let"] and first[-1] in ("say", "assume", "pretend", "suppose", "imagine")
 
 
 def _is_had_done(tree: Tree) -> bool:
@@ -152,7 +168,7 @@ _HEARSAY = frozenset(
 
 def _is_mine(tree: Tree, at: int) -> bool:
     """Whether the one who speaks is the one who thinks so."""
-    who = tree.kid(at, "nsubj")
+    who = tree.kid(at, "nsubj", "nsubjpass")
     return who is None or tree.tokens[who].low in ("i", "we", "you")
 
 

@@ -37,6 +37,8 @@ FRESH = re.compile(r"^(?:new|current|old|latest|present|own|former|previous|firs
 SURE, UNSURE = 0.9, 0.6
 WAS = "was "
 """Opens the slot of what held once."""
+_MADE_NAMES = frozenset("day night evening morning guy man woman lady".split())
+""" "games night" and "the boiler guy" name something, "last night" does not."""
 _TENSES: dict[str, Literal["past", "future"]] = {"past": "past", "perfect": "past", "future": "future"}
 
 
@@ -80,6 +82,7 @@ class Whom:
         self.days = self._days()
         self.found: list[Claim] = []
         self.clauses: list[Clause] = []
+        self.known: dict[int, str] = {}  # whom the nouns of this sentence mean, by place
         self.recent = ""  # who was named by a role just before, in this sentence
         self.subject: Noun | None = None  # of the clause at hand
         self.doing = ""  # whom the clause at hand is about: "his" in "Theo broke his ankle"
@@ -104,7 +107,15 @@ class Whom:
         low = noun.text.lower()
         if noun.pronoun or low in ME | YOU | THEY:
             return self._pronoun(low)
-        if low in IT or low in words("idle_nouns.txt") or self._is_idle(noun):
+        if noun.owner.lower() in THEY and noun.at in self.known:
+            return self.known[noun.at]  # "his daughter got in and starts in May" is one daughter
+        found = self._noun_means(noun, low)
+        return self.known.setdefault(noun.at, found) if found else ""
+
+    def _noun_means(self, noun: Noun, low: str) -> str:
+        if noun.name and not noun.proper and noun.lemma in ("man", "woman", "guy", "lady", "person"):
+            return noun.name
+        if noun.text != "IT" and (low in IT or low in words("idle_nouns.txt") or self._is_idle(noun)):
             return ""
         _role, name = self.tree.role_in_front(noun.at)
         if name:
@@ -122,7 +133,7 @@ class Whom:
 
     def _is_idle(self, noun: Noun) -> bool:
         """Whether a noun names nothing; "games night" does, "last night" does not."""
-        named = noun.lemma in ("day", "night", "evening", "morning") and self.tree.kids(noun.at, "compound")
+        named = noun.lemma in _MADE_NAMES and self.tree.kids(noun.at, "compound")
         return noun.lemma in words("idle_nouns.txt") and not named
 
     def _pronoun(self, low: str) -> str:
@@ -134,12 +145,18 @@ class Whom:
             kind = (self.talk.thing.lower().split() or [""])[-1]
             animal = kind in words("person_roles.txt") or kind in words("animals.txt")
             group = self.talk.thing[:1].isupper() and not is_given_name(self.talk.thing.split()[0])
-            several = low in ("they", "them", "their") and (kind.endswith("s") or group)
+            plural = kind.endswith("s") and not kind.endswith(("ss", "us", "is"))
+            several = low in ("they", "them", "their") and (plural or group)
             alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
             if low.startswith("the"):
                 return self.talk.thing if several else ""
-            return self.talk.person or (self.talk.thing if animal or several else alone)
+            return self.talk.person or (self.talk.thing if animal or several else alone or self._only_owner())
         return self.talk.thing if low in ("it", "its") else ""
+
+    def _only_owner(self) -> str:
+        """ "Amaka's flight is late and she is waiting": whoever owns something, if it is one."""
+        owners = {t.text for t in self.tree.tokens if t.dep == "poss" and t.pos == "PROPN"}
+        return next(iter(owners)) if len(owners) == 1 else ""
 
     def _owner(self, said: str) -> str:
         """Whom a possessive means: "my", "her", "Rosa's", "my boss's"."""
@@ -172,7 +189,8 @@ class Whom:
         ]
         for part, noun in behind:
             person = self._is_who(noun, noun.text) == "person"
-            if mine and (person or (part.kind == "object" and noun.proper)):
+            first = person and noun.proper and not self.talk.person
+            if first or (mine and (person or (part.kind == "object" and noun.proper))):
                 self.talk.person = self.whom(noun) or self.talk.person
             if not thing and not person and not NUMBER.match(noun.text) and (name := self.whom(noun)):
                 self.talk.thing, thing = name, True
@@ -249,12 +267,14 @@ class Whom:
                 said = said.rpartition(" to ")[2]
             return said.removeprefix(f"{part.prep} ").strip(" .,"), "date"
         low = noun.text.lower()
-        if noun.pronoun or low in ME | YOU | THEY | IT:
+        if noun.text != "IT" and (noun.pronoun or low in ME | YOU | THEY | IT):
             name = self._pronoun(low)
             return name, "entity"
-        idle = low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt")
+        idle = noun.lemma != "IT" and (
+            low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt")
+        )
         if idle and not NUMBER.match(noun.text):
-            return noun.name or self.tree.called(noun), "entity"
+            return noun.name or self.tree.called(noun.at), "entity"
         _role, name = self.tree.role_in_front(noun.at)
         if name:
             return name, "entity"
