@@ -231,6 +231,8 @@ Fire door damaged. | Fire door is damaged
 Tank 3 level 82 %, valve open. | Tank 3's level is 82 %
 Stand-up: Kim on leave until Friday. | Kim is on leave
 mail-3: 64 GB RAM, 2 disks | mail-3 has 64 GB RAM; mail-3 has 2 disks
+Incident 402: pump failed, replaced by Omar. | pump failed; pump replaced by Omar
+Contact: Jonas Weber, jonas@weber.example | Jonas Weber's email is jonas@weber.example
 Secretary Ellen Moss sold the piano. | Ellen Moss sold piano; Ellen Moss is secretary
 """
 
@@ -288,6 +290,7 @@ You live in Oslo, don't you?
 Status: closed. Priority: low. Comment: will look later.
 Name: n/a. Phone: n/a.
 Item 2: minutes of the last meeting.
+Next steps: paint, sand, varnish.
 Ok.
 """
 
@@ -330,6 +333,7 @@ def test_record(text: str, wanted: list[str]) -> None:
         ("Result 4 May: Hawks Lund beat Torpedo Riga.", "2024-05-04", ""),
         ("[2024-02-11] – Lena repaired the pump.", "2024-02-11", ""),
         ("2024-04-29: Jonas read the gas meter.", "2024-04-29", ""),
+        ("Alarm installed 2015.", "2015-01-01", ""),
     ],
 )
 def test_when_a_record_holds(text: str, start: str, end: str) -> None:

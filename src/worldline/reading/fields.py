@@ -130,7 +130,7 @@ def claims_of_fields(text: str) -> tuple[list[Claim], str, str]:
     for field in found:
         if _thing(field.label) or field is named:
             places.add((field.begin, field.start))
-            text = _apart(text, field)
+        text = _apart(text, field)
     for begin, end in places:
         text = f"{text[:begin]}{' ' * (end - begin)}{text[end:]}"
     return claims, text, subject or (things.pop() if len(things) == 1 else "")
@@ -146,8 +146,13 @@ def _apart(text: str, field: Field) -> str:
     """The text with the items of a field cut from each other: what each of them says stands by itself."""
     for item in field.items()[1:]:
         comma = text.rfind(",", field.start, item.begin)
-        text = f"{text[:comma]};{text[comma + 1 :]}" if comma > 0 else text
+        if comma > 0 and not _BY.match(item.value) and len(item.value.split()) < 6:
+            text = f"{text[:comma]};{text[comma + 1 :]}"
     return text
+
+
+_BY = re.compile(r"[a-z]+ by\b")
+"""What was done to the item before: "pump failed, replaced by Omar"."""
 
 
 def _more_of_it(subject: str, named: Field) -> list[Claim]:
@@ -172,7 +177,7 @@ def bracketed(text: str) -> tuple[list[Claim], str]:
 _BEHIND = re.compile(
     r"(?<![\w(])(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})(?P<all>\s\((?P<said>[^()]{2,60})\))"
 )
-_YEARS = re.compile(r"(?P<n>\d{1,3})\s?(?:y|yo|yrs?|years?)?(?: old)?")
+_YEARS = re.compile(r"(?:aged? )?(?P<n>\d{1,3})\s?(?:y|yo|yrs?|years?)?(?: old)?")
 
 
 def _in_brackets(name: str, said: str, match: re.Match[str]) -> Claim | None:
@@ -216,8 +221,8 @@ def _subject(heading: str, found: list[Field]) -> tuple[str, Field | None]:
             return field.value, field
     if name := _headed(heading):
         return name, None
-    first = found[0]
-    name = _named(_unbracketed(first.items()[0].value)[0])
+    first, names = found[0], [_named(_unbracketed(item.value)[0]) for item in found[0].items()]
+    name = "" if len(names) > 1 and all(names) else names[0]
     if name and first.label.lower().removeprefix("new ") in words("record_kinds.txt"):
         return name, first
     if " " in name and first.label.endswith("ed") and _itself(first.label, first.value, first):
@@ -246,7 +251,7 @@ def _headed(heading: str) -> str:
     does = _DOES.fullmatch(heading)
     if does and (does["verb"] in words("irregular_verbs.txt") or does["verb"].endswith("ed")):
         return does["name"]
-    return heading if _is_name(heading) else ""
+    return heading if _is_name(heading) and ":" not in heading else ""
 
 
 def _about(said: str) -> str:
@@ -306,7 +311,8 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     if PRICED.match(value) and not subject and len(label.split()) > 1:
         return _listed(label, field)
     if inner and not _about(label) and (table.by_noun(inner["noun"].lower()) or not subject):
-        return _attribute(inner["thing"], inner["noun"], value, field)
+        known = table.by_noun(_singular(inner["noun"].lower())) or ", " not in value
+        return _attribute(inner["thing"], inner["noun"], value, field) if known else []
     if label.endswith("ed") and value.startswith(subject or "?"):
         return _itself(label, value, field)
     if subject and (done := _DONE.fullmatch(label)):
@@ -343,7 +349,7 @@ def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Cla
 def _parted(label: str, value: str, field: Field) -> list[Claim]:
     """ "Lantern migration deadline": the thing, and the noun for what it has."""
     said, nouns = label.split(), families().nouns
-    if label.lower() in nouns:
+    if label.lower() in nouns or ", " in _first(value):
         return []
     for at in range(1, len(said)):
         if (noun := " ".join(said[at:])) in nouns and (said[0][0].isupper() or len(said) > 2):
@@ -419,7 +425,7 @@ def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
     """What one item says of the thing."""
     part = said or _unbracketed(field.value)[0]
     role = _ROLE_NAME.match(part)
-    if age := _AGED.fullmatch(part):
+    if (age := _YEARS.fullmatch(part)) and (not part.isdigit() or len(part) == 2):
         return [replace(_claim(thing, "is", "age", age["n"], "text", field, "one"), family="age")]
     if (state := _state(thing, part, field) or _being(thing, part, field)) is not None:
         return [state]
@@ -430,8 +436,10 @@ def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
         if amount or PRICED.match(part):
             return [_claim(thing, "is", "|be", part, "text", field, "one")]
         return [_claim(thing, "has", "owns", part, "text", field, "many")]
-    if role and _is_role(role["role"]) and not re.search(r"\s[a-z]{3,}", role["name"]):
+    if role and _is_role(role["role"], role["name"]):
         return _attribute(thing, role["role"], role["name"], field)
+    if CONTACT.fullmatch(part):
+        return _attribute(thing, "email" if "@" in part else "phone number", part, field)
     if PRICED.match(part):
         return _attribute(thing, "price", part, field)
     if (pair := _PAIR.match(part)) and pair["role"] in _things():
@@ -442,19 +450,26 @@ def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
 
 
 _ON = re.compile(r"on (?P<what>[a-z][\w -]+?(?: [\d.]+ ?(?:mg|g|ml|mcg|units?)\b.*?)?)(?: since .+)?")
-_AGED = re.compile(r"(?:aged? )?(?P<n>[1-9]\d|\d{1,2}(?= ?y))(?: ?y(?:rs?|o|ears?)?)?(?: old)?")
 
 
-def _is_role(said: str) -> bool:
+def _is_role(said: str, value: str) -> bool:
     """Whether what stands in front of a name or number says what that is to the thing."""
-    known = families().by_noun(said) or said in words("person_roles.txt")
-    return bool(known) or (len(said.split()) == 1 and not said.endswith(("ed", "ing")))
+    if families().by_noun(said) or said in words("person_roles.txt"):
+        return not re.search(r"\s[a-z]{3,}", value)
+    plain = said.isalpha() and said not in stop() and not said.endswith(("ed", "ing"))
+    return (
+        plain and said not in words("irregular_verbs.txt") and not re.search(rf"\s[a-z]{{3,}}|{_WHEN}", value)
+    )
+
+
+_WHEN = rf"^\d{{1,2}}[:.]\d\d|^\d{{4}}-\d\d|\b{MONTH}"
+"""A day or a time of day, which is no value of a noun that nobody knows: "departs 14:05", "paid 3 June"."""
 
 
 def _state(thing: str, said: str, field: Field) -> Claim | None:
     """ "allergic to eggs", "head office in Bristol" under a name: what it is, without "is"."""
     match = _STATE.match(said)
-    if match is None:
+    if match is None or _BY.match(said):
         return None
     for pattern in families().by_verb(f"be {match['what']} {match['prep']}"):
         if pattern.effect == "holds" and (pattern.subject, pattern.behind) == ("S", "O"):
@@ -485,7 +500,7 @@ _SINCE = re.compile(r"\s+(?:since|from|as of|until|till)\s+(?:\w+ )?[\w/.-]*\d.*
 def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim]:
     noun, value = _singular(label.lower()), _SINCE.sub("", value)
     family = next((n.family for n in families().by_noun(noun)), None)
-    if not value or value.lower() in _NOTHING:
+    if not value or value.lower() in _NOTHING or (family is None and len(_LIST.findall(value)) > 1):
         return []
     if (
         family is not None
@@ -509,7 +524,7 @@ def _people(subject: str, noun: str, values: list[str], family: Family, field: F
             name.split()[-1] in words("thing_kinds.txt") or name.split()[-1].istitle()
         )
         if found and CONTACT.fullmatch(name):  # "Enzo Rinaldi (brother), 555-0126"
-            found += _attribute(found[0].object, "email" if "@" in name else "phone number", name, field)
+            found += _of_a_thing(found[0].object, field, name)
             continue
         if not name[:1].isupper() and not group and not _HANDLE.fullmatch(name):
             if found and _ROLE.search(name):  # "Simon Pugh, head of logistics"
