@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from worldline import Config, Memory
-from worldline.clock import to_datetime
+from worldline.clock import show, to_datetime
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading, read
 from worldline.rules.wording import label, sentence
@@ -224,7 +224,7 @@ Mia settled in Ghent. | Mia settled in Ghent
 """
 
 RECORDS = """
-Quarterly budget: 40,000 euros | Quarterly budget has 40,000 euros
+Quarterly budget: 40,000 euros | Quarterly budget is 40,000 euros
 Patient: R. Okafor. Allergies: latex, aspirin. | R. Okafor's allergy is latex; R. Okafor's allergy is aspirin
 Name: Ilse Brandt / Email: ilse@brandt.example | Ilse Brandt's email is ilse@brandt.example
 Project: Lantern / Owner: Dora Klein / Status: on track | Lantern's owner is Dora Klein; Lantern's status is on track
@@ -248,6 +248,31 @@ Sales team lead: Ida Roth | Sales's team lead is Ida Roth
 Lena's cell: 555-0142 | Lena's cell is 555-0142
 Owner of the ferry-api: k.lind | ferry-api's owner is k.lind
 Darts night: Tuesdays at 8 | Darts night is Tuesdays at 8
+Server: falcon-7. CPU: 16 cores. | falcon-7's cpu is 16 cores
+Horse: gelding "Comet". Height: 162 cm. | Comet is gelding; Comet's height is 162 cm
+New hire: Ines Lopez, manager: Tom Reed. | Ines Lopez's manager is Tom Reed
+Class 3B: 24 pupils, 2 absent. | Class 3B has 24 pupils; Class 3B has 2 absent pupils
+Class 3B: 24 pupils. Form tutor: Mary Odell. | Class 3B has 24 pupils; Class 3B's form tutor is Mary Odell
+Berth 4: sloop "Tern", length 8.2 m, owner Olaf Berg | Tern's length is 8.2 m; Tern's owner is Olaf Berg
+Inspection of Unit 7: caretaker Joan Platt, 3 doors | Unit 7's caretaker is Joan Platt; Unit 7 has 3 doors
+Stock count hall B: 120 crates, 6 damaged. | hall B has 120 crates; hall B has 6 damaged crates
+08:45 Bus 12 left Harlow station, driver: J. Cole. | Bus 12's driver is J. Cole; Bus 12 left Harlow station
+Tenant flat 5: Olga Petrenko. Deposit: 1,800 euros. | flat 5's tenant is Olga Petrenko; flat 5's deposit is 1,800 euros
+Bed 3 Mr Field: daughter Amy | Mr Field's daughter is Amy
+Ping p99: 210 ms (was 300 ms) | Ping p99 is 210 ms
+Owner: design team. | Owner is design team
+Call with Ms Varga (Pecs office): wants a refund of 250 euros. | Ms Varga wants refund of 250 euros
+Resigned: Paula Stein, as of 31 March 2024. | Paula Stein has resigned
+Ida Kern, 58, ex-smoker, on insulin. | Ida Kern is 58; Ida Kern is ex-smoker; Ida Kern is on insulin
+Site visit at Mill Farm: roof slates loose, 3 barns. | Mill Farm has 3 barns; Mill Farm's roof slates are loose
+Backup of store2 failed, disk full on store2. | Backup of store2 failed; disk is full on store2
+Fire door damaged. | Fire door is damaged
+Tank 3 level 82 %, valve open. | Tank 3's level is 82 %
+Stand-up: Kim on leave until Friday. | Kim is on leave
+mail-3: 64 GB RAM, 2 disks | mail-3 has 64 GB RAM; mail-3 has 2 disks
+Incident 402: pump failed, replaced by Omar. | pump failed; pump replaced by Omar
+Contact: Jonas Weber, jonas@weber.example | Jonas Weber's email is jonas@weber.example
+Secretary Ellen Moss sold the piano. | Ellen Moss sold piano; Ellen Moss is secretary
 """
 
 NOTHING = """
@@ -311,6 +336,10 @@ It helps us find peace.
 I'll check out those options.
 The green one is mine.
 You live in Oslo, don't you?
+Status: closed. Priority: low. Comment: will look later.
+Name: n/a. Phone: n/a.
+Item 2: minutes of the last meeting.
+Next steps: paint, sand, varnish.
 Ok.
 """
 
@@ -342,6 +371,26 @@ def test_sentence(text: str, wanted: list[str]) -> None:
 def test_record(text: str, wanted: list[str]) -> None:
     """Labels and values speak of the thing that the record names."""
     assert facts(read(text, "Ana", said_at=SAID)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("Server: falcon-7. Admin: Lena Voss since May 2023.", "2023-05-01", ""),
+        ("Sample 9: pH 7.1 (measured 3 April).", "2024-04-03", ""),
+        ("Contract: Blue Fern Ltd, from 1 May 2023 to 30 April 2025", "2023-05-01", "2025-05-01"),
+        ("Result 4 May: Hawks Lund beat Torpedo Riga.", "2024-05-04", ""),
+        ("[2024-02-11] – Lena repaired the pump.", "2024-02-11", ""),
+        ("2024-04-29: Jonas read the gas meter.", "2024-04-29", ""),
+        ("Alarm installed 2015.", "2015-01-01", ""),
+    ],
+)
+def test_when_a_record_holds(text: str, start: str, end: str) -> None:
+    """The dates of a field are its own, and the day in front of a line that of all it says."""
+    claim = read(text, "Ana", said_at=SAID).claims[-1]
+    assert claim.valid_from is not None
+    assert show(claim.valid_from)[:10] == start
+    assert (show(claim.valid_to)[:10] if claim.valid_to is not None else "") == end
 
 
 @pytest.mark.parametrize("text", NOTHING.strip().splitlines())

@@ -438,6 +438,10 @@ def _is_label(text: str, begin: int, end: int) -> bool:
 
 
 @form(
+    "year-done",
+    r"(?P<t>)(?:(?<=[a-z]ed )|(?<=built )|(?<=born ))(?P<y>(?:1[789]|20)\d{2})(?=\s*(?:$|[,;)\n]|\.(?!\d)))",
+)
+@form(
     "year",
     rf"(?P<t>{w.THIRD})?(?:{_AFTER_PREPOSITION}|(?<=[-–(]))(?P<y>(?:18|19|"
     rf"20)\d{{2}})(?![\d%:,]\d|\s+(?:people|dollars|words|steps|calories|miles|km|pages|"

@@ -13,6 +13,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from worldline.dates.words import ANY_WEEKDAY, MONTH
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
 from worldline.reading.cues import CONTACT, PRICED
@@ -28,7 +29,7 @@ _LIST = re.compile(r"\s*(?:(?<!\d),|,(?!\d{3}(?!\d)))\s*(?:and\s+)?|\s+and\s+|\s
 """Between the items of a list; the comma of "40,000" is none."""
 _ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)(?:\s[–—-])?\s+(?P<name>(?:[A-Z]|\d).+)$")
 _PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)?) (?P<name>[\w.-]+(?: [\w.-]+)?)$")
-_COUNTED = re.compile(r"^[\d,.]+\s+[a-z]")
+_COUNTED = re.compile(r"^[\d,.]+\s+(?:[a-z]|[A-Z]{2})")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
 _SENTENCE = re.compile(
@@ -42,6 +43,13 @@ _NOTHING = frozenset({"none", "n/a", "-", "tbd", "unknown", "no", "yes", "todo"}
 NAMING = frozenset({"name", "full name"})
 
 
+_PERSON = re.compile(
+    r"\s*(?:(?:Pt|Pat|Patient|Client|Resident|Guest|Candidate)\.?:? )?(?P<name>(?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?"
+    r"[A-Z][\w'-]+(?: [A-Z][\w'-]*\.?)*), (?P<rest>(?:aged? )?[1-9]\d(?: ?y(?:o|rs?|ears old)?)?,.+)"
+)
+"""A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
+
+
 class Field(Struct, frozen=True):
     """One field, and where its text stands."""
 
@@ -50,11 +58,29 @@ class Field(Struct, frozen=True):
     begin: int
     end: int
 
+    @property
+    def start(self) -> int:
+        """Where its value begins."""
+        return self.end - len(self.value)
+
+    def items(self) -> list[Field]:
+        """The items of a listed value, as fields under the same label."""
+        found, at = list[Field](), 0
+        for end, after in [*((m.start(), m.end()) for m in _LIST.finditer(self.value)), (len(self.value), 0)]:
+            if self.value[at:end]:
+                found.append(Field(self.label, self.value[at:end], self.start + at, self.start + end))
+            at = after
+        return found or [self]
+
 
 def fields(text: str) -> tuple[str, list[Field]]:
     """The heading and the fields of a record; none where the text is no record."""
     found: list[Field] = []
     heading = ""
+    if person := _PERSON.match(text):
+        value = _SENTENCE_END.split(person["rest"], 1)[0].rstrip(".")
+        begin = person.start("rest")
+        return "", [Field(person["name"], value, person.start("name"), begin + len(value))]
     for at, (begin, end) in enumerate(_pieces(text)):
         piece = text[begin:end].strip()
         match = _FIELD.fullmatch(piece.rstrip(".")) if piece else None
@@ -81,24 +107,60 @@ def _is_label(said: str) -> bool:
     return (
         bool(said_words)
         and len(said_words) <= 6
-        and said_words[0] not in words("no_labels.txt")
+        and (said_words[0] not in words("no_labels.txt") or said_words[-1].isdigit())
         and not sentence
     )
 
 
-def claims_of_fields(text: str) -> tuple[list[Claim], str, list[tuple[int, int]]]:
-    """What a record says, of whom, and the characters that say it."""
+def claims_of_fields(text: str) -> tuple[list[Claim], str, str]:
+    """What a record says, the text that is left to be read, and whom it is about."""
     heading, found = fields(text)
     if not found:
-        return [], "", []
-    subject, rest = _subject(heading, found)
-    claims = [claim for field in rest for claim in _claims(field, subject)]
-    if not claims:
-        first = found[0]
-        is_kind = first.label.lower() in words("record_kinds.txt") and first.value[:1].isupper()
-        return [], _unbracketed(first.value)[0].partition(",")[0].strip() if is_kind else "", []
-    named = [(f.begin, f.end) for f in found if f not in rest]
-    return claims, subject, [*named, *{c.chars for c in claims}]
+        return [], text, ""
+    subject, named = _subject(heading, found)
+    if named and subject.lower() in _NOTHING:
+        return [], "", ""
+    claims = _more_of_it(subject, named) if named else []
+    claims += [claim for field in found if field is not named for claim in _claims(field, subject)]
+    things = {_quoted(f) or _thing(f.label) for f in found}
+    places = {c.chars for c in claims}
+    places |= {(f.begin, f.start) for f in found if f.label.lower() in words("telling_labels.txt")}
+    if named:
+        places.add((named.begin, named.items()[0].end))
+    for field in found:
+        if _thing(field.label) or field is named:
+            places.add((field.begin, field.start))
+        text = _apart(text, field)
+    for begin, end in places:
+        text = f"{text[:begin]}{' ' * (end - begin)}{text[end:]}"
+    return claims, text, subject or (things.pop() if len(things) == 1 else "")
+
+
+def _quoted(field: Field) -> str:
+    """The thing that stands first in the list of a place: `Berth 6: yacht "Mareike", length 11.8 m`."""
+    quoted = _QUOTED.fullmatch(field.items()[0].value)
+    return quoted["name"] if quoted and _thing(field.label) else ""
+
+
+def _apart(text: str, field: Field) -> str:
+    """The text with the items of a field cut from each other: what each of them says stands by itself."""
+    for item in field.items()[1:]:
+        comma = text.rfind(",", field.start, item.begin)
+        if comma > 0 and not _BY.match(item.value) and len(item.value.split()) < 6:
+            text = f"{text[:comma]};{text[comma + 1 :]}"
+    return text
+
+
+_BY = re.compile(r"[a-z]+ by\b")
+"""What was done to the item before: "pump failed, replaced by Omar"."""
+
+
+def _more_of_it(subject: str, named: Field) -> list[Claim]:
+    """What the field that names a thing says besides: `mare "Juno"`, "Bella, beagle, chip no. 4471"."""
+    first, *more = named.items()
+    quoted = _QUOTED.fullmatch(first.value)
+    found = [_claim(subject, "is", "|be", quoted["what"], "text", first, "many")] if quoted else []
+    return found + [claim for part in more for claim in _of_a_thing(subject, part)]
 
 
 def bracketed(text: str) -> tuple[list[Claim], str]:
@@ -115,7 +177,7 @@ def bracketed(text: str) -> tuple[list[Claim], str]:
 _BEHIND = re.compile(
     r"(?<![\w(])(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})(?P<all>\s\((?P<said>[^()]{2,60})\))"
 )
-_YEARS = re.compile(r"(?P<n>\d{1,3})\s?(?:y|yo|yrs?|years?)?(?: old)?")
+_YEARS = re.compile(r"(?:aged? )?(?P<n>\d{1,3})\s?(?:y|yo|yrs?|years?)?(?: old)?")
 
 
 def _in_brackets(name: str, said: str, match: re.Match[str]) -> Claim | None:
@@ -130,36 +192,106 @@ def _in_brackets(name: str, said: str, match: re.Match[str]) -> Claim | None:
         return replace(
             _claim(name, works.reads, works.name, said, "entity", here, works.holds), family=works.name
         )
+    return _being(name, said, here)
+
+
+def _being(name: str, said: str, here: Field) -> Claim | None:
+    """What somebody or something is: "beagle", "ex-smoker", "type 2 diabetic"."""
     word = said.lower().split()[-1] if said else ""
-    kinds = words("animals.txt"), words("professions.txt"), _SEXES
-    if len(said.split()) > 3 or not (any(word in kind for kind in kinds) or families().by_word(said.lower())):
+    known = words("animals.txt") | words("professions.txt") | _SEXES
+    family = next(iter(families().by_word(said.lower()) or families().by_word(word)), None)
+    state = " " in said and word in words("states.txt")  # "projector broken"
+    if len(said.split()) > 3 or state or not (family or word in known):
         return None
-    return _claim(name, "is", "|be", said, "text", here, "many")
+    if family is None:
+        return _claim(name, "is", "|be", said, "text", here, "many")
+    return replace(_claim(name, "is", family.name, said, "text", here, family.holds), family=family.name)
 
 
 _SEXES = frozenset({"male", "female", "spayed", "neutered"})
 
 
-def _subject(heading: str, found: list[Field]) -> tuple[str, list[Field]]:
-    """Whom the record speaks of: the name field, the field of a kind of thing, or the heading."""
-    for at, field in enumerate(found):
+def _subject(heading: str, found: list[Field]) -> tuple[str, Field | None]:
+    """Whom the record speaks of, and the field that does nothing but name it.
+
+    A name field, the heading, the field of a kind of thing, or else the thing that is the first label.
+    """
+    for field in found:
         if field.label.lower() in NAMING:
-            return field.value, found[:at] + found[at + 1 :]
-    heading = re.sub(r",\s+[a-z].*", "", heading)  # "Mr Rinne, discharged on Monday"
-    heading = _TALKED_WITH.sub("", heading)
-    if _is_name(heading):
-        return heading, found
-    first = found[0]
-    if first.label.lower() in words("record_kinds.txt") and first.value[:1].isupper():
-        value, _ = _unbracketed(first.value)
-        return value, found[1:]
-    return "", found
+            return field.value, field
+    if name := _headed(heading):
+        return name, None
+    first, names = found[0], [_named(_unbracketed(item.value)[0]) for item in found[0].items()]
+    name = "" if len(names) > 1 and all(names) else names[0]
+    if name and first.label.lower().removeprefix("new ") in words("record_kinds.txt"):
+        return name, first
+    if " " in name and first.label.endswith("ed") and _itself(first.label, first.value, first):
+        return name, None  # "Resigned: Paula Stein"
+    return _thing(first.label) if len(found) > 1 else "", None
 
 
-_TALKED_WITH = re.compile(
-    r"^(?:call|meeting|chat|visit|lunch|catch-up|demo|interview|conversation|email|kick-off|review|session) "
-    r"(?:with|from|to|at|for)\s+", re.I,
-)  # fmt: skip
+_QUOTED = re.compile(r"(?P<what>[a-z][a-z -]{1,20}) [\"“](?P<name>[^\"”]{2,40})[\"”]")
+_CODE = re.compile(r"(?=\S*[a-z])[\w.-]*(?:\d|\w-\w)[\w.-]*")
+_CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+")
+_DOES = re.compile(r"(?P<name>[A-Z][\w&'-]*(?: (?:[A-Z][\w&'-]*|\d[\w-]*))*) (?P<verb>[a-z]+)\b.*")
+"""A sentence in front of a field: "Truck 14 left the depot, driver: Cole"."""
+
+
+def _named(said: str) -> str:
+    """The name that a value is: Mareike of `yacht "Mareike"`, kestrel-02, Violeta Ionescu."""
+    if quoted := _QUOTED.fullmatch(said):
+        return quoted["name"]
+    return said if said[:1].isupper() or _CODE.fullmatch(said) else ""
+
+
+def _headed(heading: str) -> str:
+    """The name that a heading is or begins with."""
+    heading = re.sub(r",\s+[a-z].*", "", _CLOCKED.sub("", heading))  # "Mr Rinne, discharged on Monday"
+    heading = _about(heading) or heading
+    does = _DOES.fullmatch(heading)
+    if does and (does["verb"] in words("irregular_verbs.txt") or does["verb"].endswith("ed")):
+        return does["name"]
+    return heading if _is_name(heading) and ":" not in heading else ""
+
+
+def _about(said: str) -> str:
+    """What an occasion is about: bay C of "Stock count bay C", Mill Farm of "Site visit at Mill Farm"."""
+    for at, word in enumerate(said.lower().split()[:3]):
+        if word in words("occasions.txt"):
+            about = said.split()[at + 1 :]
+            about = about[1:] if about and about[0] in _BEHIND_OCCASIONS else about
+            return _unbracketed(" ".join(about))[0].removeprefix("the ")
+    return ""
+
+
+_BEHIND_OCCASIONS = frozenset("with from to at for of in on by".split())
+
+
+def _thing(label: str) -> str:
+    """The thing that a label names, by its own name or behind an occasion or a role; empty for an attribute."""
+    if _NO_THING.search(label):
+        return ""
+    if about := _about(label):
+        return about
+    if of := _ROLE_OF.fullmatch(label):
+        return of["thing"] if families().by_noun(of["role"].lower()) else label
+    if titled := _TITLED.search(label):
+        return titled.group()  # "Bed 6 Mrs Ivey"
+    kind, _, name = label.partition(" ")
+    if kind.lower() in words("record_kinds.txt") and name[:1].isalpha() and name[:1].isupper():
+        return name  # "Pupil Emil Sand"
+    named = _is_numbered(label) if name else _has_name(label)
+    return label if named and not families().by_noun(label.lower()) else ""
+
+
+_NO_THING = re.compile(
+    rf"^{ANY_WEEKDAY}\b|\d\s{MONTH}|{MONTH}\s\d|\d{{4}}-\d\d|\b(?:day|week|item|point|step|page|round|take) \d+$",
+    re.I,
+)
+"""Days and places in a list, which are no things."""
+_ROLE_OF = re.compile(r"(?P<role>[A-Z]?[a-z]+(?: [a-z]+)?) (?P<thing>[a-z]+ (?=\w*\d)\w+)")
+"""Whose or what's: "Tenant flat 2b", "Driver truck 14"."""
+_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? [A-Z].*")
 
 
 def _is_name(said: str) -> bool:
@@ -172,19 +304,26 @@ def _is_name(said: str) -> bool:
 
 
 def _claims(field: Field, subject: str) -> list[Claim]:
-    label, value = field.label, field.value.strip().rstrip(".")
-    table = families()
+    label, value, table = field.label, field.value.strip().rstrip("."), families()
+    thing, inner = _thing(label), _OF.match(label)
+    if label.lower() in words("telling_labels.txt"):
+        return []
     if PRICED.match(value) and not subject and len(label.split()) > 1:
-        return _of_a_thing(label, value, field)
-    inner = _OF.match(label)
-    if inner and (table.by_noun(inner["noun"].lower()) or not subject):
-        return _attribute(inner["thing"], inner["noun"], value, field)
-    done = _DONE.fullmatch(label) if subject else None
-    if done is None and not table.by_noun(label.lower()) and (_has_name(label) or not subject):
-        found = _of_a_thing(label, value, field) if _has_name(label) else []
-        return found or _parted(label, value, field) or _itself(label, value, field)
-    if done is not None:
+        return _listed(label, field)
+    if inner and not _about(label) and (table.by_noun(inner["noun"].lower()) or not subject):
+        known = table.by_noun(_singular(inner["noun"].lower())) or ", " not in value
+        return _attribute(inner["thing"], inner["noun"], value, field) if known else []
+    if label.endswith("ed") and value.startswith(subject or "?"):
+        return _itself(label, value, field)
+    if subject and (done := _DONE.fullmatch(label)):
         return [_done_by(subject, done, _unbracketed(value)[0], field)]
+    if thing and thing != label and (of := _ROLE_OF.fullmatch(label)):
+        return _attribute(thing, of["role"], value, field)
+    if not subject and not thing and _has_name(label) and not table.by_noun(label.lower()):
+        thing = label
+    if thing:
+        rest = [] if thing == subject else _parted(label, value, field) or _itself(label, value, field)
+        return _listed(thing, field) or rest
     if subject:
         return _attribute(subject, label, value, field)
     return _parted(label, value, field) or _itself(label, value, field)
@@ -210,7 +349,7 @@ def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Cla
 def _parted(label: str, value: str, field: Field) -> list[Claim]:
     """ "Lantern migration deadline": the thing, and the noun for what it has."""
     said, nouns = label.split(), families().nouns
-    if label.lower() in nouns:
+    if label.lower() in nouns or ", " in _first(value):
         return []
     for at in range(1, len(said)):
         if (noun := " ".join(said[at:])) in nouns and (said[0][0].isupper() or len(said) > 2):
@@ -234,12 +373,21 @@ _SCHEDULE = re.compile(
 def _itself(label: str, value: str, field: Field) -> list[Claim]:
     """ "Tier: Gold" of a thing that nobody names: the tier is Gold."""
     said, names = _first(_unbracketed(value)[0]), label.split()
+    if (
+        not names
+        or names[0].lower() in words("bearer_labels.txt")
+        or names[-1].lower() in _IN_LABELS | {"since"}
+    ):
+        return []
     told = said.lower() in _NOTHING or len(said.split()) > 4 or re.search(r"[,!?]|\s[–—-]\s", said)
     sentence = any(w in stop() for w in said.lower().split()) or any(w.lower() in stop() for w in names)
     sentence = sentence and not _SCHEDULE.fullmatch(said)
     most = 5 if CONTACT.fullmatch(said) else 2
     if told or sentence or len(names) > most or any(w[0].isupper() for w in names[1:]):
         return []
+    if label.endswith("ed") and len(names) == 1:  # "Resigned: Paula Stein"
+        key = predicate_key([label], "")
+        return [_claim(said, "has", key, label.lower(), "text", field, "many")] if " " in said else []
     return [_claim(label, "is", "|be", said, "text", field, "one")]
 
 
@@ -248,42 +396,80 @@ def _has_name(label: str) -> bool:
     words_ = label.split()
     if len(words_) == 1:
         return any(c.isdigit() or c == "-" for c in label)
-    return any(w[0].isdigit() or w[0].isupper() for w in words_[1:]) or words_[0][0].isupper()
+    return _is_numbered(label) or words_[0][0].isupper()
 
 
-def _of_a_thing(thing: str, value: str, field: Field) -> list[Claim]:
-    """ "Class 4b: 23 pupils, teacher Ms. Iversen, room 108" """
-    claims: list[Claim] = []
-    kind, _, name = thing.partition(" ")
-    if kind.lower() in words("record_kinds.txt") and name[:1].isalpha() and name[:1].isupper():
-        thing = name  # "Pupil Emil Sand"
-    for part in _LIST.split(value):
-        role = _ROLE_NAME.match(part)
-        if (state := _state(thing, part, field)) is not None:
-            claims.append(state)
-        elif _COUNTED.match(part):
-            claims.append(_claim(thing, "has", "owns", part, "text", field, "many"))
-        elif (
-            role
-            and (
-                families().by_noun(role["role"])
-                or role["role"] in words("person_roles.txt")
-                or (len(role["role"].split()) == 1 and not role["role"].endswith(("ed", "ing")))
-            )
-            and not re.search(r"\s[a-z]{3,}", role["name"])
-        ):
-            claims += _attribute(thing, role["role"], role["name"], field)
-        elif PRICED.match(part):
-            claims += _attribute(thing, "price", part, field)
-        elif (pair := _PAIR.match(part)) and pair["role"] in _things():
-            claims += _attribute(thing, pair["role"], pair["name"], field)
-    return claims
+def _is_numbered(label: str) -> bool:
+    """Whether a name or number stands behind the first word: "Class 4b", "Herb Garden"."""
+    return any(w[0].isdigit() or w[0].isupper() for w in label.split()[1:])
+
+
+def _listed(thing: str, field: Field) -> list[Claim]:
+    """The items of "Class 4b: 23 pupils, 2 absent, teacher Ms. Iversen, room 108"."""
+    first, *more = field.items()
+    if name := _quoted(field):
+        return [claim for part in more for claim in _of_a_thing(name, part)]
+    found, counted = list[Claim](), ""
+    for part in (first, *more):
+        some = _SOME.fullmatch(part.value)
+        found += _of_a_thing(thing, part, f"{part.value} {counted}" if some and counted else "")
+        counted = part.value.partition(" ")[2] if _COUNTED.match(part.value) and not some else counted
+    return found
+
+
+_SOME = re.compile(r"\d+ (?:\w+ed|broken|missing|absent|empty|full|open|free|sick|late|new)")
+"""Some of what was counted just before: "340 pallets, 12 damaged"."""
+
+
+def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
+    """What one item says of the thing."""
+    part = said or _unbracketed(field.value)[0]
+    role = _ROLE_NAME.match(part)
+    if (age := _YEARS.fullmatch(part)) and (not part.isdigit() or len(part) == 2):
+        return [replace(_claim(thing, "is", "age", age["n"], "text", field, "one"), family="age")]
+    if (state := _state(thing, part, field) or _being(thing, part, field)) is not None:
+        return [state]
+    if _COUNTED.match(part):
+        amount = len(part.split()) == 2 and (
+            part.split()[1].lower() in words("gauges.txt") or len(part.split()[1]) < 4
+        )
+        if amount or PRICED.match(part):
+            return [_claim(thing, "is", "|be", part, "text", field, "one")]
+        return [_claim(thing, "has", "owns", part, "text", field, "many")]
+    if role and _is_role(role["role"], role["name"]):
+        return _attribute(thing, role["role"], role["name"], field)
+    if CONTACT.fullmatch(part):
+        return _attribute(thing, "email" if "@" in part else "phone number", part, field)
+    if PRICED.match(part):
+        return _attribute(thing, "price", part, field)
+    if (pair := _PAIR.match(part)) and pair["role"] in _things():
+        return _attribute(thing, pair["role"], pair["name"], field)
+    if on := _ON.fullmatch(part):
+        return [_claim(thing, "is on", predicate_key(["be"], "on"), on["what"], "text", field, "many")]
+    return []
+
+
+_ON = re.compile(r"on (?P<what>[a-z][\w -]+?(?: [\d.]+ ?(?:mg|g|ml|mcg|units?)\b.*?)?)(?: since .+)?")
+
+
+def _is_role(said: str, value: str) -> bool:
+    """Whether what stands in front of a name or number says what that is to the thing."""
+    if families().by_noun(said) or said in words("person_roles.txt"):
+        return not re.search(r"\s[a-z]{3,}", value)
+    plain = said.isalpha() and said not in stop() and not said.endswith(("ed", "ing"))
+    return (
+        plain and said not in words("irregular_verbs.txt") and not re.search(rf"\s[a-z]{{3,}}|{_WHEN}", value)
+    )
+
+
+_WHEN = rf"^\d{{1,2}}[:.]\d\d|^\d{{4}}-\d\d|\b{MONTH}"
+"""A day or a time of day, which is no value of a noun that nobody knows: "departs 14:05", "paid 3 June"."""
 
 
 def _state(thing: str, said: str, field: Field) -> Claim | None:
     """ "allergic to eggs", "head office in Bristol" under a name: what it is, without "is"."""
     match = _STATE.match(said)
-    if match is None:
+    if match is None or _BY.match(said):
         return None
     for pattern in families().by_verb(f"be {match['what']} {match['prep']}"):
         if pattern.effect == "holds" and (pattern.subject, pattern.behind) == ("S", "O"):
@@ -307,10 +493,14 @@ def _things() -> frozenset[str]:
     return frozenset(n for n, all_ in families().nouns.items() if any(f.subject != "person" for f in all_))
 
 
+_SINCE = re.compile(r"\s+(?:since|from|as of|until|till)\s+(?:\w+ )?[\w/.-]*\d.*$")
+"""Since when or until when a value holds; read.py makes dates of it."""
+
+
 def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim]:
-    noun = _singular(label.lower())
+    noun, value = _singular(label.lower()), _SINCE.sub("", value)
     family = next((n.family for n in families().by_noun(noun)), None)
-    if not value or value.lower() in _NOTHING:
+    if not value or value.lower() in _NOTHING or (family is None and len(_LIST.findall(value)) > 1):
         return []
     if (
         family is not None
@@ -330,7 +520,13 @@ def _people(subject: str, noun: str, values: list[str], family: Family, field: F
     found: list[Claim] = []
     for value in values:
         name, what = _unbracketed(value)
-        if not name[:1].isupper() and not _HANDLE.fullmatch(name):
+        group = name.split()[-1:] and (
+            name.split()[-1] in words("thing_kinds.txt") or name.split()[-1].istitle()
+        )
+        if found and CONTACT.fullmatch(name):  # "Enzo Rinaldi (brother), 555-0126"
+            found += _of_a_thing(found[0].object, field, name)
+            continue
+        if not name[:1].isupper() and not group and not _HANDLE.fullmatch(name):
             if found and _ROLE.search(name):  # "Simon Pugh, head of logistics"
                 found.append(_claim(found[-1].object, "is", "|be", name, "text", field, "many"))
             continue

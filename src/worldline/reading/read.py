@@ -15,7 +15,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.dates import find_dates
+from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import lines, words
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, Rank
@@ -125,7 +125,7 @@ _CANNOT = re.compile(
     r"^(?:can't|cannot|sorry|no can do|will do|done|agreed|deal|perfect|lol|haha|ugh|argh|yay|phew)[,.!;:]+\s+",
     re.I,
 )
-_CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z])")
+_CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z]|[A-Z][\w-]+ )")
 _CUT = re.compile(
     r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our|the)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
@@ -178,7 +178,7 @@ def read_all(told: Sequence[ToRead], *, rank: Rank = "user") -> list[Reading]:
 
 
 class _HalfRead(Struct, frozen=True):
-    """A message before it is parsed: the claims of its records, and the pieces of the rest."""
+    """A message before it is parsed: the claims of its records, the pieces of the rest, the days of its lines."""
 
     told: ToRead
     body: str
@@ -186,6 +186,7 @@ class _HalfRead(Struct, frozen=True):
     records: list[Claim]
     topic: str
     pieces: list[tuple[int, str]]
+    days: list[tuple[DateSpan, DateSpan]]
 
 
 def _half_read(told: ToRead) -> _HalfRead:
@@ -195,10 +196,38 @@ def _half_read(told: ToRead) -> _HalfRead:
     body = _repaired(body)
     corrects = _takes_back(body[:400])
     known, body = bracketed(_GUESS.sub(_guessed, body))
-    found, rest, topic = _record(body, told.said_at)
+    days, undated = _days_of_lines(body, told.said_at)
+    found, rest, topic = _record(undated, told.said_at)
     coded = _CODED.match(body)
     topic = topic or (coded["code"] if coded else "")
-    return _HalfRead(told, body, corrects, found + known, topic, _pieces(rest))
+    return _HalfRead(told, body, corrects, found + known, topic, _pieces(rest), days)
+
+
+_DAY_HEAD = re.compile(r"^\W*(?:[A-Z][a-z]+ )?(?P<day>[^:\n]{3,30}?)\]?(?::\s|\s[–—-]\s)", re.M)
+
+
+def _days_of_lines(text: str, said_at: datetime | None) -> tuple[list[tuple[DateSpan, DateSpan]], str]:
+    """The day in front of a line ("3 May: oil changed", "Result 4 May: Rovers beat Start") as the day of the whole
+    line, the nearest such and the last; and the text without it."""
+    found = list[tuple[DateSpan, DateSpan]]()
+    for head in _DAY_HEAD.finditer(text) if said_at else ():
+        assert said_at is not None
+        near, past = find_dates(head["day"], said_at), find_dates(head["day"], said_at, tense="past")
+        if [(s.text, s.precision) for s in near] == [(head["day"], "day")]:
+            end = text.find("\n", head.end())
+            line = (head.start(), end if end > 0 else len(text))
+            found.append((replace(near[0], chars=line), past[0]))
+            text = f"{text[: head.start()]}{' ' * len(head.group())}{text[head.end() :]}"
+    return found, text
+
+
+def _on_its_day(claim: Claim, days: Sequence[tuple[DateSpan, DateSpan]]) -> Claim:
+    """A claim without a date, on the day of its line."""
+    for near, past in days:
+        if near.chars[0] <= claim.chars[0] < near.chars[1] and claim.valid_from is None and not claim.fixed:
+            day = past if claim.event else near
+            return replace(claim, valid_from=day.start, precision=day.precision)
+    return claim
 
 
 _SLIP = re.compile(
@@ -231,7 +260,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     body, corrects, said_at, speaker = half.body, half.corrects, half.told.said_at, half.told.speaker
     talk = Talk(speaker, half.told.addressee, topic=half.topic, thing=half.topic, names=[], named={})
     said, stated = _talk(zip(half.pieces, trees, strict=True), talk, said_at)
-    found = half.records + said
+    found = [_on_its_day(c, half.days) for c in half.records + said]
     bare = _bare_record(body, said_at)
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or any(s.unsure for s in stated)
     if bare is not None and not told and (not found or role_of(speaker) == "user"):
@@ -334,15 +363,15 @@ def _fragment(text: str) -> str:
 # Records ----------------------------------------------------------------------------------------------
 
 
+_MAY_BE_RECORD = re.compile(r"[:=]|\A[^,\n]{3,60}, (?:aged? )?\d")
+
+
 def _record(text: str, said_at: datetime | None) -> tuple[list[Claim], str, str]:
     """The claims of the fields in a text, with the dates that they state; the text without them; of whom."""
-    if ":" not in text and "=" not in text:
+    if not _MAY_BE_RECORD.search(text):
         return [], text, ""
-    claims, subject, places = claims_of_fields(text)
-    rest = text
-    for begin, end in places:
-        rest = f"{rest[:begin]}{' ' * (end - begin)}{rest[end:]}"
-    return [_dated_record(c, said_at) for c in claims], rest, subject
+    claims, rest, subject = claims_of_fields(text)
+    return [_dated_record(c, text, said_at) for c in claims], rest, subject
 
 
 _NOT_A_RECORD = re.compile(
@@ -377,11 +406,25 @@ def _bare_record(text: str, said_at: datetime | None) -> Claim | None:
     return replace(claim, chars=(begin, begin + len(line)))
 
 
-def _dated_record(claim: Claim, said_at: datetime | None) -> Claim:
-    spans = find_dates(claim.object, said_at) if said_at and claim.kind in ("date", "text") else []
-    if not spans:
+_TAKEN = re.compile(r"\((?:[a-z]+(?:ed|en) )?(?:on |in )?$")
+"""In front of the day of a reading: "depth 4.1 m (taken 3 May)"."""
+
+
+def _dated_record(claim: Claim, text: str, said_at: datetime | None) -> Claim:
+    """The date that a field states, as its value or behind it: "Owner: Ana Roth since May"."""
+    if said_at is None:
         return claim
-    return replace(claim, valid_from=spans[0].start, precision=spans[0].precision, kind="date")
+    if claim.kind in ("date", "text") and (spans := find_dates(claim.object, said_at)):
+        return replace(claim, valid_from=spans[0].start, precision=spans[0].precision, kind="date")
+    said = text[slice(*claim.chars)]
+    for span in find_dates(said, said_at):
+        if span.role == "end" or span.role == "range":
+            claim = replace(claim, valid_to=span.end)
+        if span.role in ("start", "range") or _TAKEN.search(said[: span.chars[0]]):
+            claim = replace(
+                claim, valid_from=span.start, precision=span.precision, begins=span.role == "start"
+            )
+    return claim
 
 
 # Sentences ----------------------------------------------------------------------------------------------
@@ -447,6 +490,7 @@ def _pieces(text: str) -> list[tuple[int, str]]:
 
 def _opened(begin: int, piece: str) -> tuple[int, str]:
     """A piece without greeting, label and the name of whom it speaks to."""
+    begin, piece = begin + len(piece) - len(piece.lstrip(" ,")), piece.lstrip(" ,")
     if _TASK.match(piece):
         return begin, ""
     if mocking := _MOCKING.match(piece):

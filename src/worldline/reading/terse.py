@@ -18,6 +18,7 @@ from worldline.lexicon import words
 from worldline.reading.claim import Claim, predicate_key
 from worldline.reading.nouns import Nouns
 from worldline.reading.tree import Noun
+from worldline.reading.voices import is_given_name
 from worldline.reading.whom import NUMBER
 from worldline.text import stop
 
@@ -35,7 +36,22 @@ _NOTED = re.compile(
     rf"(?P<value>{_AMOUNT})",
     re.I,
 )
+_OF_NAMED = re.compile(
+    rf"(?P<name>[A-Z][\w-]*(?: [a-z]+)? (?=\w*\d)[\w-]+) (?P<noun>[a-z][A-Za-z]+(?: [a-z]+)?) (?P<value>{_AMOUNT})"
+)
+"""A named thing in front of what is noted of it: "Tank 3 level 82 %", "Sample B7 pH 6.4"."""
 _AGE = re.compile(r"(?:aged? )?(?P<age>[1-9]\d)")
+_SPOKEN = re.compile(r"[?!\"“”]|\b(?:I|we|you|my|our|your|it|he|she|they)\b", re.I)
+_WITHOUT = frozenset({"PRP", "PRP$", "WP", "WDT", "WRB", "TO", "MD", "EX", "UH", "RB", "CC"})
+"""Where somebody speaks, or a word of a sentence stands, no "is" was left out."""
+_WHERE = re.compile(
+    r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?) (?P<how>on|in|at|off|out|away|back)"
+    r"(?P<where>(?: [\w'-]+){1,3}?)(?: until| since| from)?"
+)
+_NEAR = frozenset(
+    "friend buddy mate pal bestie neighbour neighbor colleague coworker co-worker ex partner".split()
+)
+"""Roles that somebody has to one person only, and that are said of whoever speaks."""
 _NUMBERED = frozenset(
     "flat room ticket week version class chapter page step gate platform bus line unit number no day item bed berth "
     "ward seat section phase level route highway invoice order case table box figure part year grade type model bug "
@@ -72,19 +88,98 @@ class Terse(Nouns):
             dated = {self.days[i].text for i in places if i in self.days}
             claim = self._of_topic(said, places[0]) or self._amount(said) or self._day(said, dated)
             if claim is not None:
-                noun = self.tree.noun(places[0], (), deep=False)
-                yield claim, replace(noun, chars=(noun.chars[0], self.tree.tokens[places[-1]].end))
+                yield claim, self._noun_of(places)
+
+        yield from self._states()
+        yield from self._whereabouts()
+        yield from self._offices()
 
     def _stretches(self) -> Iterator[list[int]]:
         """The words between commas, where none is a verb."""
+        return (found for found in self._between() if not any(self._is_verb(k, found) for k in found))
+
+    def _between(self) -> Iterator[list[int]]:
+        """The words between commas."""
         found: list[int] = []
         for i, token in enumerate([*self.tree.tokens, None]):
             if token is not None and (token.pos != "PUNCT" or token.text in "-/–"):
                 found.append(i)
                 continue
-            if found and not any(self._is_verb(k, found) for k in found):
+            if found:
                 yield found
             found = []
+
+    def _states(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "roof slates loose", "grant approved", "disk full on vault1": what is so, without the "is"."""
+        tokens = self.tree.tokens
+        for places in self._between():
+            at = next((i for i in places[1:] if tokens[i].low in words("states.txt")), None)
+            if at is None or _SPOKEN.search(self.tree.text):
+                continue
+            name, state = self._of_state([i for i in places if i < at]), tokens[at].low
+            after = [i for i in places if i > at and i not in self.days]
+            told = (f"{c.subject} {c.predicate} {c.object}".lower() for c in self.found)
+            if not name or any(state in said for said in told) or (after and tokens[after[0]].tag != "IN"):
+                continue
+            be = "are" if tokens[at - 1].tag in ("NNS", "NNPS", "VBZ") else "is"
+            behind = self.tree.said(after[1:]) if after and tokens[after[0]].low in ("on", "in", "at") else ""
+            said = f"{be} {state} {tokens[after[0]].low}" if behind else be
+            claim = replace(self._claim(name, said, "|be", behind or state, "text", None), holds="many")
+            yield self._on_day(claim, places), self._noun_of(places)
+
+    def _on_day(self, claim: Claim, places: list[int]) -> Claim:
+        """With the date among these words."""
+        span = next((self.days[i] for i in places if i in self.days), None)
+        return claim if span is None else replace(claim, valid_from=span.start, precision=span.precision)
+
+    def _noun_of(self, places: list[int]) -> Noun:
+        """These words, as one noun."""
+        noun = self.tree.noun(places[0], (), deep=False)
+        return replace(noun, chars=(noun.chars[0], self.tree.tokens[places[-1]].end))
+
+    def _of_state(self, before: list[int]) -> str:
+        """What is in a state: one noun phrase, without its role; with what the note is about, unless it is a name."""
+        tokens = [self.tree.tokens[i] for i in before]
+        wrong = any(t.tag in _WITHOUT or t.low in stop() - {"of", "in", "on", "the"} for t in tokens)
+        wrong = wrong or len(tokens) > 6 or any(i in self.days for i in before)
+        if wrong or any(t.pos == "AUX" or (t.pos == "VERB" and t is not tokens[-1]) for t in tokens):
+            return ""
+        while len(before) > 1 and (tokens[0].low == "the" or tokens[0].low in words("person_roles.txt")):
+            before, tokens = before[1:], tokens[1:]
+        named = tokens[-1].text[:1].isupper() or any(c.isdigit() for t in tokens for c in t.text)
+        name = self.tree.said(before)
+        return name if named or not self.talk.topic else f"{self.talk.topic}'s {name}"
+
+    def _whereabouts(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "Kim on leave until Friday", "Yvette off sick": where somebody is, without the "is"."""
+        for places in self._stretches():
+            found = _WHERE.fullmatch(self.tree.said([i for i in places if i not in self.days]))
+            if found is not None and is_given_name(found["name"].split()[0]):
+                claim = self._claim(
+                    found["name"], f"is {found['how']}", "|be", found["where"].strip(), "text", None
+                )
+                yield self._on_day(replace(claim, holds="one"), places), self._noun_of(places)
+
+    def _offices(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "Treasurer Aldo Brenner reported a surplus": what somebody is, where it is said of nobody's."""
+        for at, token in enumerate(self.tree.tokens):
+            own = any(token.low in words(f"{of}.txt") for of in ("kin", "animals", "record_kinds"))
+            role = token.low in words("person_roles.txt") and token.tag in ("NN", "NNP")
+            front = self.tree.tokens[at - 1] if at else None
+            free = front is None or front.pos == "PUNCT" or front.low == "the"
+            if role and free and not own and token.low not in _NEAR and not self.tree.is_title(at):
+                name = self._full_name(at + 1)
+                told = any(name in (c.subject, c.object) and token.low in c.predicate for c in self.found)
+                claim = self._claim(name, "is", "|be", token.low, "text", None)
+                if name and not told:
+                    yield replace(claim, holds="many"), self._noun_of([at])
+
+    def _full_name(self, at: int) -> str:
+        """The name of at least two words that begins here."""
+        tokens, end = self.tree.tokens, at
+        while end < len(tokens) and tokens[end].pos == "PROPN" and tokens[end].text[:1].isupper():
+            end += 1
+        return self.tree.said(range(at, end)) if end > at + 1 else ""
 
     def _is_verb(self, at: int, among: list[int]) -> bool:
         """Whether a word is a verb; "Rent €1,140 monthly" begins with none."""
@@ -119,6 +214,8 @@ class Terse(Nouns):
         """ "mileage 48,310", "notice period three months"."""
         if coded := _CODED.fullmatch(said):
             return self._noun_is(coded["noun"], "", coded["value"], "text")
+        if (of := _OF_NAMED.fullmatch(said)) and not self.families.by_noun(of["name"].lower()):
+            return self._noun_claim(of["name"], of["noun"], of["value"], "text")
         match = _NOTED.fullmatch(said)
         return (
             self._noun_is(match["noun"], (match["due"] or "").strip(), match["value"], "text")
@@ -158,6 +255,7 @@ class Terse(Nouns):
             or (plain and names[-1] in _NUMBERED)
             or names[-1] in words("units.txt")
             or (names[0] in _NUMBERED and plain)
+            or (names[-1] in words("record_kinds.txt") and plain)
         ):
             return None
         family = next((n.family for n in self.families.by_noun(noun.lower())), None)
