@@ -9,8 +9,8 @@ something about them. `scopes`: a hundred messages a user. CPU time, because oth
 machine; `ref` is a fixed piece of Python work timed beside each figure, and `x` how many of it the
 figure is. `FTS5` is SQLite's own full text search over the same texts, one table and nothing else.
 Bytes are those that the process hands to the disk. In a folder that holds a store already, this one grows.
-With `--bulk` only the last messages before a size are read for facts; of the others the words are stored, a
-hundred at once, so that a hundred thousand take minutes.
+With `--bulk` only the last messages before a size are read for facts; of the others the words are stored,
+five hundred at once, so that a hundred thousand take minutes.
 `--quick` measures a store of one person's facts at two sizes and exits with 1 where a call sends more
 statements, costs more beside `ref`, or grows more with the store than `QUICK` allows.
 """
@@ -57,12 +57,15 @@ ASKED = (
     "Who likes the {noun} in {place}?",
     "What is {name}'s favourite {noun}?",
 )
+BEGUN, APART = 1_600_000_000_000_000, 120_000_000
+"""When the first message was said, and how far apart they are: a million of them end before today, because what is
+said to be in the future is not believed yet."""
 SINGLE = 60
 """Messages that are remembered one by one at each size, and questions that are asked."""
 QUICK = {"remember": (40, 5.5, 1.5), "recall": (18, 9.0, 2.0), "list 50": (5, 0.5, 2.2)}
 """Statements of the middle call, how many `ref` it may cost, and how many times as much at four times the size."""
 SMALL = 100
-READ, AT_ONCE = 5_000, 100
+READ, AT_ONCE = 5_000, 500
 """With `--bulk`: so many messages before each size are read for facts; the others are stored so many at once."""
 Said = dict[str, Any]
 Figures = dict[str, float]
@@ -106,7 +109,7 @@ class Talk:
             if self.profile == "person" or self.dice.random() < 1 / 3:
                 text = f"{self._filled(self.dice.choice(STATED))} {text}"
             name = "Ana" if self.profile == "person" else self.dice.choice(PEOPLE)
-            said_at = 1_600_000_000_000_000 + number * 600_000_000
+            said_at = BEGUN + number * APART
             found.append({"name": name, "content": text, "said_at": said_at})
         return found
 
