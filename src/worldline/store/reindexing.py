@@ -18,7 +18,7 @@ from worldline.clock import Interval
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules.describe import described_draft, role_in
-from worldline.store import cold, erasing, nights, words
+from worldline.store import cold, erasing, halves, nights, words
 from worldline.store.indexing import (
     UNDESCRIBED,
     has_its_seal,
@@ -27,7 +27,7 @@ from worldline.store.indexing import (
     sizes,
     words_of,
 )
-from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE, block_key
+from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
@@ -261,25 +261,26 @@ def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tu
 
     held = [
         (table, *row)
-        for table in ("embeddings", "cold_embeddings")
+        for table in VECTORS
         for row in query(
             f"SELECT id, passage, vector FROM {table} WHERE tenant = :t ORDER BY id", {"t": tenant}
         )
     ]
-    usual = Counter(len(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
-    if not usual or usual % 2:
+    usual = Counter(halves.width_of(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
+    if not usual:
         return [(table, row) for table, row, *_ in held]
+    nothing = bytes(2 * usual)
     bad = []
     for start in range(0, len(held), _AT_ONCE):
         some = held[start : start + _AT_ONCE]
-        joined = b"".join(vector if len(vector) == usual else bytes(usual) for *_, vector in some)
-        numbers = np.frombuffer(joined, np.float16).reshape(len(some), -1).astype(np.float64)
+        whole = [vector if halves.width_of(vector) == usual else nothing for *_, vector in some]
+        numbers = halves.unpacked(whole, usual).astype(np.float64)
         norms = np.einsum("ij,ij->i", numbers, numbers)
         fine = (norms > 0.9) & (norms < 1.1)
         bad += [
             (table, row)
-            for (table, row, passage, _), whole in zip(some, fine.tolist(), strict=True)
-            if not whole or (rows is not None and passage not in rows)
+            for (table, row, passage, _), is_fine in zip(some, fine.tolist(), strict=True)
+            if not is_fine or (rows is not None and passage not in rows)
         ]
     return bad
 
