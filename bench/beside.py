@@ -76,7 +76,7 @@ def serve(store: str, vectors: bool) -> None:
         calls: dict[str, Callable[[str], object]] = {
             "recall": lambda question: user.recall(question, asked_at="2026-11-01"),
             "list": lambda _: user.list(),
-            "stats": lambda _: user.stats().memories,
+            "stats": lambda _: len(user.stats()),
             "context": lambda _: user.context(),
             "profile": user.profile,
             "history": user.history,

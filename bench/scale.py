@@ -33,6 +33,8 @@ from typing import Any
 import apsw
 
 from worldline import Config, Memory
+from worldline.read import asking, lanes
+from worldline.store import search
 from worldline.testing import HashEmbedder, reference
 
 PEOPLE = ("Ana", "Ben", "Chloe", "Dmitri", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas")
@@ -245,13 +247,17 @@ class Scale:
             yield self._singles(memory, "remember")
             yield self._asked(memory, "recall, words alone")
             yield from self._lists(memory)
+            yield from self._steps(memory)
         if self.vectors:
             with self.open(vectors=True) as memory:
                 yield self._first(memory, "first recall with vectors")
                 yield self._singles(memory, "remember with vectors")
                 yield self._asked(memory, "recall with vectors")
-        yield from self._against()
+                yield self._nearest(memory)
         yield "memory of the process, MB", {"bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
+        yield from self._against()
+        with self.open(vectors=False) as memory:
+            yield self._timed("verify", memory, 1, memory.verify)
 
     def quickly(self, size: int) -> Iterator[tuple[str, Figures]]:
         """The figures that `QUICK` bounds."""
@@ -291,13 +297,40 @@ class Scale:
             ("context", 5, user.context, ()),
             ("profile", 5, user.profile, ("Ana",)),
             ("history of a fact", 5, user.history, (fact,)),
-            ("verify", 1, memory.verify, ()),
         )
         for name, times, call, args in calls:
-            costs = Costs(memory)
-            for _ in range(times):
-                costs.take(call, *args)
-            yield name, costs.told(reference())
+            yield self._timed(name, memory, times, call, *args)
+
+    def _timed(
+        self, name: str, memory: Memory, times: int, call: Callable[..., object], *args: Any
+    ) -> tuple[str, Figures]:
+        costs = Costs(memory)
+        for _ in range(times):
+            costs.take(call, *args)
+        return name, costs.told(reference())
+
+    def _steps(self, memory: Memory) -> Iterator[tuple[str, Figures]]:
+        """Single steps of a query; WorldDB's paper has a P95 of 13 ms for a hop and 97 for words, at a million."""
+        user = memory if self.talk.profile == "scopes" else self.user(memory)
+        facts, hops, words = user.list("Fact", limit=SINGLE).items, Costs(memory), Costs(memory)
+        for fact in facts:
+            hops.take(user.query().seeds(fact.id).follow(way="both").run)
+        for question in self.talk.questions(SINGLE):
+            words.take(user.query().text(question).limit(10).run)
+        yield "one hop (paper: P95 13)", hops.told(reference())
+        yield "words of a question (paper: P95 97)", words.told(reference())
+
+    def _nearest(self, memory: Memory) -> tuple[str, Figures]:
+        """The vector lane, without the question's embedding; the paper has a P95 of 3.1 ms."""
+        handle, costs = self.user(memory).handle, Costs(memory)
+        for question in self.talk.questions(SINGLE):
+            meant = asking.meaning(handle, question)
+            assert meant is not None
+            with handle.reading() as tenant:
+                view = handle.view(tenant)
+                ground = search.ground(view, ())
+                costs.take(lanes.vectors, view, meant.index, meant.query, ground)
+        return "vectors of a question (paper: P95 3.1)", costs.told(reference())
 
     def _against(self) -> Iterator[tuple[str, Figures]]:
         puts, finds = Costs(), Costs()

@@ -96,12 +96,12 @@ class Signs(Struct, frozen=True):
         """In how many signs each row (of these) differs from the query."""
         import numpy as np
 
-        planes = self.planes if rows is None else self.planes[:, rows]
+        planes = self.planes[: len(query)] if rows is None else self.planes[: len(query), rows]
         found = np.empty(planes.shape[1], np.uint16)
         for start in range(0, len(found), _BLOCK):
             block = found[start : start + _BLOCK]
             block[:] = 0
-            for plane, word in zip(planes, query, strict=False):
+            for plane, word in zip(planes, query, strict=True):
                 block += np.bitwise_count(plane[start : start + _BLOCK] ^ word)
         return found
 
