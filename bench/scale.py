@@ -404,7 +404,10 @@ def main() -> int:
             return int(bool(worse))
         scale = Scale(folder, options.profile, vectors=not options.no_vectors, bulk=options.bulk)
         for size in map(int, options.sizes.split(",")):
-            found[size] = dict(scale.measure(size))
+            found[size] = {}
+            for name, figures in scale.measure(size):
+                found[size][name] = figures
+                print(f"{size:,}: {name} {shown(figures)}", file=sys.stderr, flush=True)
             print("\n".join(table(found)), flush=True)
             if options.json:
                 options.json.write_text(json.dumps(found, indent=1))
