@@ -9,8 +9,8 @@ something about them. `scopes`: a hundred messages a user. CPU time, because oth
 machine; `ref` is a fixed piece of Python work timed beside each figure, and `x` how many of it the
 figure is. `FTS5` is SQLite's own full text search over the same texts, one table and nothing else.
 Bytes are those that the process hands to the disk. In a folder that holds a store already, this one grows.
-With `--bulk` only the last messages before a size are read for facts; of the others the words are stored, a
-hundred at once, so that a hundred thousand take minutes.
+With `--bulk` only the last messages before a size are read for facts; of the others the words are stored,
+five hundred at once, so that a hundred thousand take minutes.
 `--quick` measures a store of one person's facts at two sizes and exits with 1 where a call sends more
 statements, costs more beside `ref`, or grows more with the store than `QUICK` allows.
 """
@@ -33,6 +33,8 @@ from typing import Any
 import apsw
 
 from worldline import Config, Memory
+from worldline.read import asking, lanes
+from worldline.store import search
 from worldline.testing import HashEmbedder, reference
 
 PEOPLE = ("Ana", "Ben", "Chloe", "Dmitri", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas")
@@ -57,12 +59,15 @@ ASKED = (
     "Who likes the {noun} in {place}?",
     "What is {name}'s favourite {noun}?",
 )
+BEGUN, APART = 1_600_000_000_000_000, 120_000_000
+"""When the first message was said, and how far apart they are: a million of them end before today, because what is
+said to be in the future is not believed yet."""
 SINGLE = 60
 """Messages that are remembered one by one at each size, and questions that are asked."""
 QUICK = {"remember": (40, 5.5, 1.5), "recall": (18, 9.0, 2.0), "list 50": (5, 0.5, 2.2)}
 """Statements of the middle call, how many `ref` it may cost, and how many times as much at four times the size."""
 SMALL = 100
-READ, AT_ONCE = 5_000, 100
+READ, AT_ONCE = 5_000, 500
 """With `--bulk`: so many messages before each size are read for facts; the others are stored so many at once."""
 Said = dict[str, Any]
 Figures = dict[str, float]
@@ -106,7 +111,7 @@ class Talk:
             if self.profile == "person" or self.dice.random() < 1 / 3:
                 text = f"{self._filled(self.dice.choice(STATED))} {text}"
             name = "Ana" if self.profile == "person" else self.dice.choice(PEOPLE)
-            said_at = 1_600_000_000_000_000 + number * 600_000_000
+            said_at = BEGUN + number * APART
             found.append({"name": name, "content": text, "said_at": said_at})
         return found
 
@@ -242,13 +247,17 @@ class Scale:
             yield self._singles(memory, "remember")
             yield self._asked(memory, "recall, words alone")
             yield from self._lists(memory)
+            yield from self._steps(memory)
         if self.vectors:
             with self.open(vectors=True) as memory:
                 yield self._first(memory, "first recall with vectors")
                 yield self._singles(memory, "remember with vectors")
                 yield self._asked(memory, "recall with vectors")
-        yield from self._against()
+                yield self._nearest(memory)
         yield "memory of the process, MB", {"bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
+        yield from self._against()
+        with self.open(vectors=False) as memory:
+            yield self._timed("verify", memory, 1, memory.verify)
 
     def quickly(self, size: int) -> Iterator[tuple[str, Figures]]:
         """The figures that `QUICK` bounds."""
@@ -288,13 +297,40 @@ class Scale:
             ("context", 5, user.context, ()),
             ("profile", 5, user.profile, ("Ana",)),
             ("history of a fact", 5, user.history, (fact,)),
-            ("verify", 1, memory.verify, ()),
         )
         for name, times, call, args in calls:
-            costs = Costs(memory)
-            for _ in range(times):
-                costs.take(call, *args)
-            yield name, costs.told(reference())
+            yield self._timed(name, memory, times, call, *args)
+
+    def _timed(
+        self, name: str, memory: Memory, times: int, call: Callable[..., object], *args: Any
+    ) -> tuple[str, Figures]:
+        costs = Costs(memory)
+        for _ in range(times):
+            costs.take(call, *args)
+        return name, costs.told(reference())
+
+    def _steps(self, memory: Memory) -> Iterator[tuple[str, Figures]]:
+        """Single steps of a query; WorldDB's paper has a P95 of 13 ms for a hop and 97 for words, at a million."""
+        user = memory if self.talk.profile == "scopes" else self.user(memory)
+        facts, hops, words = user.list("Fact", limit=SINGLE).items, Costs(memory), Costs(memory)
+        for fact in facts:
+            hops.take(user.query().seeds(fact.id).follow(way="both").run)
+        for question in self.talk.questions(SINGLE):
+            words.take(user.query().text(question).limit(10).run)
+        yield "one hop (paper: P95 13)", hops.told(reference())
+        yield "words of a question (paper: P95 97)", words.told(reference())
+
+    def _nearest(self, memory: Memory) -> tuple[str, Figures]:
+        """The vector lane, without the question's embedding; the paper has a P95 of 3.1 ms."""
+        handle, costs = self.user(memory).handle, Costs(memory)
+        for question in self.talk.questions(SINGLE):
+            meant = asking.meaning(handle, question)
+            assert meant is not None
+            with handle.reading() as tenant:
+                view = handle.view(tenant)
+                ground = search.ground(view, ())
+                costs.take(lanes.vectors, view, meant.index, meant.query, ground)
+        return "vectors of a question (paper: P95 3.1)", costs.told(reference())
 
     def _against(self) -> Iterator[tuple[str, Figures]]:
         puts, finds = Costs(), Costs()
@@ -368,7 +404,10 @@ def main() -> int:
             return int(bool(worse))
         scale = Scale(folder, options.profile, vectors=not options.no_vectors, bulk=options.bulk)
         for size in map(int, options.sizes.split(",")):
-            found[size] = dict(scale.measure(size))
+            found[size] = {}
+            for name, figures in scale.measure(size):
+                found[size][name] = figures
+                print(f"{size:,}: {name} {shown(figures)}", file=sys.stderr, flush=True)
             print("\n".join(table(found)), flush=True)
             if options.json:
                 options.json.write_text(json.dumps(found, indent=1))

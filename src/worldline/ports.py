@@ -59,6 +59,8 @@ class Store(Protocol):
     path: str
     """What the store is called in messages: a file, or a server without its password."""
     in_memory: bool
+    packs: bool
+    """Whether vectors are kept in fifteen bits a number (`store/halves.py`)."""
     statements: int
     """How many were sent so far."""
     likeness: Any

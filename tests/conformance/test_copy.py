@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from worldline import Memory
 from worldline.config import Config
 from worldline.errors import Refused, StoreError
+from worldline.store import halves
 from worldline.store.moving import move
 from worldline.surfaces.cli import main
 from worldline.testing import HashEmbedder
@@ -44,6 +45,15 @@ def told(memory: Memory) -> list[object]:
     ]
 
 
+def vectors(memory: Memory) -> list[bytes]:
+    """The vectors of all passages, as they are kept."""
+    sql = "SELECT vector FROM embeddings WHERE tenant = :t ORDER BY passage"
+    return [
+        bytes(row[0])
+        for row in memory.handle.store.query(sql, {"t": memory.handle.store.number(memory.handle.tenant)})
+    ]
+
+
 def test_there_and_back(url: str, tmp_path: Path) -> None:
     """From a file to a server and into another file: the same head, the same answers, and it goes on."""
     whose = uuid.uuid4().hex
@@ -56,6 +66,8 @@ def test_there_and_back(url: str, tmp_path: Path) -> None:
         again = move(server.handle.store, back.handle.store, whose)
         assert (done.head, done.rows) == (again.head, again.rows)
         assert told(server) == told(origin) == told(back)
+        assert set(map(len, vectors(server))).isdisjoint(map(len, vectors(back)))  # each in its own way
+        assert vectors(back) == vectors(origin) == [halves.packed(vector) for vector in vectors(server)]
         assert move(origin.handle.store, server.handle.store, whose).already
 
         origin.note("context", "later", "x")

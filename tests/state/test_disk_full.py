@@ -20,7 +20,8 @@ from worldline.hashing import tenant_number
 from worldline.memory import Memory
 from worldline.model import Fact
 from worldline.ports import Tx
-from worldline.store import migrate, naming, schema, sqlite
+from worldline.store import halves, migrate, naming, schema, sqlite
+from worldline.testing import HashEmbedder
 from worldline.write.load import Note
 
 LONG = "word " * 4000
@@ -311,6 +312,34 @@ def with_keys(memory: Memory) -> None:
         return None, True
 
     memory.handle.write("keys", work)
+
+
+def test_a_file_of_format_6_opens(tmp_path: Path) -> None:
+    """Vectors take fewer bytes and have the very same numbers; the file as it was is left beside it."""
+    path, embedder = tmp_path / "old.db", HashEmbedder(384)
+    plain = "SELECT passage, vector FROM embeddings ORDER BY passage"
+    with Memory.open(path, Config(embedder="none"), embedder=embedder) as memory:
+        for number in range(40):
+            memory.remember(f"I bought kettle {number} in Porto.", speaker="Ana")
+        store = memory.handle.store
+        before = [(passage, halves.plain(vector)) for passage, vector in store.query(plain)]
+        hits = [hit.node.id for hit in memory.recall("Which kettle did Ana buy?").hits]
+        store.connection().executemany(
+            "UPDATE embeddings SET vector = ? WHERE passage = ?",
+            [(vector, passage) for passage, vector in before],
+        )
+    _sql(path, "PRAGMA user_version = 6")
+
+    with Memory.open(path, Config(embedder="none"), embedder=embedder) as memory:
+        store = memory.handle.store
+        after = store.query(plain)
+        assert {len(vector) for _, vector in after} == {halves.packed_length(384)}
+        assert [(passage, halves.plain(vector)) for passage, vector in after] == before
+        assert store.missing_indexes() == []
+        assert memory.verify().ok
+        assert [hit.node.id for hit in memory.recall("Which kettle did Ana buy?").hits] == hits
+        assert store.connection().pragma("user_version") == schema.FORMAT > 6
+    assert (tmp_path / "old.db.format6.backup").exists()
 
 
 def test_a_file_of_format_5_opens(tmp_path: Path) -> None:

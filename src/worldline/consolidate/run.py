@@ -32,7 +32,8 @@ from worldline.write.embed import embed_new
 
 _TRIES = 3
 _BEHIND = 1000
-"""Whoever lags by more changesets than this is left to a night."""
+"""Whoever lags by more changesets than this, or has put off so much that was said ahead of the clock, is left to a
+night: by day all that was put off would be looked at with every text."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -169,7 +170,7 @@ def keep_up(handle: Handle) -> None:
         everybody = stands.get(nights.EVERYBODY, nights.Stand())
         stood = stands.get(home.key, everybody)
         since = max(stood.cursor, everybody.cursor)
-        if tenant.sequence - since > _BEHIND:
+        if max(tenant.sequence - since, len(stood.waiting)) > _BEHIND:
             return
         owner = next((o for o in owners(view.bind(scope=handle.scope)) if o.key == home.key), home)
         fresh = NightFeed().news(view, since, tenant.sequence, _verb(PROFILES))

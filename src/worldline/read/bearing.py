@@ -10,6 +10,7 @@ the topic of all that follows it. Pure: it looks at the words of one sentence an
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -61,12 +62,20 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(fold(_POSSESSIVE.sub("", text)).split())
 
 
-def others_asked(ground: Ground) -> list[frozenset[str]]:
+def others_asked(ground: Ground) -> Sequence[frozenset[str]]:
     """The words of each name that is asked about but the asker's, or of those whom the roles mean."""
-    about, called = ground.about, ground.question.noun
-    asked = about.meant if about.roles else [fold(n) for n in ground.question.names if n.lower() != called]
+    about, question = ground.about, ground.question
+    return _others(about.meant if about.roles else None, tuple(question.names), question.noun, about.me)
+
+
+@lru_cache(maxsize=64)
+def _others(
+    meant: frozenset[str] | None, names: tuple[str, ...], called: str, me: frozenset[str]
+) -> Sequence[frozenset[str]]:
+    """The same for all candidates of a question."""
+    asked = [fold(name) for name in names if name.lower() != called] if meant is None else meant
     titles = listed_words("titles.txt")
-    kept = [frozenset(name.split()) for name in asked if name not in about.me and name not in _FEASTS]
+    kept = [frozenset(name.split()) for name in asked if name not in me and name not in _FEASTS]
     return [name - titles or name for name in kept]
 
 

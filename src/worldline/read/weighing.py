@@ -144,7 +144,10 @@ def reach(ground: Ground, able: Sequence[Item]) -> float:
     It suits what is wanted, its clause is about those who are asked about and meets the words of the question, and
     it is what the question calls it.
     """
-    return max((_reach(ground, item) for item in able), default=0.0)
+    best = 0.0
+    for item in able:
+        best = max(best, _reach(ground, item, best))
+    return best
 
 
 _CALLS = frozenset({"thing", "name", "place"})
@@ -153,12 +156,16 @@ OTHER = 0.2
 """What is left where the value is nothing of what the question calls it."""
 
 
-def _reach(ground: Ground, item: Item) -> float:
+def _reach(ground: Ground, item: Item, best: float) -> float:
+    """How near one value comes; 0 as soon as it is clear that it comes no nearer than the best so far."""
     asked = ground.question
     suits = FITS[asked.wants][item.kind] ** 2
+    if suits <= best:
+        return 0.0
     called = bool(asked.noun) and asked.wants in _CALLS
     noun = OTHER + (1 - OTHER) * _noun(asked, item, _own(item)) if called else 1.0
-    return suits * noun * _covered(ground, item, widely=True) * bears(ground, item)
+    borne = bears(ground, item) if suits * noun > best else 0.0
+    return suits * noun * _covered(ground, item, widely=True) * borne if suits * noun * borne > best else 0.0
 
 
 def is_settled(asked: Question) -> bool:
@@ -227,12 +234,14 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     asked = ground.question
     if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
         return False
+    if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
+        return False
+    if item.role == "T" and asked.wants != "date":
+        return False
     own = [w for w in words(item.value) if w not in stop()]
     if not own or (all(w in inside for w in own) and item.kind in ("name", "place", "thing")):
         return False
     if fold(item.value) in ground.about.me or (fold(item.value) in ground.about.names):
-        return False
-    if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
         return False
     if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and is_left(item)):
         return False
@@ -257,9 +266,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if is_owned_otherwise(ground, item):
         return False
-    if not (_is_about(ground, item) if item.other else _is_theirs(ground, item)):
-        return False
-    return item.role != "T" or asked.wants == "date"
+    return _is_about(ground, item) if item.other else _is_theirs(ground, item)
 
 
 _HOUR = re.compile(r"\d[:.]\d\d|\d ?(?:am|pm|h\b)|o'clock|\bnoon|\bmidnight|^\d{1,2}$|\bhalf\b", re.I)

@@ -139,6 +139,7 @@ _HINTS = {
 }
 """What a text of plain letters must hold somewhere for a pattern to match; looking for it costs a tenth."""
 _STANDING = next(pattern for bit, pattern in _FLAGS if bit == INSTRUCTS)
+_STANDING_BEGINS = tuple(hint.split()[0] for hint in _HINTS[INSTRUCTS])
 _BLANKS = re.compile(r"\s{3,}")
 _INNER_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
 
@@ -162,13 +163,17 @@ def describe(text: str, speaker: str = "", said_at: int | None = None, caption: 
 
 def is_standing(text: str) -> bool:
     """Whether a text gives an instruction that is to hold from then on."""
-    head = _scanned(text)
-    return _may_match(INSTRUCTS, _plain(head)) and bool(_STANDING.search(head))
+    if text.isascii() and not any(map(text.lower().__contains__, _STANDING_BEGINS)):
+        return False
+    return bool(_STANDING.search(_scanned(text)))
 
 
 def _scanned(text: str) -> str:
     """What the patterns look at: a long blank is one, because they would try every part of it."""
-    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text[:LONGEST_SCAN])
+    head = text[:LONGEST_SCAN]
+    if "   " not in head and head.isprintable():  # no blank but single spaces, as in most texts
+        return head
+    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", head)
 
 
 def _marked(sentences: Sequence[str], told: Sequence[list[str]]) -> list[str]:

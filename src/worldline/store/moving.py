@@ -15,8 +15,9 @@ from msgspec import Struct
 from worldline.errors import Refused, StoreError
 from worldline.hashing import GENESIS
 from worldline.ports import Store, Tenant
+from worldline.store import halves
 from worldline.store.held import CLAIM
-from worldline.store.schema import TABLES, columns_of, key_of, quoted
+from worldline.store.schema import TABLES, VECTORS, columns_of, key_of, quoted
 from worldline.store.verify import verify
 
 BATCH = 2000
@@ -82,7 +83,8 @@ def _carry(source: Store, target: Store, tenant: Tenant, progress: Progress) -> 
         target.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": number})
         at = columns_of(table).index("tenant")
         for rows in _batches(source, table, tenant.id):
-            target.put(table, [(*row[:at], number, *row[at + 1 :]) for row in rows], columns_of(table))
+            carried = [(*row[:at], number, *row[at + 1 :]) for row in rows]
+            target.put(table, _as_kept(target, table, carried), columns_of(table))
             done += len(rows)
             progress(f"{tenant.name}: {table}", done)
     columns = [column for column in columns_of("tenants") if column not in ("tenant", "name")]
@@ -94,6 +96,14 @@ def _carry(source: Store, target: Store, tenant: Tenant, progress: Progress) -> 
         {"t": number, **dict(zip(columns, values, strict=True))},
     )
     return done
+
+
+def _as_kept(target: Store, table: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The same rows, their vectors as the target keeps them."""
+    if table not in VECTORS:
+        return rows
+    kept = halves.packed if target.packs else halves.plain
+    return [(*rest, kept(bytes(vector))) for *rest, vector in rows]
 
 
 def _batches(source: Store, table: str, number: int) -> Iterator[list[tuple[Any, ...]]]:

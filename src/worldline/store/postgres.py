@@ -218,6 +218,8 @@ class PostgresStore(Held):
     """A store in the schema `worldline` of one database."""
 
     in_memory = False
+    packs = False
+    """The server reads the numbers of a vector itself."""
     _copies = False
     """Whether this user may COPY into tables with row-level security."""
     _spread = False
@@ -587,8 +589,8 @@ def make(connection: _Connection) -> None:
 
 
 def upgrade(connection: _Connection) -> None:
-    """Brings the tables of formats 4 and 5 to this one, by whoever comes first."""
-    older = "SELECT value FROM meta WHERE key = 'format' AND value IN ('4', '5')"
+    """Brings the tables of formats 4 to 6 to this one, by whoever comes first; the last two changed files alone."""
+    older = "SELECT value FROM meta WHERE key = 'format' AND value IN ('4', '5', '6')"
     if not connection.execute(older).fetchall():
         return
     with connection.transaction():
@@ -599,7 +601,7 @@ def upgrade(connection: _Connection) -> None:
                 for statement in NARROWER:
                     connection.execute(cast(Any, statement))
                 connection.execute("ALTER TABLE blocks FORCE ROW LEVEL SECURITY")
-            connection.execute("UPDATE meta SET value = '6' WHERE key = 'format'")
+            connection.execute("UPDATE meta SET value = '7' WHERE key = 'format'")
 
 
 def stored_format(url: str) -> int | None:

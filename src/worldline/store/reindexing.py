@@ -7,6 +7,7 @@ embedding makes them again.
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +18,9 @@ import msgspec
 from worldline.clock import Interval
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
-from worldline.rules.describe import described_draft, role_in
-from worldline.store import cold, erasing, nights, words
+from worldline.rules.describe import APART, INSTRUCTS, Described, described_draft, role_in
+from worldline.rules.kinds import STANDING
+from worldline.store import cold, erasing, halves, nights, words
 from worldline.store.indexing import (
     UNDESCRIBED,
     has_its_seal,
@@ -27,17 +29,18 @@ from worldline.store.indexing import (
     sizes,
     words_of,
 )
-from worldline.store.schema import COLUMNS, KEYED, WORDS_PER_NODE, block_key
+from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
 from worldline.store.vectorising import embedder_of
 from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
 from worldline.store.waiting import length_of
-from worldline.text import fold
+from worldline.text import PASSAGE, fold
 
 Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")
 _AT_ONCE = 2000
 """Vectors that are looked at together."""
+_DECODER = msgspec.msgpack.Decoder(Described)
 
 
 class IndexedText(NamedTuple):
@@ -104,32 +107,53 @@ class Derived:
     """What texts should have been made into, gathered in one look at all of them."""
 
     def __init__(self, query: Query, tenant: int, language: str) -> None:
-        self._query, self._tenant = query, tenant
+        self._query, self._tenant, self._language = query, tenant, language
         self._placed = _placed(query, tenant)
         self._lost, self._wrong = 0, dict[str, Fault]()
         self._words: list[Fault] | None = None
         self.indexed: list[tuple[int, str, str, str]] = []
         whose = owners(query, tenant)
         for text in texts(query, tenant):
+            told = self._look(text)
             if not is_silent(text.draft.type, text.draft.made):
                 owner = whose.get(text.node, f"t{tenant}")
-                self.indexed += words_of(text.node, text.draft, owner, language)
-            self._look(text)
+                self.indexed += told_words(text, told, owner, language) or words_of(
+                    text.node, text.draft, owner, language
+                )
 
-    def _look(self, text: IndexedText) -> None:
-        """Compares its description and place; of each table the first that is wrong is told."""
+    def _look(self, text: IndexedText) -> bytes | None:
+        """Compares its description and place, of each table until one is wrong; the description, if it is sealed."""
         held = self._placed.pop(text.node, None)
         if held is None:
             if text.draft.type == "Turn":
                 self._lost = self._lost or text.node
-        elif held[0] not in self._wrong and (what := _mistaken(text, held)):
+            return None
+        described = bytes(held[-1])
+        is_sealed = has_its_seal(text.draft, described)
+        if held[0] not in self._wrong and (what := _mistaken(text, held, is_sealed)):
             self._wrong[held[0]] = Fault(f"description of node row {text.node}", what)
+        return described if is_sealed else None
 
     def wrong_words(self) -> list[Fault]:
-        """What of the words index is not what the texts say; compared once."""
+        """What of the words index is not what the texts say; where anything is, the texts are cut anew to tell."""
         if self._words is None:
             self._words = list(_wrong_words(self._query, self._tenant, self.indexed))
+            if self._words:
+                self.indexed = self._cut_anew()
+                self._words = list(_wrong_words(self._query, self._tenant, self.indexed))
         return self._words
+
+    def _cut_anew(self) -> list[tuple[int, str, str, str]]:
+        """The words of all texts as they are cut today, whatever was kept of them."""
+        whose = owners(self._query, self._tenant)
+        return [
+            row
+            for text in texts(self._query, self._tenant)
+            if not is_silent(text.draft.type, text.draft.made)
+            for row in words_of(
+                text.node, text.draft, whose.get(text.node, f"t{self._tenant}"), self._language
+            )
+        ]
 
     def others(self) -> Iterator[Fault]:
         """What of descriptions, places and vectors is not; each kind once."""
@@ -141,6 +165,33 @@ class Derived:
         yield from self._wrong.values()
         yield from _wrong_seats(self._query, self._tenant)
         yield from _wrong_vectors(self._query, self._tenant, {row[0] for row in self.indexed})
+
+
+_MARKED = re.compile(r" [.()]")
+"""What a description has between the words of a text."""
+_CUT_OTHERWISE = re.compile(r"^\s|\d\.\d")
+"""Where the words of a text are not those of its sentences, as a number in which one seems to end, or begin late."""
+
+
+def told_words(
+    text: IndexedText, described: bytes | None, owner: str, language: str
+) -> list[tuple[int, str, str, str]]:
+    """The row of a text in the words index, of its own description, which spares cutting it into words again.
+
+    Nothing for whatever may be cut otherwise: what is long, is written in other letters, or has a caption.
+    """
+    draft = text.draft
+    if described is None or language != "english" or draft.type in APART or draft.metadata:
+        return []
+    if len(draft.content) > PASSAGE or not (draft.content.isascii() and draft.name.isascii()):
+        return []
+    if _CUT_OTHERWISE.search(draft.content):
+        return []
+    told = _DECODER.decode(described)
+    kinds = told.kinds.strip()
+    if told.flags & INSTRUCTS and draft.type == "Turn" and role_in(draft) != "assistant":
+        kinds = f"{kinds} {STANDING}".lstrip()
+    return [(text.node * WORDS_PER_NODE, owner, _MARKED.sub("", told.words).strip(), kinds)]
 
 
 def _wrong_words(query: Query, tenant: int, expected: list[tuple[int, str, str, str]]) -> Iterator[Fault]:
@@ -186,10 +237,10 @@ def _placed(query: Query, tenant: int) -> dict[int, Row]:
     }
 
 
-def _mistaken(text: IndexedText, held: Row) -> str:
+def _mistaken(text: IndexedText, held: Row, is_sealed: bool) -> str:
     """What is wrong with the description of a text; empty where nothing is."""
     _, session, position, *rest = held
-    if not _is_described(text, (*rest[:3], bytes(rest[3]))):
+    if not _is_described(text, (*rest[:3], bytes(rest[3])), is_sealed):
         return _NOT_ITS
     seat = (text.world or text.node) if text.draft.type == "Turn" else (text.draft.world or text.node)
     alone = text.draft.type != "Turn" or not text.world
@@ -224,9 +275,9 @@ def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
         last[session] = position
 
 
-def _is_described(text: IndexedText, held: tuple[Any, ...]) -> bool:
+def _is_described(text: IndexedText, held: tuple[Any, ...], is_sealed: bool) -> bool:
     """Whether a stored description is its text's: its checksum says so, or the text described anew."""
-    if has_its_seal(text.draft, held[3]):
+    if is_sealed:
         return held[:3] == _seen(text.draft)
     return held == (*_seen(text.draft), _packed(text.draft))
 
@@ -261,25 +312,26 @@ def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tu
 
     held = [
         (table, *row)
-        for table in ("embeddings", "cold_embeddings")
+        for table in VECTORS
         for row in query(
             f"SELECT id, passage, vector FROM {table} WHERE tenant = :t ORDER BY id", {"t": tenant}
         )
     ]
-    usual = Counter(len(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
-    if not usual or usual % 2:
+    usual = Counter(halves.width_of(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
+    if not usual:
         return [(table, row) for table, row, *_ in held]
+    nothing = bytes(2 * usual)
     bad = []
     for start in range(0, len(held), _AT_ONCE):
         some = held[start : start + _AT_ONCE]
-        joined = b"".join(vector if len(vector) == usual else bytes(usual) for *_, vector in some)
-        numbers = np.frombuffer(joined, np.float16).reshape(len(some), -1).astype(np.float64)
+        whole = [vector if halves.width_of(vector) == usual else nothing for *_, vector in some]
+        numbers = halves.unpacked(whole, usual).astype(np.float64)
         norms = np.einsum("ij,ij->i", numbers, numbers)
         fine = (norms > 0.9) & (norms < 1.1)
         bad += [
             (table, row)
-            for (table, row, passage, _), whole in zip(some, fine.tolist(), strict=True)
-            if not whole or (rows is not None and passage not in rows)
+            for (table, row, passage, _), is_fine in zip(some, fine.tolist(), strict=True)
+            if not is_fine or (rows is not None and passage not in rows)
         ]
     return bad
 

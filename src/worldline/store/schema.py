@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-FORMAT = 6
+FORMAT = 7
 UNSWEPT = "unswept"
 """With a tenant's number behind it, what `meta` has where that tenant's deleted rows may still lie in pages."""
 APPLICATION_ID = 0x574C444E  # "WLDN" in the file's header
@@ -102,9 +102,12 @@ KEYED = {"events": "node", "facts": "node", "texts": "node"}
 
 CLOSABLE = ("beliefs", "edges", "proposals", "ontology", "marks")
 
+VECTORS = ("embeddings", "cold_embeddings")
+"""Tables of vectors, which stand in the last column (`halves`)."""
+
 UNNUMBERED = ("labels", "wordings", "blocks")
 """Tables without row numbers, in which a row may be there already."""
-_STAYS = frozenset((*UNNUMBERED, "embeddings", "cold_embeddings"))
+_STAYS = frozenset((*UNNUMBERED, *VECTORS))
 _GIVES_WAY = frozenset(("worlds",))
 
 

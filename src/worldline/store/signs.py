@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from worldline.store import halves
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -56,14 +57,14 @@ class Signs(Struct, frozen=True):
     planes: Planes
 
     @classmethod
-    def of(cls, passages: Rows, halves: NDArray[np.float16]) -> Signs:
+    def of(cls, passages: Rows, numbers: NDArray[np.float16]) -> Signs:
         """The signs of these vectors; those that hold what is no number are left out."""
         import numpy as np
 
-        bits, sound = np.ascontiguousarray(halves).view(np.int16), are_finite(halves)
+        bits, sound = np.ascontiguousarray(numbers).view(np.int16), are_finite(numbers)
         order = np.argsort(passages[sound], kind="stable")
         bits = bits[sound][order]
-        large = np.float16(_LARGE / halves.shape[1] ** 0.5).view(np.int16)
+        large = np.float16(_LARGE / numbers.shape[1] ** 0.5).view(np.int16)
         planes = np.concatenate([_packed(bits > 0), _packed((bits & 0x7FFF) > large)])
         return cls(passages[sound][order], planes)
 
@@ -95,12 +96,12 @@ class Signs(Struct, frozen=True):
         """In how many signs each row (of these) differs from the query."""
         import numpy as np
 
-        planes = self.planes if rows is None else self.planes[:, rows]
+        planes = self.planes[: len(query)] if rows is None else self.planes[: len(query), rows]
         found = np.empty(planes.shape[1], np.uint16)
         for start in range(0, len(found), _BLOCK):
             block = found[start : start + _BLOCK]
             block[:] = 0
-            for plane, word in zip(planes, query, strict=False):
+            for plane, word in zip(planes, query, strict=True):
                 block += np.bitwise_count(plane[start : start + _BLOCK] ^ word)
         return found
 
@@ -116,11 +117,11 @@ class Signs(Struct, frozen=True):
         return np.asarray(found / np.sqrt(small**2 * len(query) + (large**2 - small**2) * count))
 
 
-def are_finite(halves: NDArray[np.float16]) -> NDArray[np.bool_]:
+def are_finite(numbers: NDArray[np.float16]) -> NDArray[np.bool_]:
     """Of each vector whether all of it is numbers."""
     import numpy as np
 
-    return np.asarray(((np.ascontiguousarray(halves).view(np.int16) & 0x7FFF) < 0x7C00).all(axis=1))
+    return np.asarray(((np.ascontiguousarray(numbers).view(np.int16) & 0x7FFF) < 0x7C00).all(axis=1))
 
 
 def _sums(planes: Planes, query: Floats) -> Floats:
@@ -285,12 +286,11 @@ class Gathered:
         """Those of another width cannot be compared with anything."""
         import numpy as np
 
-        rows = [row for row in rows if len(row[1]) == 2 * self.width]
+        whole = halves.lengths(self.width)
+        rows = [row for row in rows if len(row[1]) in whole]
         if rows:
-            halves = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(
-                len(rows), self.width
-            )
-            yield Signs.of(np.array([row[0] for row in rows], np.int64), halves)
+            numbers = halves.unpacked([row[1] for row in rows], self.width)
+            yield Signs.of(np.array([row[0] for row in rows], np.int64), numbers)
 
     def believe(self, batches: Iterable[Sequence[Row]]) -> None:
         """(scope, node, number) of what was believed since."""

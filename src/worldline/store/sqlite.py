@@ -81,6 +81,8 @@ _PUT = {table: insertion(table, columns) for table, columns in COLUMNS.items()}
 class SqliteStore(Held):
     """A store in one file, or in memory for `:memory:`."""
 
+    packs = True
+
     def __init__(self, path: str | Path, config: Config) -> None:
         super().__init__(config)
         self.path = str(path)

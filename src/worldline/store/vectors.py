@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from worldline.errors import Conflict
 from worldline.ports import View
-from worldline.store import signs
+from worldline.store import halves, signs
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -278,10 +278,11 @@ class Few:
         """Passages with their vectors; those of another width cannot be compared with anything."""
         import numpy as np
 
-        rows = [row for row in rows if len(row[1]) == 2 * width]
+        whole = halves.lengths(width)
+        rows = [row for row in rows if len(row[1]) in whole]
         if not rows:
             return
-        block = np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), width)
+        block = halves.unpacked([row[1] for row in rows], width)
         sound = signs.are_finite(block)
         self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))
         self._order = None
