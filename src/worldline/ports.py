@@ -368,7 +368,9 @@ class View(Bindings, Protocol):
     def contents(self, nodes: Collection[int]) -> dict[int, str]:
         """The beginnings of those of these that are texts, where they may be seen."""
 
-    def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
+    def matching(
+        self, tokens: Sequence[str], limit: int, *, texts: bool = True, facts: bool = True
+    ) -> list[tuple[int, float]]:
         """(node, rank) of the texts, and of facts and names, that hold any of these words, best first."""
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:

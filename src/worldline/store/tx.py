@@ -163,10 +163,12 @@ class SqlTx(Indexing, Tx):
         bound: dict[str, Any] = {"valid": self.valid, "known": self.known, "scope": self.scope}
         return SqlView(self.store, self.tenant, **(bound | changes))
 
-    def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
+    def matching(
+        self, tokens: Sequence[str], limit: int, *, texts: bool = True, facts: bool = True
+    ) -> list[tuple[int, float]]:
         """As in the view, with the words that this changeset has gathered."""
         self.words()
-        return super().matching(tokens, limit, facts=facts)
+        return super().matching(tokens, limit, texts=texts, facts=facts)
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """As in the view, with the words that this changeset has gathered."""

@@ -469,7 +469,9 @@ class SqlView(View):
         )  # fmt: skip
         return bool(rows)
 
-    def matching(self, tokens: Sequence[str], limit: int, *, facts: bool = True) -> list[tuple[int, float]]:
+    def matching(
+        self, tokens: Sequence[str], limit: int, *, texts: bool = True, facts: bool = True
+    ) -> list[tuple[int, float]]:
         """(node, rank) of the texts, and of facts and names, that hold any of these words, best first.
 
         Time is not looked at. Where only texts are asked for, whoever reads them sees which may be seen: most of
@@ -478,7 +480,7 @@ class SqlView(View):
         if not tokens:
             return []
         owners = [words.owner_token(kind, value) for kind, value in self.owned.items()]
-        wanted = [*tokens, *(words.apart(token) for token in tokens if facts)]
+        wanted = [*(tokens if texts else ()), *(words.apart(token) for token in tokens if facts)]
         return words.search(self, words.any_of(wanted), limit, owners, None if facts else list)
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:

@@ -418,9 +418,9 @@ def _end(
 
 
 def sharing_words(view: View, said: Reading) -> list[int]:
-    """What shares words with a message which speaks of a change, or is of a kind that it says to be over."""
+    """The facts that share words with a message which speaks of a change, or are of a kind that it says to be over."""
     stems = [*said.cues.stems[:24], *such_things(said.cues, said.claims)]
-    return [node for node, _ in view.matching(stems, NEAR)]
+    return [node for node, _ in view.matching(stems, NEAR, texts=False)]
 
 
 Before = list[tuple[HeldValue, FactRow, str]]
@@ -469,7 +469,7 @@ def _statements(said: Reading) -> Iterator[tuple[Cues, Sequence[Claim]]]:
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
     """Bruno died: nobody has the dog any longer that was called so."""
-    nodes = [node for node, _ in tx.matching(sorted(named.subject)[:4], NEAR)]
+    nodes = [node for node, _ in tx.matching(sorted(named.subject)[:4], NEAR, texts=False)]
     for held, row, owner in _held_among(tx, nodes, place):
         if fold(held.object) == fold(named.name) and row.belief.valid.start < event.said_at:
             reason = f"{named.held.object} was it"
