@@ -187,12 +187,12 @@ def test_what_nothing_speaks_of_is_refused_by_its_own_name(question, missing):
 
 
 def test_the_size_of_the_store_changes_little():
-    """Ten thousand other texts make neither an answer nor a doubt."""
+    """Ten thousand other texts make neither an answer nor a doubt, though a lack tells more where there are few."""
     for question in ("Who is vegetarian?", "When is Nadia's birthday?"):
         small, large = verdict(question, *DINNER), verdict(question, *DINNER, crowd=10_000)
 
         assert small.enough == large.enough
-        assert small.sure == pytest.approx(large.sure, abs=0.1)
+        assert 0.0 <= large.sure - small.sure < 0.25
 
 
 def test_a_value_of_the_wanted_kind_has_to_be_there():
