@@ -334,3 +334,60 @@ def test_a_name_that_no_list_has_may_open_a_sentence(told):
         ("2026-03-02", "Hamish", "Xiomara doesn't eat pork btw."), ("2026-03-02", "Hamish", "Rent is due.")
     )
     assert not notes.recall("Who doesn't eat pork?").abstained
+
+
+WORKSHOP = (
+    ("2026-03-02", "Marit", "The spare fuses are in the green drawer."),
+    ("2026-03-02", "Marit", "The lathe costs 4,250, delivery is on 9 April."),
+    ("2026-03-03", "Marit", "Our studio has 64 square metres and a stove."),
+    ("2026-03-03", "Marit", "Locker 7: gouges and clamps. Locker 9: sandpaper, count 30."),
+    ("2026-03-04", "Marit", "My dog Fig is eleven."),
+    ("2026-03-04", "Marit", "My doctor is Dr. Okello."),
+    ("2026-03-05", "Marit", "Jonas, my partner, is afraid of moths."),
+    ("2026-03-05", "Marit", "I work at Ravnholt Timber."),
+    ("2026-03-06", "Marit", "The alarm code is QT-4471."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("How much does the lathe cost?", "4,250"),
+        ("How old is Fig?", "eleven"),
+        ("What is the alarm code?", "QT-4471"),
+        ("Who is my dentist?", None),
+        ("Where does Jonas work?", None),
+        ("What was the count in locker 7?", None),
+    ],
+)
+def test_a_value_may_have_neither_name_nor_unit(told, question, right):
+    """Figures, ages and codes answer; another calling, another one's work and another number do not."""
+    assert answer(told(*WORKSHOP), question) == right
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        ("What is Jonas scared of?", True),
+        ("Where are the spare fuses?", True),
+        ("How big is our studio?", True),
+        ("What is my name?", True),
+        ("Who is my electrician?", False),
+        ("What is Jonas's phone number?", False),
+        ("Where does Jonas live?", False),
+        ("How old is Jonas?", False),
+    ],
+)
+def test_what_is_told_is_believed_and_what_is_only_near_is_not(told, question, known):
+    """A value of the kind asked for has to stand where the question points, of the one it names."""
+    memory = told(*WORKSHOP, ("2026-03-06", "Marit", "My name is Marit."))
+    assert memory.recall(question, asked_at="2026-05-01" + NOON).abstained is not known
+
+
+def test_the_first_and_the_latest_value_are_no_other(told):
+    """Of two readings no older one answers for the latest."""
+    memory = told(
+        ("2026-03-02", "Otto", "The calf weighed 61.5 kg this morning."),
+        ("2026-03-20", "Otto", "The calf is at 70.2 kg on the scales today."),
+    )
+    assert answer(memory, "What was the latest weight of the calf?") != "61.5 kg"

@@ -74,6 +74,7 @@ def reply(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> Reply 
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
     if best.probability >= (SURE_OF_PAST if is_settled(asked) else SURE):
         wrong = _is_left_over(ground, items, best) or _is_farther(asked, items, best)
+        wrong = wrong or _is_another(asked.pick, best, ranked)
         sound = not wrong and any(is_sound(ground, item) for item in best.items)
         return replace(best, text=bare_count(asked, best.text)) if sound else None
     values = {key_of(item.value) for item in things}
@@ -100,6 +101,13 @@ def _is_farther(asked: Question, items: Sequence[Item], best: Reply) -> bool:
     rivals = [i for i in beside if not (i.at < end and told.at < i.at + len(i.value)) and not is_left(i)]
     near = nearness(asked, told) + NEARER
     return any(i.kind in FITS[asked.wants] and nearness(asked, i) > near for i in rivals)
+
+
+def _is_another(pick: str, best: Reply, ranked: Sequence[Reply]) -> bool:
+    """Whether the first or the latest is asked for, and another value of this kind was said earlier or later."""
+    told = best.items[0]
+    said = [r.items[0].said_at for r in ranked if r.items[0].kind == told.kind]
+    return told.said_at != {"first": min(said), "last": max(said)}.get(pick, told.said_at)
 
 
 def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:

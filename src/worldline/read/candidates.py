@@ -40,11 +40,13 @@ _PER = (
 )
 _MONEY = re.compile(
     r"(?:[$€£¥]\s?\d[\d,.]*\d?(?:\s?(?:k|m|bn|million|billion|thousand)\b)?"
-    rf"|\b{_NUM}(?:\s?(?:k|million|billion|thousand|hundred))?\s?{_CURRENCY}\b|\b\d[\d,.]*\s?[€£$]){_PER}",
+    rf"|\b{_NUM}(?:\s?(?:k|million|billion|thousand|hundred))?\s?{_CURRENCY}\b|\b\d[\d,.]*\s?[€£$]){_PER}"
+    r"|(?<![\d.,])\d[\d,.]*\d (?:an?|per) (?:month|week|year|day|hour|night|person|seat|head|session|kilo|kg)\b",
     re.I,
 )
 _CLOCK = re.compile(
     r"\b(?:\d{1,2}[:.]\d\d(?:\s?[ap]\.?m\.?)?|\d{1,2}\s?(?:[ap]\.?m\.?|o'clock)"
+    rf"|(?:{_TO_TWELVE}|\d{{1,2}}) (?:in the (?:morning|afternoon|evening)|at night)"
     rf"|(?:half|quarter) (?:past |to )?(?:{_TO_TWELVE})|(?<=at )(?:{_TO_TWELVE}|\d{{1,2}})(?! \w+s\b)"
     r"|noon|midnight)(?!\w)",
     re.I,
@@ -68,19 +70,20 @@ _ONE_DAY = re.compile(rf"\b(?:{_WEEK})days?\b", re.I)
 _MOVED = re.compile(r"\b(?:mov|shift|switch|chang|reschedul|push)\w*\b[^.!?]*\bfrom\s+$", re.I)
 """What is moved from Tuesday to Friday does not last from the one to the other."""
 _UNIT = (
-    r"(?:mg|kg|g|kilos?|grams?|km|k|m|cm|mm|ml|l|litres?|liters?|miles?|metres?|meters?|feet|foot|inches|tons?"
+    r"(?:(?:square |sq\.? ?)?(?:kilo|centi)?met(?:re|er)s?|m²|mg|kg|g|kilos?|grams?|km|k|m|cm|mm|ml|l|litres?|liters?"
+    r"|miles?|feet|foot|inches|tons?"
     r"|percent|%|degrees|°c?|gb|mb|tb|kw|kwh|stone|lbs?|ms)"
 )
 _BEGINS_WITH_NUMBER = re.compile(rf"{_NUM}\b", re.I)
 _AMOUNT = re.compile(rf"\b{_NUM}\s?{_UNIT}(?![a-z])", re.I)
 _COUNT = re.compile(
-    rf"(?<![\w.,:/#-]){_NUM}(?![\w:/]|[.,]\d)"
+    rf"(?<![\w.,:/#-]){_NUM}(?![\w:/]|[.,]\d|\s?[°%])"
     r"(?:\s+((?:[a-z][a-z-]*\s+){0,2}?[a-z][a-z-]*s\b|people|children|men|women|staff))?",
     re.I,
 )
 _AGE = re.compile(
-    rf"\b({_NUM})(?:[- ]years?[- ]old|\s+years of age)\b|\b(?:is|am|'m|turned|turning|turns|aged|,)\s+"
-    r"(\d{1,2})(?=[,.;!]|$| (?:now|today|and|next|in|this))",
+    rf"\b({_NUM})(?:[- ]years?[- ]old|\s+years of age)\b|(?:\b(?:is|am|turned|turning|turns|aged)|['’]m|,)\s+"
+    rf"({_NUM})(?=[,.;!]|$| (?:now|today|and|next|in|this)\b)",
     re.I,
 )
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -94,6 +97,24 @@ _CONTACT = re.compile(
     r"\b[\w.+-]+@[\w-]+\.[\w.]+\b|\b(?:https?://)?[\w-]+(?:\.[\w-]+)+\.[a-z]{2,}\b|\b[\w-]+\.example\b"
     r"|(?<![\w-])\+?\d[\d ()-]{6,}\d\b"
 )
+_CODE = re.compile(
+    r"(?<![\w.,:-])(?:[A-Z]{1,5}[ -]?)?\d[\dA-Z]*(?:[ -][\dA-Z]*\d[\dA-Z]*| [A-Z]{2,4}\b)*(?![\w:%]|[.,]\d)"
+)
+_SPOT = re.compile(
+    r"\b(?:in|at|on|under|behind|beside|inside|outside|near|above|below|beneath|between|into|from|next to|opposite)"
+    r" ((?:the|my|our|his|her|their|an?) [a-z][\w’'-]*"
+    r"(?: (?!(?:and|but|in|at|on|for|to|so|with|from|by)\b)[\w’'-]+){0,2})"
+)
+"""Where something is that has no name: "in the red tin"."""
+_FIGURE = re.compile(
+    r"(?<![\w.,:/#$€£-])(?:\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{3,})(?: (?:thousand|million|billion))?(?![\w:%/]|[.,]\d)"
+)
+"""A number that counts nothing: a price without its currency, what a meter shows."""
+_PART = re.compile(
+    r"\b(?:(?:in the|each|every) )?(?:(?:early|late|mid) )?(?:morning|afternoon|evening)s?\b|\bat night\b",
+    re.I,
+)
+"""A part of the day."""
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ]"
 _NAME = re.compile(
     r"(?<![\w'’&])(?:(?:Mr|Mrs|Ms|Dr|Prof|Frau|Herr|Señor|Señora|St|Mt)\.? )?"
@@ -338,16 +359,23 @@ def _values(
                 if kind == "weekday" and _MOVED.search(sentence[: found.start()]):
                     yield from ((day.group(), kind, day.start()) for day in _ONE_DAY.finditer(sentence))
                 else:
-                    yield found.group().strip(" ,."), kind, found.start()
+                    part = found.lastindex or 0
+                    yield found.group(part).strip(" ,."), kind, found.start(part)
     if "count" in kinds:
         yield from _counts(sentence)
+    if "figure" in kinds:
+        taken = [m.span() for pattern in (_MONEY, _AMOUNT, _DAY) for m in pattern.finditer(sentence)]
+        yield from (
+            (m.group(), "figure", m.start()) for m in _FIGURE.finditer(sentence) if _is_free(m, taken)
+        )
     if kinds & {"name", "place"}:
         yield from _names(sentence)
 
 
 _TYPED = {
     "money": _MONEY, "clock": _CLOCK, "duration": _DURATION, "frequency": _OFTEN, "weekday": _WEEKDAY,
-    "amount": _AMOUNT, "contact": _CONTACT, "quoted": _QUOTED, "age": _AGE,
+    "amount": _AMOUNT, "contact": _CONTACT, "quoted": _QUOTED, "age": _AGE, "code": _CODE, "spot": _SPOT,
+    "part": _PART,
 }  # fmt: skip
 
 
@@ -369,12 +397,12 @@ def _counts(sentence: str) -> Iterator[tuple[str, str, int]]:
     for found in _COUNT.finditer(sentence):
         value = found.group().strip(" ,.")
         named = re.search(r"[A-Z]\w* $", sentence[: found.start()]) and found.start() > 8
-        if (
-            not re.match(r"one(?: of\b|$)", value, re.I)
-            and not named
-            and not any(a < found.end() and found.start() < b for a, b in taken)
-        ):
+        if not re.match(r"one(?: of\b|$)", value, re.I) and not named and _is_free(found, taken):
             yield value, "count", found.start()
+
+
+def _is_free(found: re.Match[str], taken: Sequence[tuple[int, int]]) -> bool:
+    return not any(begin < found.end() and found.start() < end for begin, end in taken)
 
 
 def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
@@ -445,7 +473,7 @@ _COMMON = frozenset(
 
 _TAIL = re.compile(
     r"^[^\w\n.,;!?]{0,3}\s*(?:(?:is|was|are|were|'s|’s|be|will be)\s+)?"
-    r"(?:(?:called|named|at|to|on|for|in|as|from|with|about|by|of)\s+)?"
+    r"(?:(?:called|named|(?P<place>at|to|on|in|from)|for|as|with|about|by|of)\s+)?"
     r"(?:(?:a|an|the|my|our|his|her|their|its|some|both)\s+)?(?P<value>[^\s.,;!?:()][^.,;!?:()\n]{0,60})",
     re.I,
 )
@@ -475,7 +503,7 @@ def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[Item]
                 ):
                     yield Item(
                         value,
-                        _kind_of_text(value),
+                        "place" if tail and tail["place"] and value[:1].isupper() else _kind_of_text(value),
                         "",
                         sentence,
                         turn.key,
@@ -485,6 +513,22 @@ def behind(turns: Sequence[SaidTurn], anchors: frozenset[str]) -> Iterator[Item]
                         at=found.end(),
                         start=turn.said_at,
                     )
+
+
+def phrases(turns: Sequence[SaidTurn]) -> Iterator[Item]:
+    """What stands between the small words of a sentence: something is said there, though nothing tells of what kind."""
+    for turn in turns:
+        for sentence, _, asks in turn.sentences:
+            for found in () if asks else _PHRASE.finditer(sentence):
+                run = [w for w in _WORD.finditer(found.group()) if w.group().lower() not in stop()]
+                for word in run:
+                    yield Item(
+                        word.group(), "phrase", "", sentence, turn.key, turn.said_at, turn.speaker,
+                        at=found.start() + word.start(), start=turn.said_at,
+                    )  # fmt: skip
+
+
+_PHRASE = re.compile(r"[^.,;:!?()]+")
 
 
 def _kind_of_text(value: str) -> str:

@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.model import Believed, Hit
 from worldline.ports import View
 from worldline.read.answers import Reply, reply
-from worldline.read.candidates import LONGEST, Item, SaidTurn, behind, of_facts, of_turns
+from worldline.read.candidates import LONGEST, Item, SaidTurn, behind, of_facts, of_turns, phrases
 from worldline.read.cues import Asked
 from worldline.read.facts import ViewGraph
 from worldline.read.question import read_question as read_names
@@ -157,6 +157,10 @@ def _walked(
     talked = ground if ground is not None and any(ground.speakers.values()) else None
     if talked and any(item.fact in facts and overtaken(talked, item) for item in items):
         return None
+    if talked and any(
+        hop.inverse and set(words(hop.phrase)).isdisjoint(words(asked.text)) for hop in chain.hops[:-1]
+    ):
+        return None  # where Sven works is not where she works whose partner he is
     steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
     how = f" ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"
     return Told(chain.name, tuple(graph.ids[int(hop.fact)] for hop in chain.hops), how)
@@ -195,6 +199,8 @@ def gathered(
     now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
+    if question.wants == "thing":
+        items += phrases(turns)
     ground = Ground(
         question, whom, {turn.key: at for at, turn in enumerate(turns)}, {turn.key: turn.text for turn in turns},
         {turn.key: turn.said_at for turn in turns if turn.changes},

@@ -27,28 +27,31 @@ from worldline.read.bearing import (
     up_to,
 )
 from worldline.read.candidates import Item
+from worldline.read.kindred import is_everyday, meeting
+from worldline.read.meeting import SLIP, is_slip
 from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
 from worldline.reading.families import families
-from worldline.reading.questions import Question
-from worldline.rules.kinds import asked_kinds, of_kind, tags_of, told
+from worldline.reading.questions import PLACE_NOUNS, Question
+from worldline.rules.kinds import KIND, asked_kinds, of_kind, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 
 FITS: Mapping[str, Mapping[str, float]] = {
     "name": {"name": 1.0, "place": 0.3, "quoted": 0.6, "thing": 0.4},
-    "place": {"place": 1.0, "name": 0.6, "thing": 0.5, "contact": 0.4},
-    "date": {"date": 1.0, "weekday": 0.5, "clock": 0.4},
-    "clock": {"clock": 1.0, "date": 0.3},
+    "place": {"place": 1.0, "name": 0.6, "thing": 0.5, "contact": 0.4, "spot": 0.8},
+    "date": {"date": 1.0, "weekday": 0.5, "clock": 0.4, "part": 0.6},
+    "clock": {"clock": 1.0, "date": 0.3, "part": 0.6},
     "weekday": {"weekday": 1.0, "date": 0.3},
     "duration": {"duration": 1.0},
-    "money": {"money": 1.0, "count": 0.4},
-    "amount": {"money": 0.9, "amount": 1.0, "count": 0.4},
+    "money": {"money": 1.0, "count": 0.4, "figure": 0.7},
+    "amount": {"money": 0.9, "amount": 1.0, "count": 0.4, "figure": 0.7},
     "count": {"count": 1.0},
     "age": {"age": 1.0, "count": 0.5, "duration": 0.6},
     "frequency": {"frequency": 1.0, "weekday": 0.4},
     "distance": {"amount": 1.0, "duration": 0.4},
+    "code": {"code": 1.0, "contact": 1.0, "count": 0.4, "name": 0.3, "thing": 0.5},
     "thing": {
         "thing": 1.0,
         "name": 0.9,
@@ -58,12 +61,13 @@ FITS: Mapping[str, Mapping[str, float]] = {
         "amount": 0.5,
         "count": 0.4,
         "money": 0.3,
+        "phrase": 0.9,
     },
 }
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
 _NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
-DETAILS = _NUMBERS | {"name", "thing", "place"}
+DETAILS = _NUMBERS | {"name", "thing", "place", "code"}
 """What may well be left untold by what speaks of it."""
 SPANS: Mapping[str, frozenset[str]] = {
     wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
@@ -127,7 +131,11 @@ def measured(
     gone = _gone(items, ground.question.mode) if ground.question.mode != "former" else frozenset()
     gone |= _former(items) if ground.question.mode == "now" else frozenset()
     still = _still(items) if ground.question.mode == "former" else frozenset()
-    kept = [item for item in able if key_of(item.value) not in still and not _has_gone(item, gone)]
+    kept = [
+        item
+        for item in able
+        if item.kind != "phrase" and key_of(item.value) not in still and not _has_gone(item, gone)
+    ]
     field = _field(kept)
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
     for item in kept:
@@ -152,8 +160,10 @@ def reach(ground: Ground, able: Sequence[Item]) -> float:
 
 _CALLS = frozenset({"thing", "name", "place"})
 """What these want is told by the noun alone: "which bank", "the name of her aunt"."""
-OTHER = 0.2
-"""What is left where the value is nothing of what the question calls it."""
+OTHER, IDLE = 0.2, 0.6
+"""What is left where the value is nothing of what the question calls it; more where that says little: "which way"."""
+NO_NAME, NOT_THIS_ONE = 0.3, 0.3
+"""What is left of an everyday word where a name is asked for, and of what is told of another number than "hive 5"."""
 
 
 def _reach(ground: Ground, item: Item, best: float) -> float:
@@ -162,10 +172,37 @@ def _reach(ground: Ground, item: Item, best: float) -> float:
     suits = FITS[asked.wants][item.kind] ** 2
     if suits <= best:
         return 0.0
-    called = bool(asked.noun) and asked.wants in _CALLS
-    noun = OTHER + (1 - OTHER) * _noun(asked, item, _own(item)) if called else 1.0
-    borne = bears(ground, item) if suits * noun > best else 0.0
-    return suits * noun * _covered(ground, item, widely=True) * borne if suits * noun * borne > best else 0.0
+    near = suits * _is_called_so(asked, item)
+    borne = bears(ground, item) if near > best else 0.0
+    return near * _covered(ground, item, widely=True) * borne if near * borne > best else 0.0
+
+
+def _is_called_so(asked: Question, item: Item) -> float:
+    """How far a value is what the question calls it."""
+    noun = 1.0
+    typed = asked.wants in _CALLS and asked.noun not in ("", "name")
+    if typed and _widely(stem(asked.noun), _own(item)) != SLIP:
+        left = IDLE if asked.noun in listed_words("idle_nouns.txt") else OTHER
+        noun = left + (1 - left) * _noun(asked, item, _own(item))
+    if asked.wants == "name" and not _is_named(item):
+        noun *= NO_NAME
+    return noun * NOT_THIS_ONE if _is_of_another_number(asked, item) else noun
+
+
+def _is_named(item: Item) -> bool:
+    """Whether a value may be a name: not only a word that begins a sentence, as in "Exams are over"."""
+    first = item.value.split()[0]
+    begins = item.sentence.lstrip().startswith(first) and item.kind == "name"
+    return not begins or _is_somebody(item.value) or len(first) < 3 or not is_everyday(first.lower())
+
+
+def _is_of_another_number(asked: Question, item: Item) -> bool:
+    """Whether the sentence says nothing of the one that a number tells: "hive 5", "release 4.3"."""
+    meant = [word for word in asked.words if word[0].isdigit()] if _DIGIT.search(asked.text) else []
+    return not _stems(f"{item.other} {item.sentence}").issuperset(meant)
+
+
+_DIGIT = re.compile(r"\d")
 
 
 def is_settled(asked: Question) -> bool:
@@ -173,6 +210,8 @@ def is_settled(asked: Question) -> bool:
     return asked.mode != "now" and asked.wants in _NUMBERS | _DATES
 
 
+MET = 0.5
+"""A word of the question is met from here on."""
 LEAST = 0.3
 """What meets less of the question than this is no candidate, unless its family is asked for."""
 
@@ -239,9 +278,9 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     if item.role == "T" and asked.wants != "date":
         return False
     own = [w for w in words(item.value) if w not in stop()]
-    if not own or (all(w in inside for w in own) and item.kind in ("name", "place", "thing")):
+    if not own or (all(w in inside for w in own) and item.kind in _INSIDE):
         return False
-    if fold(item.value) in ground.about.me or (fold(item.value) in ground.about.names):
+    if fold(item.value) in ground.about.me | ground.about.names and not _asks_for_own_name(asked):
         return False
     if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and is_left(item)):
         return False
@@ -251,22 +290,44 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
         return False
-    if asked.wants == "thing" and item.kind == "name" and _is_somebody(item.value):
+    if asked.wants in ("thing", "place") and item.kind == "name" and _is_somebody(item.value):
+        return False
+    if asked.wants == "code" and item.kind != "contact" and not any(c.isdigit() for c in item.value):
         return False
     if asked.apart and not _was_before(asked, item) and names_in(item.sentence) & _apart(asked):
         return False
     if (
         item.kind == "count"
         and asked.noun
-        and any(w.rstrip("s") in _TIMES for w in own)
+        and any(w in _TIME_STEMS for w in own)
         and asked.noun not in _TIMES
     ):
         return False
     if asked.wants == "duration" and asked.noun in _TIMES and asked.noun not in item.value.lower():
         return False
-    if is_owned_otherwise(ground, item):
+    if is_owned_otherwise(ground, item) or _is_of_another_calling(ground, item):
+        return False
+    if asked.mode == "now" and item.kind in ("code", "figure", "spot") and _ONCE.search(clause(item)):
         return False
     return _is_about(ground, item) if item.other else _is_theirs(ground, item)
+
+
+def _is_of_another_calling(ground: Ground, item: Item) -> bool:
+    """Whether the dentist is asked for and somebody is told of who is none: my doctor is not my dentist."""
+    noun = ground.question.noun
+    if ground.question.wh == "which" or noun not in listed_words("professions.txt"):
+        return False
+    told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), _own(item), ()) > KIND
+    return item.kind == "thing" or not told
+
+
+_ONCE = re.compile(r"\b(?:was|were|used to|until|till|formerly|previously)\b", re.I)
+_INSIDE = frozenset({"name", "place", "thing", "phrase", "spot"})
+"""What is in the question itself is never the answer, but for numbers."""
+
+
+def _asks_for_own_name(asked: Question) -> bool:
+    return asked.mine and asked.noun == "name" and not asked.words
 
 
 _HOUR = re.compile(r"\d[:.]\d\d|\d ?(?:am|pm|h\b)|o'clock|\bnoon|\bmidnight|^\d{1,2}$|\bhalf\b", re.I)
@@ -288,6 +349,8 @@ def _is_of_the_kind(asked: Question, item: Item, own: Sequence[str]) -> bool:
         return False
     if wants == "age" and item.kind == "count" and len(own) > 1:
         return False
+    if wants == "age" and item.kind == "duration" and "year" not in value:
+        return False
     if item.kind == "count" and not item.fact and _OF_A_DATE.match(item.sentence[item.at + len(value) :]):
         return False
     if asked.noun in _MEASURED and not any(c.isdigit() for c in value) and len(value) > 3:
@@ -308,6 +371,7 @@ def _was_before(asked: Question, item: Item) -> bool:
 
 _CALLED = re.compile(r"\b(?:called|named|name|names)\b", re.I)
 _TIMES = frozenset("second minute hour day week month year".split())
+_TIME_STEMS = frozenset(words(" ".join(_TIMES)))
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|we['’]\w+|our|ours|us)\b", re.I)
 
 
@@ -404,13 +468,15 @@ def _own(item: Item) -> frozenset[str]:
 def is_sound(ground: Ground, item: Item) -> bool:
     """Whether a reader could give this answer: it is told of those who are asked about, where the question points."""
     asked = ground.question
-    if is_strangers(ground, item) or not is_told_of(ground, item):
+    if is_strangers(ground, item) or not is_told_of(ground, item) or _is_of_another_number(asked, item):
         return False
     if asked.wants == "name" and item.kind == "place" and not item.fact:
         return False
     if any(name & names_in(item.value) for name in others_asked(ground)):
         return False  # the Sandpiper demo is not in Sandpiper Travel
     if asked.wh in ("who", "whom", "whose") and not _may_be_somebody(item):
+        return False
+    if item.kind == "spot" and min(_met(ground, asked.words, _stems(clause(item)), ()), default=0.0) < MET:
         return False
     if (
         asked.wants == "name"
@@ -464,7 +530,7 @@ def _is_counted_so(ground: Ground, item: Item) -> bool:
     if asked.wants == "count":
         more = [w for w in words(item.value)[1:] if w in _ADDED and w not in asked.words]
         return not more and all(
-            m >= 0.5 for m in _met(ground, asked.words, _stems(item.sentence) | _own(item), ())
+            m >= MET for m in _met(ground, asked.words, _stems(item.sentence) | _own(item), ())
         )
     return bool(item.fact) or item.kind != "count"
 
@@ -494,15 +560,15 @@ def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     own, explained = _own(item), ask.explains if ask is not None else frozenset()
     met = _met(ground, ground.question.words, own, explained)
     if widely:
-        met = [max(m, _told(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
+        met = [max(m, _widely(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
     return sum(met) / len(met) if met else 0.5
 
 
 @lru_cache(maxsize=2_000)
-def _told(word: str, said: frozenset[str]) -> float:
-    """How far a sentence may tell of what is asked for in other words; too little to answer by."""
-    kin = told(word)
-    return max((kin[other] for other in kin.keys() & said), default=0.0)
+def _widely(word: str, said: frozenset[str]) -> float:
+    """How far a sentence may tell of what is asked for in other words, or with a slip; too little to answer by."""
+    slips = len(word) > 4 and not is_everyday(word) and any(is_slip(word, other) for other in said)
+    return max([SLIP * slips, *meeting(word, set(said)).values()])
 
 
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
@@ -686,15 +752,24 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
         return 0.0
     own = _stems(item.value)
     noun = stem(asked.noun)
-    if noun in own or _nearest(noun, own) >= 0.8:
+    if noun in own or _nearest(noun, own) >= 0.8 or noun in words(_next_word(item)):
         return 1.0
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):
         return 1.0
-    kinds = asked_kinds(noun)
-    if kinds and not set(tags_of(own)).isdisjoint(kinds):
+    if asked.noun in PLACE_NOUNS and item.kind in ("place", "spot"):
+        return 1.0
+    kinds, answers = asked_kinds(noun), told(noun)
+    if not set(tags_of(own)).isdisjoint(kinds) or any(answers.get(word) == KIND for word in own):
         return 0.8
+    if item.role == "B" and noun not in said and not any(is_everyday(word) for word in own):
+        return 0.6  # it stands right behind the verb that asks, and no table knows what it is
     return 0.4 if noun in said else 0.0
+
+
+def _next_word(item: Item) -> str:
+    """The word right behind a value: "the Willow room"."""
+    return item.sentence[item.at + len(item.value) :].lstrip().partition(" ")[0]
 
 
 def _gap(asked: Question, item: Item) -> float:

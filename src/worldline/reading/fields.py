@@ -73,11 +73,15 @@ class Field(Struct, frozen=True):
         return found or [self]
 
 
+_SPEAKS = re.compile(r"(?:I|We|You|He|She|It|They|My|Our|This|That|There)\b", re.I)
+"""Who speaks in sentences makes no record: "I'm Greta, 43, and I paint"."""
+
+
 def fields(text: str) -> tuple[str, list[Field]]:
     """The heading and the fields of a record; none where the text is no record."""
     found: list[Field] = []
     heading = ""
-    if person := _PERSON.match(text):
+    if (person := _PERSON.match(text)) and not _SPEAKS.match(text):
         value = _SENTENCE_END.split(person["rest"], 1)[0].rstrip(".")
         begin = person.start("rest")
         return "", [Field(person["name"], value, person.start("name"), begin + len(value))]

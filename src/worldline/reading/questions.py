@@ -313,13 +313,15 @@ class _QuestionReader:
             r"\b(?:birth ?date|date of|(?:what|which) (?:date|day|month|year))\b", self.text, re.I
         ):
             return "date"
+        if noun in words("codes.txt") or re.search(r"\be-?mail address\b", self.text, re.I):
+            return "code"
         if noun in MONEY_NOUNS or re.search(
-            r"\bwhat (?:does|do|did) .{1,60}\b(?:cost|charge|pay|earn)\b", self.text, re.I
+            r"\bwhat (?:does|do|did) .{1,60}\b(?:cost|charge|pay|earn|quote|owe)\b", self.text, re.I
         ):
             return "money"
         if noun in PLACE_NOUNS:
             return "place"
-        if re.search(r"\b(?:name of|names of|called|named)\b", self.text) or noun == "name":
+        if re.search(r"\b(?:name of|names of|called|named)\b", self.text) or noun in ("name", "surname"):
             return "name"
         if noun in words("person_roles.txt") and noun not in ("team",):
             return "name"
