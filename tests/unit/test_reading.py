@@ -76,7 +76,7 @@ My landlady put the rent up to 870. | rent is 870
 They pushed the audit report back to 2 June. | audit report is scheduled for 2 June
 Jonna went to live with my cousin in Graz. | Jonna lives with Ana's cousin; Jonna lives in Graz
 I have type 2 diabetes. | Ana has type 2 diabetes
-Server osprey-07 rebooted at 04:10. | Server osprey-07 rebooted at 04:10
+Server osprey-07 rebooted at 04:10. | Server osprey-07 rebooted
 im at the Elbe office | Ana is at Elbe office
 I drive a Volvo estate with 90k miles on it. | Ana drives Volvo estate
 The service runs on port 7112. | service runs on port 7112
@@ -231,8 +231,8 @@ Project: Lantern / Owner: Dora Klein / Status: on track | Lantern's owner is Dor
 Asset: Forklift 7 / Serial number: FK-2291 | Forklift 7's serial number is FK-2291
 Invoice 4471 / Amount: 640 euros | Invoice 4471's amount is 640 euros
 Tier: Silver | Tier is Silver
-Nutmeg (rabbit, 3 y) escaped on Monday. | Nutmeg is rabbit; Nutmeg is 3; Nutmeg escaped on Monday
-Sensor 4 failed. Replaced by Kim. | Sensor 4 failed; Sensor 4 replaced by Kim
+Nutmeg (rabbit, 3 y) escaped on Monday. | Nutmeg is rabbit; Nutmeg is 3; Nutmeg has escaped
+Sensor 4 failed. Replaced by Kim. | Sensor 4 has failed; Sensor 4 replaced by Kim
 OPS-311: Lift 2 is blocked. Escalated to Ravi. | Lift 2 is blocked; OPS-311 escalated to Ravi
 cache-7: version 4.2, status degraded | cache-7's version is 4.2; cache-7's status is degraded
 Pupil Nora Blum: allergic to nuts | Nora Blum is allergic to nuts
@@ -241,7 +241,7 @@ Patient: Mr Adam Ferris, 67. Takes warfarin. | Mr Adam Ferris is 67; Mr Adam Fer
 Premium 38 euros/month, policy number KX-22 | Premium is 38 euros/month; policy number is KX-22
 Booster due April 2025 | Booster is due April 2025
 Next MOT due April 2025 | Next MOT is due April 2025
-Pump 3 tripped at 02:10. | Pump 3 tripped at 02:10
+Pump 3 tripped at 02:10. | Pump 3 has tripped
 Call with Tarn / Contact: Ivo Roth, head of sales | Tarn's contact is Ivo Roth; Ivo Roth is head of sales
 Falcon rollout deadline: 3 June 2024 | Falcon rollout's deadline is 3 June 2024
 Sales team lead: Ida Roth | Sales's team lead is Ida Roth
@@ -262,17 +262,40 @@ Bed 3 Mr Field: daughter Amy | Mr Field's daughter is Amy
 Ping p99: 210 ms (was 300 ms) | Ping p99 is 210 ms
 Owner: design team. | Owner is design team
 Call with Ms Varga (Pecs office): wants a refund of 250 euros. | Ms Varga wants refund of 250 euros
-Resigned: Paula Stein, as of 31 March 2024. | Paula Stein has resigned
 Ida Kern, 58, ex-smoker, on insulin. | Ida Kern is 58; Ida Kern is ex-smoker; Ida Kern is on insulin
 Site visit at Mill Farm: roof slates loose, 3 barns. | Mill Farm has 3 barns; Mill Farm's roof slates are loose
-Backup of store2 failed, disk full on store2. | Backup of store2 failed; disk is full on store2
+Backup of store2 failed, disk full on store2. | Backup of store2 has failed; disk is full on store2
 Fire door damaged. | Fire door is damaged
-Tank 3 level 82 %, valve open. | Tank 3's level is 82 %
 Stand-up: Kim on leave until Friday. | Kim is on leave
 mail-3: 64 GB RAM, 2 disks | mail-3 has 64 GB RAM; mail-3 has 2 disks
-Incident 402: pump failed, replaced by Omar. | pump failed; pump replaced by Omar
+Incident 402: pump failed, replaced by Omar. | Incident 402's pump has failed; pump replaced by Omar
 Contact: Jonas Weber, jonas@weber.example | Jonas Weber's email is jonas@weber.example
+Resigned: Paula Stein, as of 31 March 2024. | Paula Stein has resigned
 Secretary Ellen Moss sold the piano. | Ellen Moss sold piano; Ellen Moss is secretary
+Meter 5 replaced on 3 May. | Meter 5 replaced
+Gate 2 repaired on Monday by Ines. | Gate 2 repaired by Ines
+06:40 sluice 3 opened by Ines. | Sluice 3 was opened by Ines
+Machine: saw M4. Keeper: Omar Sy. Serviced: 3 May. | saw M4's keeper is Omar Sy; saw M4 was serviced
+Machine: lathe M4. Status: idle since Tuesday. | lathe M4's status is idle
+Chair since May 2019: Ilse Brandt. Deputy: Jon Falk. | Chair is Ilse Brandt; Deputy is Jon Falk
+Water temperature on Tuesday: 14.2 °C. | Water temperature is 14.2 °C
+Odometer of van 6 on 31 January: 88,410 km. | van 6's odometer is 88,410 km
+Cold store 2: 3.9 °C at 08:00 | Cold store 2 is 3.9 °C
+Freezer A: -18 °C at 07:30 | Freezer A is -18 °C
+Pupil: Nora Blum, class 4A from 1 March. | Nora Blum's class is 4A
+Boat "Tern", 11 m, skipper Ada Lund, berth 14. | Tern is 11 m; Tern's skipper is Ada Lund; Tern's berth is 14
+Invoice 2201, 1,400 euros, sent 3 May, unpaid. | Invoice 2201 is 1,400 euros; Invoice 2201 is unpaid; Invoice 2201 sent
+Van 12 (driver Sela) hit a post. | Van 12's driver is Sela; Van 12 hit post
+Lift C out of service since 3 May. Repair firm: Arno Roth. | Lift C's repair firm is Arno Roth; Lift C is out of service
+Printer 3 under repair. | Printer 3 is under repair
+Tank 3 refilled on Monday, level 82 %. | Tank 3 refilled; Tank 3's level is 82 %
+Slab poured yesterday, 40 m2. | Slab poured
+Crane 2 stopped, no spare parts. | Crane 2 has stopped
+Version 4.2 released 3 April. | Version 4.2 released
+Well 4: flow stopped on Monday, pump replaced 3 May. | Well 4's flow has stopped; Well 4's pump replaced
+Job 8: 38 pages, due 28 March. | Job 8 has 38 pages; Job 8 is due 28 March
+Order 7: let to Timo Kern, 45 euros a month, since January. | Order 7 is 45 euros a month
+Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 
 NOTHING = """
@@ -405,7 +428,7 @@ def test_nothing_to_keep(text: str) -> None:
         (
             "Ops log",
             "Pump 3 tripped at 02:10. Restarted by Kim.",
-            ["Pump 3 tripped at 02:10", "Pump 3 restarted by Kim"],
+            ["Pump 3 has tripped", "Pump 3 restarted by Kim"],
         ),
         ("Sales notes", "Left voicemail, will try again next week.", []),
         ("Ana", "Sold the tandem.", ["Ana sold tandem"]),

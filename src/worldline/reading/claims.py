@@ -8,6 +8,7 @@ which effect, and what is worth keeping at all. Whoever cannot be told makes no 
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from msgspec import Struct
@@ -123,7 +124,21 @@ class _Reader(Roles):
                 )
         return found
 
+    def _joined(self, clause: Clause) -> Clause:
+        """The clause without what a comma keeps apart from its verb: "Slab poured, 18 m3", "Alarm off, no faults"."""
+        kept = tuple(p for p in clause.parts if not self._is_apart(clause, p))
+        if clause.negated and kept != clause.parts:
+            clause = replace(clause, negated=False, reads=self.tree.tokens[clause.at].low)
+        return replace(clause, parts=kept)
+
+    def _is_apart(self, clause: Clause, part: Part) -> bool:
+        if part.prep or part.dated or part.kind not in ("measure", "object") or not part.nouns:
+            return False
+        begin, end = self.tree.tokens[clause.at].end - self._offset, part.nouns[0].chars[0] - self._offset
+        return _APART.fullmatch(self.tree.text[begin:end]) is not None
+
     def _clause(self, clause: Clause) -> None:
+        clause = self._joined(clause)
         usable = not (clause.asks or clause.unreal or clause.quoted or clause.aim)
         told = [n.text.lower() for n in clause.subjects] in ([], ["you"])  # "you can reach me on …"
         reached = self._reached_at(clause) if usable and (clause.orders or told) else []
@@ -641,9 +656,12 @@ class _Reader(Roles):
         if moody or ((verb in idle or clause.verb in idle) and not self._is_expecting(clause)):
             return []
         part = self._main(clause, name)
-        if part is None:
-            return self._happened(clause, name)
+        past = clause.tense in ("past", "perfect")
+        if (part is None or (past and self._is_when(part))) and (happened := self._happened(clause, name)):
+            return happened
         found = []
+        if part is None:
+            return []
         for noun in part.nouns:
             value, kind = self._value(noun, part, name)
             if not value or value in (name, "back") or len(value.split()) > 9:
@@ -653,7 +671,7 @@ class _Reader(Roles):
                 key = f"plan {key}"
             said = f"{clause.reads} {part.prep}" if part.prep else self._to_whom(clause.reads, clause)
             claim = self._claim(name, said.strip(), key, value, kind, clause)
-            once = clause.tense in ("past", "perfect") and not clause.verb.startswith("be ")
+            once = past and not clause.verb.startswith("be ")
             claim = replace(claim, event=once, holds="many" if once or clause.plan else "", matter=noun.lemma,
                             key=f"{DID}{key}" if once else key)  # fmt: skip
             claim = replace(claim, replaces=self._given_up(clause, name))
@@ -671,6 +689,11 @@ class _Reader(Roles):
         said = [self.days[noun.at].text if noun.at in self.days else noun.text for noun in part.nouns]
         return not part.prep and not any(NUMBER.search(each) for each in said)
 
+    def _is_when(self, part: Part) -> bool:
+        """Whether a part says nothing but when: "on 4 August", "at 23:41"."""
+        timed = part.nouns and _TIMED.fullmatch(part.nouns[0].text)
+        return part.prep in ("", "on", "in", "at") and bool(part.dated or timed)
+
     def _happened(self, clause: Clause, name: str) -> list[Claim]:
         """ "Tram line 28 reopened", "the mill burnt down on Friday": what happened to something, without an object."""
         dated = bool(self._its_days(clause))
@@ -680,12 +703,22 @@ class _Reader(Roles):
         begun = any(self.tree.tokens[c.at].head == clause.at and c.lemma in GONE_TO for c in self.clauses)
         if not happened or mine or noted or begun or clause.plan or clause.used or clause.word:
             return []
-        if clause.lemma in ("have", "do", "be", "get") or any(not p.dated for p in clause.parts):
+        if clause.lemma in ("have", "do", "be", "get") or not all(
+            p.dated or self._is_when(p) for p in clause.parts
+        ):
             return []
         key = predicate_key(clause.verb.split(), "")
         gone = [self.tree.tokens[i] for i in (clause.at, *self.tree.kids(clause.at, "xcomp"))]
         reads = " ".join(t.low for t in gone) if clause.over else clause.reads  # "stopped running"
+        if reads == gone[0].low and clause.lemma in words("becoming_verbs.txt"):
+            reads = f"has {reads}"
+        own = self.subject is not None and self.subject.text == name != self.talk.topic and name.islower()
+        name = f"{self.talk.topic}'s {name}" if own and self.talk.topic else name  # "Well 4: flow stopped"
         claim = self._claim(name, "{S} {O}", f"{DID}{key}", reads, "text", clause)
+        timed = [n.text for p in clause.parts if not p.dated for n in p.nouns]
+        for span in self.said.dates(clause.tense) if timed and not dated else ():
+            if any(time in span.text for time in timed):
+                claim = replace(claim, valid_from=span.start, precision=span.precision)
         return [replace(claim, event=True, holds="many", matter=clause.lemma)]
 
     def _further(self, clause: Clause, name: str, main: Part) -> list[Claim]:
@@ -716,7 +749,7 @@ class _Reader(Roles):
         direct = [
             p
             for p in clause.parts
-            if not p.prep and not p.dated and p.kind in ("object", "attribute", "activity")
+            if not p.prep and not self._is_when(p) and p.kind in ("object", "attribute", "activity")
         ]
         idle = any(p.kind == "object" and p.nouns for p in direct)  # "ordered the blue one in the end"
         idle = idle and not any(self._value(n, p, name)[0] for p in direct for n in p.nouns)
@@ -727,7 +760,11 @@ class _Reader(Roles):
                 (p for p in clause.parts if p.prep and not p.dated and p.prep.split()[0] not in _LOOSE),
                 key=lambda p: p.prep == "from",  # "moved from Dock Street to the square"
             ),
-            [p for p in clause.parts if p.dated and p.prep not in ("since", "as of") and not self._is_ago(p)]
+            [
+                p
+                for p in clause.parts
+                if (p.dated or self._is_when(p)) and p.prep not in ("since", "as of") and not self._is_ago(p)
+            ]
             if not clause.over
             else [],
         )
@@ -737,6 +774,8 @@ class _Reader(Roles):
         return worth[0] if worth else None
 
 
+_TIMED = re.compile(r"\d{1,2}:\d\d(?: ?[ap]m)?")
+_APART = re.compile(r"[^,]*, (?:no )?")
 _WHENEVER = frozenset("since when while as until till before after".split())
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",

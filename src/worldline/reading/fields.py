@@ -14,40 +14,64 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.dates.words import ANY_WEEKDAY, MONTH
-from worldline.lexicon import words
+from worldline.lexicon import lines, words
 from worldline.reading.claim import Claim, predicate_key
 from worldline.reading.cues import CONTACT, PRICED
 from worldline.reading.families import Family, families
+from worldline.reading.relations import PREPOSITIONS
 from worldline.reading.voices import is_given_name
 from worldline.text import stop
 
-_LABEL = r"[A-Z*•-]?[^\W\d_][\w /.()&’'#-]{0,48}?"
+_LABEL = r"[A-Z*•-]?[^\W\d_][\w /.()&’'\"#-]{0,48}?"
 _FIELD = re.compile(rf"(?P<label>{_LABEL})\s*(?::(?=\s)|=|→)\s*(?P<value>.+)", re.S)
 _NEXT = re.compile(r"(?:[.;,|]|\s[–—-])\s+(?=[^\W\d_][\w /’'-]{0,30}:\s)|\s*[;\n|]\s*")
 _OF = re.compile(r"^(?P<noun>.+?)\s+(?:of|for|at|in|on)\s+(?:the\s+)?(?P<thing>.+)$", re.I)
 _LIST = re.compile(r"\s*(?:(?<!\d),|,(?!\d{3}(?!\d)))\s*(?:and\s+)?|\s+and\s+|\s*/\s+")
 """Between the items of a list; the comma of "40,000" is none."""
 _ROLE_NAME = re.compile(r"^(?P<role>[a-z][\w -]{1,24}?)(?:\s[–—-])?\s+(?P<name>(?:[A-Z]|\d).+)$")
-_PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)?) (?P<name>[\w.-]+(?: [\w.-]+)?)$")
-_COUNTED = re.compile(r"^[\d,.]+\s+(?:[a-z]|[A-Z]{2})")
+_PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)??) (?P<name>[\w.-]+(?: [\w.-]+)?)$")
+_COUNTED = re.compile(r"^[-−]?[\d,.]+\s+(?:[a-z%°]|[A-Z]{2})")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
-_SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)\.\s+(?=[A-Z])")
+_SENTENCE_END = re.compile(
+    r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)(?<!Fam)\.\s+(?=[A-Z])"
+)
 _SENTENCE = re.compile(
     r"(?:I|we|he|she|it|they|you|there)(?:['’]\w+)?\s"
     r"|(?:[\w’'-]+\s+){1,4}?(?:has|have|had|is|are|was|were|will)\s",
     re.I,
 )
 """What stands behind the colon of a sentence: "Good news: the roof is done"."""
+_ON_DAY = re.compile(
+    r"(?:,? (?:at )?(?:noon|midnight|\d\d?[:.]\d\d|\d\d?(?:[:.]\d\d)? ?[ap]m))?"
+    rf"(?: (?:on|since|from|as of|until|in) (?:the )?(?:(?:\d+ )?{MONTH}(?: \d+)*|\d{{4}}|{ANY_WEEKDAY}))?$",
+    re.I,
+)
+"""Since when or on which day, behind a label: "Chair since May 2019", "River level on 3 May"."""
 _IN_LABELS = frozenset("of for at in on and the to by no with".split())
 _NOTHING = frozenset({"none", "n/a", "-", "tbd", "unknown", "no", "yes", "todo"})
 NAMING = frozenset({"name", "full name"})
 
 
+_SPEAKS = re.compile(r"(?:I|We|You|He|She|It|They|My|Our|This|That|There)\b", re.I)
+"""Who speaks in sentences makes no record: "I'm Greta, 43, and I paint"."""
 _PERSON = re.compile(
-    r"\s*(?:(?:Pt|Pat|Patient|Client|Resident|Guest|Candidate)\.?:? )?(?P<name>(?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?"
-    r"[A-Z][\w'-]+(?: [A-Z][\w'-]*\.?)*), (?P<rest>(?:aged? )?[1-9]\d(?: ?y(?:o|rs?|ears old)?)?,.+)"
+    r"\s*(?:(?:Pt|Pat|Patient|Client|Resident|Guest|Candidate)\.? )?(?:(?:Mr|Mrs|Ms|Miss|Dr)\.? )?"
+    r"[A-Z][\w'-]+(?: [A-Z][\w'-]*\.?)*(?P<comma>,) (?:aged? )?[1-9]\d(?: ?y(?:o|rs?|ears old)?)?,.+",
+    re.S,
 )
 """A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
+_THING = re.compile(
+    r"\s*[A-Z][a-z]+(?: [a-z]+)? (?:[\"“][^\"”]+[\"”]|[\w-]*\d[\w-]*)(?P<comma>,) (?!and |which |who |the |our |my )"
+    r"[a-z\d][^,:;.]*,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
+    re.S,
+)
+"""A thing by name or number, and what is noted of it: "Batch 64, dark rye, 48 loaves"."""
+
+
+def _with_colon(text: str) -> str:
+    """A record whose heading ends with a comma, with a colon in its place."""
+    headed = None if _SPEAKS.match(text) else _PERSON.match(text) or _THING.match(text)
+    return f"{text[: headed.start('comma')]}:{text[headed.end('comma') :]}" if headed else text
 
 
 class Field(Struct, frozen=True):
@@ -73,26 +97,19 @@ class Field(Struct, frozen=True):
         return found or [self]
 
 
-_SPEAKS = re.compile(r"(?:I|We|You|He|She|It|They|My|Our|This|That|There)\b", re.I)
-"""Who speaks in sentences makes no record: "I'm Greta, 43, and I paint"."""
-
-
 def fields(text: str) -> tuple[str, list[Field]]:
     """The heading and the fields of a record; none where the text is no record."""
     found: list[Field] = []
     heading = ""
-    if (person := _PERSON.match(text)) and not _SPEAKS.match(text):
-        value = _SENTENCE_END.split(person["rest"], 1)[0].rstrip(".")
-        begin = person.start("rest")
-        return "", [Field(person["name"], value, person.start("name"), begin + len(value))]
     for at, (begin, end) in enumerate(_pieces(text)):
         piece = text[begin:end].strip()
         match = _FIELD.fullmatch(piece.rstrip(".")) if piece else None
-        if match and _is_label(match["label"]) and not _SENTENCE.match(match["value"]):
+        label = _ON_DAY.sub("", match["label"].strip(" *•-")) if match else ""
+        if match and _is_label(label) and not _SENTENCE.match(match["value"]):
             start = begin + text[begin:end].find(piece)
             value = _SENTENCE_END.split(match["value"], 1)[0].strip()
             stop = start + match.start("value") + len(value)
-            found.append(Field(match["label"].strip(" *•-"), value, start, stop))
+            found.append(Field(label, value, start, stop))
         elif piece and not found and not at:
             heading = piece.rstrip(".:")
     return heading, found
@@ -106,8 +123,9 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 
 def _is_label(said: str) -> bool:
-    said_words = said.strip(" *•-").lower().split()
-    sentence = any(w in stop() and w not in _IN_LABELS for w in said_words)
+    said_words = said.lower().split()
+    plain = re.sub(r"(?<= )[A-Z]$", "", said).lower().split()  # "Freezer A"
+    sentence = any(w in stop() and w not in _IN_LABELS for w in plain)
     return (
         bool(said_words)
         and len(said_words) <= 6
@@ -118,6 +136,7 @@ def _is_label(said: str) -> bool:
 
 def claims_of_fields(text: str) -> tuple[list[Claim], str, str]:
     """What a record says, the text that is left to be read, and whom it is about."""
+    text = _with_colon(text)
     heading, found = fields(text)
     if not found:
         return [], text, ""
@@ -150,7 +169,7 @@ def _apart(text: str, field: Field) -> str:
     """The text with the items of a field cut from each other: what each of them says stands by itself."""
     for item in field.items()[1:]:
         comma = text.rfind(",", field.start, item.begin)
-        if comma > 0 and not _BY.match(item.value) and len(item.value.split()) < 6:
+        if comma > 0 and not _BY.match(item.value) and len(item.value.split()) < 9:
             text = f"{text[:comma]};{text[comma + 1 :]}"
     return text
 
@@ -179,7 +198,7 @@ def bracketed(text: str) -> tuple[list[Claim], str]:
 
 
 _BEHIND = re.compile(
-    r"(?<![\w(])(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})(?P<all>\s\((?P<said>[^()]{2,60})\))"
+    r"(?<![\w(])(?P<name>[A-Z][\w'-]+(?: [A-Z\d][\w'-]*){0,3})(?P<all>\s\((?P<said>[^()]{2,60})\))"
 )
 _YEARS = re.compile(r"(?:aged? )?(?P<n>\d{1,3})\s?(?:y|yo|yrs?|years?)?(?: old)?")
 
@@ -203,8 +222,9 @@ def _being(name: str, said: str, here: Field) -> Claim | None:
     """What somebody or something is: "beagle", "ex-smoker", "type 2 diabetic"."""
     word = said.lower().split()[-1] if said else ""
     known = words("animals.txt") | words("professions.txt") | _SEXES
-    family = next(iter(families().by_word(said.lower()) or families().by_word(word)), None)
-    state = " " in said and word in words("states.txt")  # "projector broken"
+    parted = [f for f in families().by_word(word) if f.name != "status"]  # "vents open"
+    family = next(iter(families().by_word(said.lower()) or parted), None)
+    state = re.search(r"\w\wed ", said) or (" " in said and word in words("states.txt"))  # "projector broken"
     if len(said.split()) > 3 or state or not (family or word in known):
         return None
     if family is None:
@@ -234,9 +254,12 @@ def _subject(heading: str, found: list[Field]) -> tuple[str, Field | None]:
     return _thing(first.label) if len(found) > 1 else "", None
 
 
-_QUOTED = re.compile(r"(?P<what>[a-z][a-z -]{1,20}) [\"“](?P<name>[^\"”]{2,40})[\"”]")
+_QUOTED = re.compile(r"(?P<what>[A-Za-z][a-z -]{1,20}) [\"“](?P<name>[^\"”]{2,40})[\"”]")
 _CODE = re.compile(r"(?=\S*[a-z])[\w.-]*(?:\d|\w-\w)[\w.-]*")
+_MADE = re.compile(r"[a-z]+(?: [a-z]+)? (?:[A-Z][\w-]* ?)+|[a-z]+(?: [A-Z][\w-]*)* (?=\S*\d)\S+")
+"""A thing with its name or number: "press P9", "microscope Zelos M5"."""
 _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+")
+_STANDING = re.compile(rf" (?:{'|'.join(lines('state_phrases.txt'))})\b")
 _DOES = re.compile(r"(?P<name>[A-Z][\w&'-]*(?: (?:[A-Z][\w&'-]*|\d[\w-]*))*) (?P<verb>[a-z]+)\b.*")
 """A sentence in front of a field: "Truck 14 left the depot, driver: Cole"."""
 
@@ -245,13 +268,13 @@ def _named(said: str) -> str:
     """The name that a value is: Mareike of `yacht "Mareike"`, kestrel-02, Violeta Ionescu."""
     if quoted := _QUOTED.fullmatch(said):
         return quoted["name"]
-    return said if said[:1].isupper() or _CODE.fullmatch(said) else ""
+    return said if said[:1].isupper() or _CODE.fullmatch(said) or _MADE.fullmatch(said) else ""
 
 
 def _headed(heading: str) -> str:
     """The name that a heading is or begins with."""
     heading = re.sub(r",\s+[a-z].*", "", _CLOCKED.sub("", heading))  # "Mr Rinne, discharged on Monday"
-    heading = _about(heading) or heading
+    heading = _STANDING.split(_about(heading) or heading, 1)[0]
     does = _DOES.fullmatch(heading)
     if does and (does["verb"] in words("irregular_verbs.txt") or does["verb"].endswith("ed")):
         return does["name"]
@@ -282,7 +305,9 @@ def _thing(label: str) -> str:
     if titled := _TITLED.search(label):
         return titled.group()  # "Bed 6 Mrs Ivey"
     kind, _, name = label.partition(" ")
-    if kind.lower() in words("record_kinds.txt") and name[:1].isalpha() and name[:1].isupper():
+    if quoted := _QUOTED.fullmatch(label):
+        return quoted["name"]
+    if kind.lower().rstrip(".") in words("record_kinds.txt") and name[:1].isalpha() and name[:1].isupper():
         return name  # "Pupil Emil Sand"
     named = _is_numbered(label) if name else _has_name(label)
     return label if named and not families().by_noun(label.lower()) else ""
@@ -314,11 +339,15 @@ def _claims(field: Field, subject: str) -> list[Claim]:
         return []
     if PRICED.match(value) and not subject and len(label.split()) > 1:
         return _listed(label, field)
+    if inner and any(w[0].isupper() for w in inner["noun"].split()[1:]) and not subject:
+        return []  # "Baby Tilo on the scales"
     if inner and not _about(label) and (table.by_noun(inner["noun"].lower()) or not subject):
         known = table.by_noun(_singular(inner["noun"].lower())) or ", " not in value
         return _attribute(inner["thing"], inner["noun"], value, field) if known else []
     if label.endswith("ed") and value.startswith(subject or "?"):
         return _itself(label, value, field)
+    if subject and label.endswith("ed") and _DAY.fullmatch(value) and not table.by_noun(label.lower()):
+        return [_claim(subject, "was", predicate_key([label], ""), label.lower(), "text", field, "many")]
     if subject and (done := _DONE.fullmatch(label)):
         return [_done_by(subject, done, _unbracketed(value)[0], field)]
     if thing and thing != label and (of := _ROLE_OF.fullmatch(label)):
@@ -333,6 +362,9 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     return _parted(label, value, field) or _itself(label, value, field)
 
 
+_DAY = re.compile(
+    rf"(?:\w+,? )?(?:\d\d?(?:st|nd|rd|th)? )?{MONTH}(?: \d[\d, ]*)?|[\d/.-]{{4,10}}|{ANY_WEEKDAY}", re.I
+)
 _DONE = re.compile(
     r"(?P<done>[A-Za-z]+(?:ed|en|wn|id|ent|old|ought|ept|eft)) (?P<prep>by|to|from|with|on|in|for|at)", re.I
 )
@@ -353,7 +385,7 @@ def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Cla
 def _parted(label: str, value: str, field: Field) -> list[Claim]:
     """ "Lantern migration deadline": the thing, and the noun for what it has."""
     said, nouns = label.split(), families().nouns
-    if label.lower() in nouns or ", " in _first(value):
+    if not PREPOSITIONS.isdisjoint(said) or label.lower() in nouns or ", " in _first(value):
         return []
     for at in range(1, len(said)):
         if (noun := " ".join(said[at:])) in nouns and (said[0][0].isupper() or len(said) > 2):
@@ -427,7 +459,7 @@ _SOME = re.compile(r"\d+ (?:\w+ed|broken|missing|absent|empty|full|open|free|sic
 
 def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
     """What one item says of the thing."""
-    part = said or _unbracketed(field.value)[0]
+    part = _SINCE.sub("", f" {said or _unbracketed(field.value)[0]}").strip()
     role = _ROLE_NAME.match(part)
     if (age := _YEARS.fullmatch(part)) and (not part.isdigit() or len(part) == 2):
         return [replace(_claim(thing, "is", "age", age["n"], "text", field, "one"), family="age")]
@@ -453,7 +485,7 @@ def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
     return []
 
 
-_ON = re.compile(r"on (?P<what>[a-z][\w -]+?(?: [\d.]+ ?(?:mg|g|ml|mcg|units?)\b.*?)?)(?: since .+)?")
+_ON = re.compile(r"on (?P<what>[a-z][\w -]+?(?: [\d.]+ ?(?:mg|g|ml|mcg|units?)\b.*?)?)")
 
 
 def _is_role(said: str, value: str) -> bool:
@@ -497,8 +529,13 @@ def _things() -> frozenset[str]:
     return frozenset(n for n, all_ in families().nouns.items() if any(f.subject != "person" for f in all_))
 
 
-_SINCE = re.compile(r"\s+(?:since|from|as of|until|till)\s+(?:\w+ )?[\w/.-]*\d.*$")
-"""Since when or until when a value holds; read.py makes dates of it."""
+_SINCE = re.compile(
+    r"\s+(?:since|from|as of|until|till)\s+"
+    rf"(?:(?:\w+ )?[\w/.-]*\d.*|(?:last |next )?(?:{MONTH}|{ANY_WEEKDAY})|yesterday)$"
+    r"|\s+at\s+\d\d?[:.]\d\d$",
+    re.I,
+)
+"""Since when, until when or at what time a value holds; read.py makes dates of it."""
 
 
 def _attribute(subject: str, label: str, value: str, field: Field) -> list[Claim]:
@@ -548,11 +585,11 @@ _ROLE = re.compile(
 
 
 def _one(subject: str, noun: str, value: str, family: Family | None, field: Field, several: bool) -> Claim:
-    named = value[:1].isupper()
+    named, phrase = value[:1].isupper(), "is due" if noun == "due" else f"'s {noun} is"
     if family is None:
         return _claim(
             subject,
-            f"'s {noun} is",
+            phrase,
             predicate_key(noun.split(), "of"),
             value,
             "entity" if named else "text",
@@ -566,9 +603,7 @@ def _one(subject: str, noun: str, value: str, family: Family | None, field: Fiel
         if named and family.object in ("person", "place", "organisation")
         else "text"
     )
-    made = _claim(
-        subject, f"'s {noun} is", family.name, value, kind, field, "many" if several else family.holds
-    )
+    made = _claim(subject, phrase, family.name, value, kind, field, "many" if several else family.holds)
     return replace(made, family=family.name, fixed=not family.changes)
 
 

@@ -109,7 +109,9 @@ class Matching(Days):
             if used is not None and last is None and any(c.object for c in found):
                 break
         told = {c.key for c in found if c.object}
+        days = tuple(span.text for span in self.days.values()) or ("\n",)
         found = [c for c in found if c.object or c.key not in told]
+        found = [c for c in found if not (c.predicate.startswith("{O}") and c.subject.startswith(days))]
         found = [c for c in found if c.kind != "date"] or found
         if found and all(c.kind == "date" and c.effect != "ends" for c in found) and self._has_place(clause):
             return []  # "died on 12 May in Graz": the date is its date

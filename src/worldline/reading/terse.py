@@ -14,11 +14,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from worldline.lexicon import words
+from worldline.lexicon import lines, words
 from worldline.reading.claim import Claim, predicate_key
 from worldline.reading.nouns import Nouns
 from worldline.reading.tree import Noun
-from worldline.reading.voices import is_given_name
 from worldline.reading.whom import NUMBER
 from worldline.text import stop
 
@@ -36,17 +35,14 @@ _NOTED = re.compile(
     rf"(?P<value>{_AMOUNT})",
     re.I,
 )
-_OF_NAMED = re.compile(
-    rf"(?P<name>[A-Z][\w-]*(?: [a-z]+)? (?=\w*\d)[\w-]+) (?P<noun>[a-z][A-Za-z]+(?: [a-z]+)?) (?P<value>{_AMOUNT})"
-)
-"""A named thing in front of what is noted of it: "Tank 3 level 82 %", "Sample B7 pH 6.4"."""
 _AGE = re.compile(r"(?:aged? )?(?P<age>[1-9]\d)")
 _SPOKEN = re.compile(r"[?!\"“”]|\b(?:I|we|you|my|our|your|it|he|she|they)\b", re.I)
 _WITHOUT = frozenset({"PRP", "PRP$", "WP", "WDT", "WRB", "TO", "MD", "EX", "UH", "RB", "CC"})
 """Where somebody speaks, or a word of a sentence stands, no "is" was left out."""
-_WHERE = re.compile(
-    r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?) (?P<how>on|in|at|off|out|away|back)"
-    r"(?P<where>(?: [\w'-]+){1,3}?)(?: until| since| from)?"
+_STANDS = re.compile(
+    rf"(?P<name>.+?)(?: still| now| again| currently)? "
+    rf"(?=(?:{'|'.join(lines('state_phrases.txt'))})(?: until| since| from| for)?$)"
+    r"(?P<how>out of|up to|[a-z]+) (?P<what>[a-z ]+?)(?: until| since| from| for)?"
 )
 _NEAR = frozenset(
     "friend buddy mate pal bestie neighbour neighbor colleague coworker co-worker ex partner".split()
@@ -91,7 +87,7 @@ class Terse(Nouns):
                 yield claim, self._noun_of(places)
 
         yield from self._states()
-        yield from self._whereabouts()
+        yield from self._standing()
         yield from self._offices()
 
     def _stretches(self) -> Iterator[list[int]]:
@@ -130,7 +126,9 @@ class Terse(Nouns):
     def _on_day(self, claim: Claim, places: list[int]) -> Claim:
         """With the date among these words."""
         span = next((self.days[i] for i in places if i in self.days), None)
-        return claim if span is None else replace(claim, valid_from=span.start, precision=span.precision)
+        if span is None or span.role == "end":
+            return claim if span is None else replace(claim, valid_to=span.end)
+        return replace(claim, valid_from=span.start, precision=span.precision)
 
     def _noun_of(self, places: list[int]) -> Noun:
         """These words, as one noun."""
@@ -142,7 +140,8 @@ class Terse(Nouns):
         tokens = [self.tree.tokens[i] for i in before]
         wrong = any(t.tag in _WITHOUT or t.low in stop() - {"of", "in", "on", "the"} for t in tokens)
         wrong = wrong or len(tokens) > 6 or any(i in self.days for i in before)
-        if wrong or any(t.pos == "AUX" or (t.pos == "VERB" and t is not tokens[-1]) for t in tokens):
+        verbs = [t for t in tokens[:-1] if t.pos in ("VERB", "AUX") and t.dep != "compound"]
+        if wrong or verbs or (tokens and tokens[-1].pos == "AUX"):
             return ""
         while len(before) > 1 and (tokens[0].low == "the" or tokens[0].low in words("person_roles.txt")):
             before, tokens = before[1:], tokens[1:]
@@ -150,14 +149,13 @@ class Terse(Nouns):
         name = self.tree.said(before)
         return name if named or not self.talk.topic else f"{self.talk.topic}'s {name}"
 
-    def _whereabouts(self) -> Iterator[tuple[Claim, Noun]]:
-        """ "Kim on leave until Friday", "Yvette off sick": where somebody is, without the "is"."""
+    def _standing(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "Kim on leave until Friday", "Lift B out of order": how somebody or something stands, without the "is"."""
         for places in self._stretches():
-            found = _WHERE.fullmatch(self.tree.said([i for i in places if i not in self.days]))
-            if found is not None and is_given_name(found["name"].split()[0]):
-                claim = self._claim(
-                    found["name"], f"is {found['how']}", "|be", found["where"].strip(), "text", None
-                )
+            found = _STANDS.fullmatch(self.tree.said([i for i in places if i not in self.days]))
+            name = self._of_state(places[: len(found["name"].split())]) if found else ""
+            if found and name:
+                claim = self._claim(name, f"is {found['how']}", "|be", found["what"], "text", None)
                 yield self._on_day(replace(claim, holds="one"), places), self._noun_of(places)
 
     def _offices(self) -> Iterator[tuple[Claim, Noun]]:
@@ -186,7 +184,7 @@ class Terse(Nouns):
         token = self.tree.tokens[at]
         valued = at == among[0] and len(among) > 1 and bool(NUMBER.search(self.tree.tokens[at + 1].text))
         noun = valued and token.tag not in ("VBD", "VBN") and token.low in self.families.nouns
-        return token.pos in ("VERB", "AUX") and not noun
+        return token.pos in ("VERB", "AUX") and token.dep != "compound" and not noun
 
     def _of_topic(self, said: str, at: int) -> Claim | None:
         """ "Gareth Lumb, 58, ex-smoker": what stands behind the name in the same breath."""
@@ -214,14 +212,18 @@ class Terse(Nouns):
         """ "mileage 48,310", "notice period three months"."""
         if coded := _CODED.fullmatch(said):
             return self._noun_is(coded["noun"], "", coded["value"], "text")
-        if (of := _OF_NAMED.fullmatch(said)) and not self.families.by_noun(of["name"].lower()):
-            return self._noun_claim(of["name"], of["noun"], of["value"], "text")
         match = _NOTED.fullmatch(said)
         return (
             self._noun_is(match["noun"], (match["due"] or "").strip(), match["value"], "text")
             if match
             else None
         )
+
+    def _spoken_of(self) -> str:
+        """The thing that the sentence in front speaks of: "The bell was recast, weight 820 kg"."""
+        name = self.whom(self.subject) if self.subject is not None else ""
+        thing = self.subject is not None and self._is_who(self.subject, name) != "person"
+        return name if thing else ""
 
     def _day(self, said: str, dated: set[str]) -> Claim | None:
         """ "thesis due 30 September"."""
@@ -260,7 +262,7 @@ class Terse(Nouns):
             return None
         family = next((n.family for n in self.families.by_noun(noun.lower())), None)
         mine = family is not None and family.subject == "person"
-        owner = self.talk.topic or (self.talk.speaker if mine else "")
+        owner = self.talk.topic or self._spoken_of() or (self.talk.speaker if mine else "")
         if owner and not due:
             return self._noun_claim(owner, noun, value, kind)
         is_ = f"is {'on' if due == 'on' else 'due'}" if due else "is"
