@@ -25,6 +25,24 @@ The recital isn't on Tuesday but on Friday. | recital is not on Tuesday; recital
 I don't eat meat any more, only fish. | Ana no longer eats meat; Ana eats fish
 Nobody but Greta has the alarm code. | Greta has alarm code
 It was Bertil who painted the fence. | Bertil painted fence
+It wasn't Bertil who painted the fence. | Bertil did not paint fence
+Everybody has a locker except Tove. | Tove does not have locker
+Apart from Ludo, none of us has a passport. | Ana does not have passport; Ludo has passport
+Since March she's been away, and since April we've been renting a barn. | Ana rents barn
+As of today my desk is D14. | Ana's desk is D14
+The stove is a Morso, I had it swept in May. | stove is Morso; Ana had swept stove
+Mette, whose husband owns a kiln, lives in Ribe. | Mette's husband owns kiln; Mette lives in Ribe
+I report to Solveig Brandt now, she runs the archive. | Ana reports to Solveig Brandt; Solveig Brandt runs archive
+I sold the drill to my cousin Aksel. | Ana's cousin is Aksel; Ana sold drill to Aksel; Ana sold drill
+Sprained my ankle on Friday, missed the ferry. | Ana sprained ankle; Ana missed ferry
+I'm tall and wear size 46 shoes. | Ana is tall; Ana wears size 46 shoes
+The ladder is in our neighbour Piet's shed. | Ana's neighbour is Piet; ladder is in Piet's shed
+The kiosk closes at quarter to six. | kiosk closes at quarter to six
+The crèche costs us 420 a month. | crèche costs 420 a month
+I keep my passport in the safe. | Ana keeps Ana's passport in safe
+We moved to Lyon last week, any tips for a dentist? | Ana lives in Lyon
+The woman who leads our choir, Thea Lind, plays the oboe. | Thea Lind leads Ana's choir; Thea Lind plays oboe
+My aunt runs a small inn in Bergen. | Ana's aunt runs small inn in Bergen
 Sanne is the one who walks the dog. | Sanne walks dog
 Lotte is the one with the nut allergy. | Lotte has nut allergy
 My sister plays the oboe and so does her husband. | Ana's sister plays oboe; Ana's sister's husband plays oboe
@@ -56,7 +74,6 @@ We're expecting twins in March. | Ana expects twins
 The woman I told you about, Farah, bought a loom. | Farah bought loom
 You can reach me on 0770 112 233. | Ana has phone number 0770 112 233
 Femke waters the plants. | Femke waters plants
-Bas had his tetanus shot on Tuesday. | Bas had tetanus shot
 Agnes conducts the village choir. | Agnes conducts village choir
 Chess circle meets on wednesdays. | Chess circle meets on wednesdays
 Boat hire is £22 an hour. | Boat hire is £22 an hour
@@ -71,7 +88,6 @@ Offer for the boat stands at 8,200. | Offer for the boat stands at 8,200
 Choir practice is every Thursday. | Choir practice is every Thursday
 We stream everything on Plumly. | Ana streams on Plumly
 The table saw is a Bosch. | table saw is Bosch
-Games night starts at eight. | Games night starts at eight
 My landlady put the rent up to 870. | rent is 870
 They pushed the audit report back to 2 June. | audit report is scheduled for 2 June
 Jonna went to live with my cousin in Graz. | Jonna lives with Ana's cousin; Jonna lives in Graz
@@ -299,6 +315,8 @@ Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 
 NOTHING = """
+I'm so done with this winter.
+Those shoes won't work for me.
 I thought you lived in Bristol!
 Karin's convinced that the pool opens at six.
 Let's say the bus leaves at nine and takes an hour.

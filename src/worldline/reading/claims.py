@@ -60,11 +60,12 @@ class _Reader(Roles):
         self._topic()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
+            self._note_names(clause.at)
             for each in clause.both_ways:
                 self._clause(each)
         for claim, noun in self._noted():
             self._keep(claim, noun)
-        self._note_names()
+        self._note_names(len(self.tree.tokens))
         return self.found
 
     def stated(self) -> list[Token]:
@@ -216,6 +217,12 @@ class _Reader(Roles):
             return claim.key in _ABLE or claim.key.startswith("do|") or bool(NUMBER.search(claim.object))
         if clause.tense == "future" and claim.object == self.talk.addressee != "":
             return False  # "I'll call you later"
+        if claim.predicate.endswith(" for") and claim.object == self.talk.speaker and not noun.proper:
+            return self._is_person(noun) or clause.lemma not in (
+                "work",
+                "be",
+                "do",
+            )  # "that won't work for me"
         if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
@@ -241,8 +248,12 @@ class _Reader(Roles):
         if done and not any(not p.prep and p.kind == "object" for p in clause.parts) and not self.talk.topic:
             return [(self._made_up(self.talk.thing, clause), self.talk.thing)] if self.talk.thing else []
         about = self.talk.topic or (self.talk.person or self.talk.thing if token.tag == "VBZ" else "")
-        opens = clause.at == 0 or all(self.tree.tokens[i].pos in ("ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART")
-                                      for i in range(clause.at))  # fmt: skip
+        first = clause.dep == "conj" or token.tag == "VBD"  # "Broke my wrist, fell off the ladder"
+        begun = [c.at for c in self.clauses if c.at < clause.at and first]
+        begun = [i for i in begun if self.tree.tokens[i].tag in ("VBD", "VBN")]
+        front = range(min(begun, default=clause.at))
+        opens = all(self.tree.tokens[i].pos in _OPENING for i in front)
+        opens = opens and not any(c.subjects for c in self.clauses if c.at < clause.at)
         if (
             clause.dep in ("ROOT", "conj", "parataxis", "advcl", "ccomp")
             and (token.tag in ("VBD", "VBN", "VBG", "VBZ") or token.low in FEELING)
@@ -324,6 +335,10 @@ class _Reader(Roles):
             return self._open(clause, name)
         if made := self._made(clause, name) or self._has_got(clause, name):
             return made
+        if len(pair := self._named_pair(clause)) == 2:
+            return self._names_it(clause, *pair)
+        if kept := self._kept_in(clause, name):
+            return kept
         if (
             clause.verb.split()[0] in ("be", "become", "remain", "go", "turn", "stay")
             and (clause.word or clause.lemma == "be")
@@ -349,7 +364,11 @@ class _Reader(Roles):
             and found[0].effect == "holds"
         ):
             further = self._further(clause, name, direct)
-            found += [c for c in further if c.object != found[0].object]
+            placed = [c for c in further if c.predicate.endswith(" in")] if direct.nouns[0].indefinite else []
+            if placed and found[0].object == direct.nouns[0].text:  # "runs a print shop in Leeds"
+                found = [replace(found[0], object=f"{found[0].object} in {placed[0].object}")]
+            else:
+                found += [c for c in further if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
         if apart and not any(a in c.object for c in found for a in apart):
             found = self._in_families(whole, noun, name)
@@ -411,6 +430,36 @@ class _Reader(Roles):
         claim = self._noun_claim(name, FRESH.sub("", role), noun.name, "entity", clause, noun)
         return [replace(claim, cue=claim.cue or "closes") if FRESH.match(role) else claim]
 
+    def _kept_in(self, clause: Clause, name: str) -> list[Claim]:
+        """ "I keep my passport in the safe": where it is, as long as it is kept there."""
+        things = [
+            n for p in clause.parts if p.kind == "object" and not p.prep and not p.dated for n in p.nouns
+        ]
+        where = next((p for p in clause.parts if p.prep in _PLACES and not p.dated and p.nouns), None)
+        told = clause.lemma in _KEEPING and clause.tense == "present" and not (clause.negated or clause.over)
+        if (
+            not told
+            or where is None
+            or len(things) != 1
+            or things[0].indefinite
+            or not (thing := self.whom(things[0]))
+        ):
+            return []
+        value, kind = self._value(where.nouns[0], where, name)
+        said = f"{name} {clause.reads} {{S}} {where.prep} {{O}}".replace(f"{name}'s ", "")
+        claim = self._claim(thing, said, PLACED, value, kind, clause)
+        return [replace(claim, holds="one", matter=things[0].lemma)] if value else []
+
+    def _named_pair(self, clause: Clause) -> list[Noun]:
+        """What is given a name, and the name: "We named the boat Calypso", "we're going to call him Emil"."""
+        things = [p.nouns[0] for p in clause.parts if not p.prep and p.nouns and not p.dated]
+        return things if clause.lemma in _NAMING and len(things) == 2 and things[1].proper else []
+
+    def _names_it(self, clause: Clause, thing: Noun, called: Noun) -> list[Claim]:
+        phrase = "will be called" if clause.tense == "future" else "is called"
+        claim = self._claim(self.whom(thing), phrase, "name", called.text, "entity", clause)
+        return [replace(claim, holds="one", family="name")] if claim.subject and not clause.negated else []
+
     def _being(self, clause: Clause, noun: Noun, name: str) -> list[Claim] | None:
         """What somebody or something is; None where a verb's rules apply instead."""
         if clause.word:
@@ -431,6 +480,10 @@ class _Reader(Roles):
         ]
         if not attributes:
             return self._somewhere(clause, noun, name)
+        if noun.text.lower() == "it" and any(
+            n.proper and self.tree.kids(n.at, "relcl") for n, _ in attributes
+        ):
+            return []  # "It was Bertil who …" says only what follows
         found: list[Claim] = []
         for what, part in attributes:
             found += self._is(clause, noun, name, what, part)
@@ -442,6 +495,8 @@ class _Reader(Roles):
         what = next((p.nouns[0] for p in clause.parts if p.kind == "attribute" and not p.dated), None)
         owner, role = self._holder(what) if what is not None else ("", "")
         if clause.verb != "be" or noun.text.lower() != "it" or not days or not (owner and role):
+            return []
+        if what is None or self._is_person(what):
             return []
         prep, _, said = self.days[days[0]].text.rpartition("on ")
         return [self._noun_claim(owner, f"{role}{' on' if prep else ''}", said, "date", clause)]
@@ -462,7 +517,11 @@ class _Reader(Roles):
         if not part.dated and (mine or idle or what.pronoun):
             return []
         today = [i for i in clause.own if self.tree.tokens[i].low in ("today", "tonight", "away")]
-        if not part.dated and any(self.tree.tokens[i].dep != "poss" for i in today):
+        if (
+            not part.dated
+            and not self._since(clause)
+            and any(self.tree.tokens[i].dep != "poss" for i in today)
+        ):
             return []
         owner, role = self._holder(noun)
         attr_owner, attr_role = self._holder(what)
@@ -572,12 +631,15 @@ class _Reader(Roles):
             return [self._noun_claim(owner, role, called, "entity", clause)]
         if not owner and noun.lemma in words("idle_nouns.txt"):
             return []
-        thing = f"{owner}'s {noun.text}" if owner else noun.text
-        return [
-            replace(
-                self._claim(thing, "is called", "name", called, "entity", clause), holds="one", family="name"
-            )
-        ]
+        thing = name if noun.pronoun else f"{owner}'s {noun.text}" if owner else noun.text
+        several = self._is_plural(noun, thing)
+        called = " and ".join(n.text for n in part.nouns) if several else called
+        claim = self._claim(thing, "are called" if several else "is called", "name", called, "entity", clause)
+        return [replace(claim, holds="one", family="name")]
+
+    def _is_plural(self, noun: Noun, name: str) -> bool:
+        they = noun.text.lower() == "they" and name.endswith("s")
+        return they or (self.tree.tokens[noun.at].tag == "NNS" and not noun.name)
 
     def _somewhere(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board"."""
@@ -659,6 +721,8 @@ class _Reader(Roles):
         past = clause.tense in ("past", "perfect")
         if (part is None or (past and self._is_when(part))) and (happened := self._happened(clause, name)):
             return happened
+        if part and clause.lemma == "do" and (part.prep or all(n.pronoun for n in part.nouns)):
+            return []  # "he did it in an hour"
         found = []
         if part is None:
             return []
@@ -667,6 +731,8 @@ class _Reader(Roles):
             if not value or value in (name, "back") or len(value.split()) > 9:
                 continue
             key = predicate_key(clause.verb.split(), part.prep)
+            if clause.lemma == "do":
+                key = predicate_key([noun.lemma], part.prep)
             if clause.plan:
                 key = f"plan {key}"
             said = f"{clause.reads} {part.prep}" if part.prep else self._to_whom(clause.reads, clause)
@@ -684,10 +750,11 @@ class _Reader(Roles):
         things = {n.lemma for p in clause.parts if not p.prep for n in p.nouns}
         return clause.lemma == "expect" and not things.isdisjoint(_BORN)
 
-    def _is_ago(self, part: Part) -> bool:
+    def _is_ago(self, part: Part, clause: Clause) -> bool:
         """ "last night", "yesterday": when it happened, and no value by itself."""
         said = [self.days[noun.at].text if noun.at in self.days else noun.text for noun in part.nouns]
-        return not part.prep and not any(NUMBER.search(each) for each in said)
+        day = clause.tense not in ("past", "perfect") and any(HABIT.match(each) for each in said)
+        return not part.prep and not day and not any(NUMBER.search(each) for each in said)
 
     def _is_when(self, part: Part) -> bool:
         """Whether a part says nothing but when: "on 4 August", "at 23:41"."""
@@ -729,7 +796,7 @@ class _Reader(Roles):
                 not part.prep
                 or part.dated
                 or part.prep not in _FURTHER
-                or not any(n.proper for n in part.nouns)
+                or not (any(n.proper for n in part.nouns) or clause.lemma == "do")
                 or HABIT.match(part.nouns[0].text)
             ):
                 continue
@@ -763,7 +830,9 @@ class _Reader(Roles):
             [
                 p
                 for p in clause.parts
-                if (p.dated or self._is_when(p)) and p.prep not in ("since", "as of") and not self._is_ago(p)
+                if (p.dated or self._is_when(p))
+                and p.prep not in ("since", "as of")
+                and not self._is_ago(p, clause)
             ]
             if not clause.over
             else [],
@@ -776,6 +845,9 @@ class _Reader(Roles):
 
 _TIMED = re.compile(r"\d{1,2}:\d\d(?: ?[ap]m)?")
 _APART = re.compile(r"[^,]*, (?:no )?")
+_NAMING = frozenset({"name", "call", "christen"})
+_KEEPING = frozenset("keep store stash hide".split())
+_OPENING = frozenset({"ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART"})
 _WHENEVER = frozenset("since when while as until till before after".split())
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",

@@ -280,17 +280,17 @@ def _framed(
     passive = bool(tree.kids(end, "auxpass", "nsubjpass")) or (
         end == at and verb_token.tag == "VBN" and (head.dep == "acl" or _is_noted(tree, at))
     )
-    subjects = _but_one(tree, own, days) or _subjects(tree, at, days, before)
+    subjects = _but_one(tree, own, days, _subjects(tree, at, days, before))
     verb, word = _with_particle(tree, end), ""
     let = _let_go(tree, end)
     if verb == "get" and verb_token.tag == "VBN" and low & {"have", "has", "'ve", "'s"}:
         verb, low = "have", low - {"have", "has", "'ve", "'s"}  # "have got" is to have
     parts = _parts(tree, end, days)
-    if (done := _had_done(tree, end)) is not None and (
-        thing := tree.kid(done, "nsubj", "nsubjpass")
-    ) is not None:
-        noun = tree.noun(thing, days)
-        noun = replace(noun, text=f"{noun.text} {tree.tokens[done].low}")
+    if (done := _had_done(tree, end)) is not None:
+        noun = tree.noun(tree.kids(done, "nsubj", "nsubjpass")[0], days)
+        how = tree.tokens[done].low  # "had it serviced", "had the boiler serviced"
+        verb, word = (f"{verb} {how}", how) if noun.pronoun else (verb, word)
+        noun = noun if noun.pronoun else replace(noun, text=f"{noun.text} {how}")
         parts = [Part("", (noun,)), *_parts(tree, done, days)]
     if let is not None:
         verb = f"{tree.tokens[end].lemma} {tree.tokens[let[0]].low}"
@@ -373,8 +373,8 @@ def _let_go(tree: Tree, at: int) -> tuple[int, int] | None:
 
 def _had_done(tree: Tree, at: int) -> int | None:
     """What somebody "had done": the second verb of "had his knee replaced"."""
-    inner = tree.kid(at, "ccomp")
-    if tree.tokens[at].lemma not in ("have", "get") or inner is None or inner < at:
+    inner = next((i for i in tree.kids(at, "ccomp") if i > at), None)
+    if tree.tokens[at].lemma not in ("have", "get") or inner is None:
         return None
     told = tree.tokens[inner].tag in ("VBN", "VBD") and not tree.kids(inner, "aux", "auxpass", "mark")
     return inner if told and tree.kids(inner, "nsubj", "nsubjpass") else None
@@ -463,6 +463,8 @@ def _counted_out(tree: Tree, at: int) -> int | None:
 def _described(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> tuple[Noun, ...]:
     """Whom a clause behind a noun speaks of: in "he's a buyer, based in Perth" that is he."""
     token = tree.tokens[at]
+    if token.dep == "attr" and any(tree.tokens[i].low == "it" for i in tree.kids(token.head, "nsubj")):
+        return tuple(tree.noun(i, days) for i in tree.members(at))
     if token.dep == "appos" and tree.tokens[token.head].pos == "PROPN":
         return (tree.noun(token.head, days),)  # "Marko, the guy who fixes our boiler"
     one = token.tag == "NN" or token.low == "one"  # "Selma is the one who feeds the cats"
@@ -470,15 +472,28 @@ def _described(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clau
     return above.subjects if above is not None and above.verb == "be" else (tree.noun(at, days),)
 
 
-def _but_one(tree: Tree, own: frozenset[int], days: frozenset[int]) -> tuple[Noun, ...]:
-    """ "Nobody speaks Dutch except Wietske": she does."""
-    nobody = any(tree.tokens[i].low in ("nobody", "none", "no-one") for i in own)
-    for i in own if nobody else ():
-        head = tree.tokens[i].head if tree.tokens[i].dep == "cc" else i
-        inner = tree.kid(head, "pobj", "conj") if tree.tokens[i].low in ("except", "but") else None
-        if inner is not None:
-            return _nouns(tree, inner, days)
-    return ()
+_WHOLE = frozenset("nobody none no-one neither all everyone everybody both".split())
+
+
+def _is_picked_out(tree: Tree, at: int) -> bool:
+    """Behind "It wasn't Petra who"."""
+    noun = tree.tokens[tree.tokens[at].head]
+    it = any(tree.tokens[i].low == "it" for i in tree.kids(noun.head, "nsubj"))
+    return tree.tokens[at].dep == "relcl" and noun.dep == "attr" and it and bool(tree.kids(noun.head, "neg"))
+
+
+def _but_one(
+    tree: Tree, own: frozenset[int], days: frozenset[int], whole: tuple[Noun, ...]
+) -> tuple[Noun, ...]:
+    """ "Nobody speaks Dutch except Wietske": she does. "All of us drive, apart from Tom": he doesn't."""
+    if not any(tree.tokens[i].low in _WHOLE and tree.tokens[i].dep in ("nsubj", "nsubjpass") for i in own):
+        return whole
+    for i in (i for i in own if tree.tokens[i].low in ("except", "but", "apart", "besides")):
+        at = tree.tokens[i].head if tree.tokens[i].dep == "cc" else next(iter(tree.kids(i, "prep")), i)
+        inner = tree.kid(at, "pobj", "conj")
+        if inner is not None and tree.tokens[inner].pos in NOUNS and inner not in {n.at for n in whole}:
+            return (*whole, *(replace(n, flipped=True) for n in _nouns(tree, inner, days)))
+    return whole
 
 
 # What stands behind the verb --------------------------------------------------------------------------
@@ -681,7 +696,7 @@ def _is_over(tree: Tree, seen: Sequence[int], adverbs: set[str]) -> bool:
 
 
 def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects: Sequence[Noun]) -> bool:
-    if any(tree.kids(place, "neg") for place in seen):
+    if any(tree.kids(place, "neg") for place in seen) or _is_picked_out(tree, seen[0]):
         return True
     if any(tree.tokens[i].low in ("neither", "nor") for n in subjects for i in tree.kids(n.at)):
         return True
@@ -691,7 +706,9 @@ def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects
         return True
     if any(tree.is_denied(n.at) for part in parts[:1] for n in part.nouns[:1] if part.kind != "measure"):
         return True
-    return any(n.text.lower() in ("nobody", "none", "neither", "nothing") for n in subjects)
+    return any(
+        n.text.lower().split()[0] in ("nobody", "none", "neither", "nothing") for n in subjects if n.text
+    )
 
 
 def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
@@ -770,7 +787,8 @@ _DID_YOU_KNOW = re.compile(
 
 def _orders(tree: Tree, at: int, subjects: Sequence[Noun]) -> bool:
     token = tree.tokens[at]
-    told = tree.kids(at, "nsubj", "nsubjpass", "expl") or (subjects and token.tag != "VB")
+    goes_on = token.dep == "conj" and tree.tokens[at - 1].low == "and"  # "I'm tall and wear size 45"
+    told = tree.kids(at, "nsubj", "nsubjpass", "expl") or (subjects and (token.tag != "VB" or goes_on))
     if told or token.dep in ("relcl", "acl", "ccomp", "advcl", "xcomp"):
         return False
     if token.lemma in FEELING:

@@ -282,8 +282,8 @@ class Matching(Days):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None
-        if subject == object_:
-            return None
+        if subject == object_ or (pattern.effect == "ends" and clause.negated and clause.dep == "relcl"):
+            return None  # "It wasn't Tom who sold the van": nobody says that he has it
         if s is not told[0] and o is told[0] and clause.verb in _WEAK:
             return None
         if (

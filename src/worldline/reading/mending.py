@@ -52,8 +52,6 @@ def mended(tokens: Sequence[Token]) -> list[Token]:
             above = place if tokens[noun].head == noun else tokens[noun].head
             found[place] = replace(found[place], dep=tokens[noun].dep, head=above)
             found[noun] = replace(found[noun], pos="NOUN", tag="NN", dep="nsubj", head=place)
-        elif (thing := _thing_had(tokens, place)) is not None:
-            found[place] = replace(found[place], head=thing)
         elif _is_owning(tokens, place):
             noun = token.head
             thing = next((i for i, t in enumerate(tokens) if t.head == noun and t.dep == "dobj"), noun)
@@ -76,16 +74,18 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
             _as_be,
             _as_noun,
             _as_present,
-            _whole_subject,
             _subject_of_verb,
             _real_verb,
             _of_verb,
             _of_place,
-            _whole_object,
             _numbered,
             _set_apart,
             _joined_object,
             _picked_out,
+            _two_objects,
+            _o_clock,
+            _owner_by_role,
+            _told_of,
         ):
             mend(found, place)
     return found
@@ -124,23 +124,6 @@ def _as_present(found: list[Token], place: int) -> None:
     )
     if bare and token.dep == "conj" and token.tag == "NN" and found[token.head].tag == "VBP":
         found[place] = replace(token, pos="VERB", tag="VBP")  # "live in Lyon but work in Geneva"
-
-
-def _whole_subject(found: list[Token], place: int) -> None:
-    """ "Games night starts at eight": what something is said of has two words, and no day stands between."""
-    token, before = found[place], found[place - 1]
-    if (
-        place
-        and token.dep == "npadvmod"
-        and token.tag == "NN"
-        and token.head == place + 1
-        and before.dep in _SUBJECTS
-        and before.head == token.head
-        and before.pos in ("NOUN", "PROPN")
-        and found[token.head].tag in ("VBZ", "VBD")
-    ):
-        found[place - 1] = replace(before, dep="compound", head=place)
-        found[place] = replace(token, dep=before.dep)
 
 
 def _subject_of_verb(found: list[Token], place: int) -> None:
@@ -196,6 +179,11 @@ def _of_verb(found: list[Token], place: int) -> None:
     token, head = found[place], found[found[place].head]
     if token.dep != "prep":
         return
+    if head.tag == "CD" and head.dep == "pobj" and token.low in ("at", "in", "for", "with"):
+        verb = token.head  # "a crew of nine at the harbour office"
+        while found[verb].pos not in ("VERB", "AUX") and found[verb].head != verb:
+            verb = found[verb].head
+        found[place] = replace(token, head=verb)
     if head.dep == "advmod" and head.low in ("back", "forward") and found[head.head].dep == "dobj":
         found[token.head] = head = replace(head, head=found[head.head].head)
     things = {t.head for t in found[:place] if t.dep == "dobj"}
@@ -249,25 +237,6 @@ def _of_place(found: list[Token], place: int) -> None:
 _SITES = frozenset(
     "flat house apartment cottage studio shop office cafe café room plot land field farm".split()
 )
-
-
-def _whole_object(found: list[Token], place: int) -> None:
-    """ "had his tetanus shot": a thing of two words, taken for somebody who did something."""
-    token, noun = found[place], found[place].head
-    verb = found[noun].head
-    if (
-        token.dep == "nsubj"
-        and token.tag == "NN"
-        and noun == place + 1
-        and found[noun].pos == "NOUN"
-        and found[noun].dep == "ccomp"
-        and found[verb].lemma in ("have", "get", "need", "book", "want")
-    ):
-        own = [i for i, t in enumerate(found) if t.head == place and t.dep in ("poss", "det", "amod")]
-        found[place] = replace(token, dep="compound")
-        found[noun] = replace(found[noun], dep="dobj")
-        for i in own:
-            found[i] = replace(found[i], head=noun)
 
 
 def _numbered(found: list[Token], place: int) -> None:
@@ -340,6 +309,79 @@ def _picked_out(found: list[Token], place: int) -> None:
     it = any(t.head == be and t.dep == "nsubj" and t.low == "it" for t in found)
     if token.dep == "ccomp" and found[be].lemma == "be" and who and named and it:
         found[place] = replace(token, dep="relcl", head=named[-1])
+    clause = found[token.head].head  # "It wasn't Petra who called but Jan"
+    joined = token.dep == "conj" and any(t.head == token.head and t.low == "but" for t in found[:place])
+    if joined and found[clause].dep == "relcl" and found[found[clause].head].dep == "attr":
+        first = found[clause].head
+        for i, t in enumerate(found):
+            if i == place or (t.head == token.head and t.dep == "cc" and i < place):
+                found[i] = replace(t, head=first)
+
+
+def _o_clock(found: list[Token], place: int) -> None:
+    """ "closes at quarter to six", "up at half past five": one time of day."""
+    if (
+        place < 3
+        or found[place - 1].low not in ("past", "to")
+        or found[place - 2].low not in ("half", "quarter")
+    ):
+        return
+    at = verb = place - 3 if found[place - 3].low != "a" else place - 4
+    if found[at].pos != "ADP" or found[place].tag != "CD":
+        return
+    verb = found[at].head if found[at].dep == "prep" else found[place].head
+    found[at] = replace(found[at], dep="prep", head=verb)
+    found[place] = replace(found[place], dep="pobj", head=at)
+    for i in (place - 1, place - 2):
+        found[i] = replace(found[i], pos="NOUN", dep="quantmod", head=place)
+
+
+def _owner_by_role(found: list[Token], place: int) -> None:
+    """ "in her son Ewan's violin case": the case is Ewan's, and it is in that."""
+    name, mark = (found[place + 1], found[place + 2]) if place + 3 < len(found) else (None, None)
+    role = found[place]
+    if name is None or mark is None or name.pos != "PROPN" or mark.tag != "POS":
+        return
+    rest = range(place + 3, min(place + 6, len(found)))
+    thing = next((i for i in rest if found[i].pos == "NOUN" and found[i].dep != "compound"), None)
+    if thing is None or role.low not in words("person_roles.txt"):
+        return
+    if found[thing].head == place:
+        found[thing] = replace(found[thing], dep=role.dep, head=role.head)
+    found[place] = replace(role, dep="compound", head=place + 1)
+    found[place + 1] = replace(name, dep="poss", head=thing)
+    found[place + 2] = replace(mark, dep="case", head=place + 1)
+
+
+def _told_of(found: list[Token], place: int) -> None:
+    """ "The woman who runs our club, Thea Boone, …", "the man who fixed it, whose …": of her, not of the club."""
+    token, noun = found[place], found[place].head
+    verb = found[noun].head if found[noun].dep != "pobj" else found[found[noun].head].head
+    whose = token.dep == "relcl" and any(t.low == "whose" for t in found[noun:place])
+    apart = (
+        token.dep == "appos"
+        and token.pos == "PROPN"
+        and place + 1 < len(found)
+        and found[place + 1].text == ","
+    )
+    somebody = found[verb].dep == "relcl" and found[found[verb].head].lemma in _SOMEBODY
+    if (whose or apart) and somebody and found[noun].lemma not in words("person_roles.txt"):
+        found[place] = replace(token, head=found[verb].head)
+
+
+_SOMEBODY = frozenset("man woman guy lady person girl boy".split())
+
+
+def _two_objects(found: list[Token], place: int) -> None:
+    """ "sold it to my cousin Bara", "costs us 310": a name behind a role is its name; who pays is no price."""
+    token, before = found[place], found[place - 1]
+    if not place or token.dep not in ("dobj", "pobj"):
+        return
+    if token.pos == "PROPN" and before.dep == "pobj" and before.low in words("person_roles.txt"):
+        found[place] = replace(token, dep="appos", head=place - 1)
+    given = before.pos == "PRON" and before.dep == "dobj" and before.head == token.head
+    if token.tag == "CD" and given:
+        found[place - 1] = replace(before, dep="dative")
 
 
 _THINGS = frozenset({"NOUN", "PROPN", "NUM"})
@@ -426,16 +468,6 @@ def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
         and head.dep in ("ROOT", "advcl", "ccomp")
         and not any(t.head == place and t.dep in _SUBJECTS for t in tokens)
     )
-
-
-def _thing_had(tokens: Sequence[Token], place: int) -> int | None:
-    """ "has the family plan on Tunely", "has a desk at Regus": what is had is there, not the having."""
-    token, head = tokens[place], tokens[tokens[place].head]
-    if token.dep != "prep" or token.low not in ("on", "with", "at") or head.lemma not in ("have", "get"):
-        return None
-    things = [i for i, t in enumerate(tokens[:place]) if t.dep == "dobj" and t.head == token.head]
-    named = any(t.head == place and t.dep == "pobj" and t.text[:1].isupper() for t in tokens)
-    return things[0] if things and things[0] == place - 1 and named and not _is_dated(tokens, place) else None
 
 
 def _is_dated(tokens: Sequence[Token], place: int) -> bool:

@@ -144,6 +144,9 @@ class Nouns(Matching):
     def _in_state(self, clause: Clause, name: str) -> list[Claim]:
         """ "is vegetarian", "is pregnant": only states that last, not moods and opinions."""
         word = clause.word
+        at = self.tree.kid(clause.at, "acomp") or clause.at
+        if self.tree.tokens[at - 1].low == "so":
+            return []  # "I'm so done with this week"
         behind = [p for p in clause.parts if p.prep and not p.dated and p.nouns]
         named = any(n.proper or HABIT.match(n.text) for p in behind for n in p.nouns)  # "closed on Fridays"
         for family in self.families.by_word(word) if not named else ():

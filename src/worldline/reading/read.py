@@ -52,6 +52,12 @@ _EMOJI = re.compile(
 """A picture at the end of a sentence, which ends it."""
 
 
+_ASKED_ALONG = re.compile(
+    r"[,;]\s+(?:any |some |got any )?(?:[a-z]+ )?(?:ideas|tips|suggestions|thoughts|recommendations|advice)\b[^,?.!]*\?"
+)
+"""Asked behind what is told: "We moved to Lyon, any tips for a school?"."""
+
+
 class Turning(Struct, frozen=True, omit_defaults=True):
     """A sentence that says something about change: where it stands, and what it says."""
 
@@ -82,7 +88,7 @@ def reader() -> str:
 _DAY_FIRST = re.compile(
     r"(?P<day>(?:^|(?<=[.!?;\n] ))(?:On|In|Since|By|From) (?:\d{1,2}(?:st|nd|rd|th)? (?:of )?)?"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)[a-z]*"
-    r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? \d{4})?) (?=[a-z])"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? \d{4})?) (?=[a-z])(?![a-z]+')"
 )
 """A day in front of a sentence, whose comma was left out: "On 8 March forklift 2 struck the gate"."""
 _GUESS = re.compile(
@@ -192,6 +198,7 @@ class _HalfRead(Struct, frozen=True):
 def _half_read(told: ToRead) -> _HalfRead:
     body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
     body = _EMOJI.sub(lambda m: ".".ljust(len(m.group())), body)
+    body = _ASKED_ALONG.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _DAY_FIRST.sub(r"\g<day>,", body)
     body = _repaired(body)
     corrects = _takes_back(body[:400])

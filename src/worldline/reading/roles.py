@@ -73,6 +73,7 @@ class Roles(Terse):
         names = self._names_behind(at)
         if not names:
             return
+        self._note_names(at)
         start = at
         while (
             start > 0

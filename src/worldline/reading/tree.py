@@ -222,7 +222,9 @@ class Tree:
             found.append(i)
         found = self._without_owner(found, at)
         while found and (
-            self.tokens[found[-1]].dep == "prep" or self.tokens[found[-1]].pos in ("PUNCT", "ADP", "CCONJ")
+            self.tokens[found[-1]].dep == "prep"
+            or self.tokens[found[-1]].pos in ("PUNCT", "ADP", "CCONJ")
+            or (self.tokens[found[-1]].pos == "ADV" and self.tokens[found[-1]].head not in found)
         ):
             found.pop()
         while found and self.tokens[found[0]].pos in ("PUNCT", "ADP", "CCONJ", "DET") and found[0] != at:
@@ -286,6 +288,8 @@ class Tree:
             return ""
         if self._is_mine(poss):
             return self.tokens[poss].low
+        if name := self.role_in_front(poss)[1]:
+            return name  # "my neighbour Piet's trailer"
         inner = self.kid(poss, "poss")
         said = self.said([i for i in self.under(poss) if self.tokens[i].dep not in ("case", "det")])
         if inner is not None and self._is_mine(inner):

@@ -37,6 +37,9 @@ FRESH = re.compile(r"^(?:new|current|old|latest|present|own|former|previous|firs
 SURE, UNSURE = 0.9, 0.6
 WAS = "was "
 """Opens the slot of what held once."""
+_IN = frozenset("in at from on into near".split())
+_GOING = frozenset("go move travel fly drive head come return relocate get walk leave be take work".split())
+""" "moved to Porto" and "works for Siemens", but "reports to Leena"."""
 _MADE_NAMES = frozenset("day night evening morning guy man woman lady".split())
 """ "games night" and "the boiler guy" name something, "last night" does not."""
 _TENSES: dict[str, Literal["past", "future"]] = {"past": "past", "perfect": "past", "future": "future"}
@@ -120,7 +123,7 @@ class Whom:
         _role, name = self.tree.role_in_front(noun.at)
         if name:
             return name
-        owner = self._owner(noun.owner)
+        owner = self._owner(noun.owner) or self._whose_is(noun)
         if noun.name and not noun.proper:
             return noun.name
         if noun.owner and not owner:
@@ -130,6 +133,13 @@ class Whom:
         named = noun.proper and self.tree.tokens[noun.at].pos == "PROPN"
         text = self.tree.short(noun).text if named and " of " not in noun.text else noun.text
         return f"{owner}'s {text}" if owner else text
+
+    def _whose_is(self, noun: Noun) -> str:
+        """ "Bashir, whose wife runs a shop": the clause hangs on whose it is."""
+        verb = next((i for i in self.tree.above(noun.at) if self.tree.tokens[i].dep == "relcl"), None)
+        if verb is None or noun.owner.lower() != "whose":
+            return ""
+        return self.whom(self.tree.noun(self.tree.tokens[verb].head, self.days))
 
     def _is_idle(self, noun: Noun) -> bool:
         """Whether a noun names nothing; "games night" does, "last night" does not."""
@@ -150,13 +160,8 @@ class Whom:
             alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
             if low.startswith("the"):
                 return self.talk.thing if several else ""
-            return self.talk.person or (self.talk.thing if animal or several else alone or self._only_owner())
+            return self.talk.person or (self.talk.thing if animal or several else alone)
         return self.talk.thing if low in ("it", "its") else ""
-
-    def _only_owner(self) -> str:
-        """ "Amaka's flight is late and she is waiting": whoever owns something, if it is one."""
-        owners = {t.text for t in self.tree.tokens if t.dep == "poss" and t.pos == "PROPN"}
-        return next(iter(owners)) if len(owners) == 1 else ""
 
     def _owner(self, said: str) -> str:
         """Whom a possessive means: "my", "her", "Rosa's", "my boss's"."""
@@ -195,16 +200,11 @@ class Whom:
             if not thing and not person and not NUMBER.match(noun.text) and (name := self.whom(noun)):
                 self.talk.thing, thing = name, True
 
-    def _note_names(self) -> None:
-        for at, token in enumerate(self.tree.tokens):
-            placed = token.dep == "pobj" and self.tree.tokens[token.head].low in (
-                "in",
-                "at",
-                "to",
-                "from",
-                "on",
-                "for",
-            )
+    def _note_names(self, end: int) -> None:
+        for at, token in enumerate(self.tree.tokens[:end]):
+            prep = self.tree.tokens[token.head]
+            going = self.tree.tokens[prep.head].lemma in _GOING
+            placed = token.dep == "pobj" and (prep.low in _IN or (prep.low in ("to", "for") and going))
             if token.pos != "PROPN" or token.dep == "compound" or placed or at in self.days:
                 continue
             name = self.tree.short(self.tree.noun(at, self.days, deep=False)).text
