@@ -296,21 +296,18 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
 
 def _parts(body: str, said_at: datetime | None, stated: Sequence[Stated]) -> tuple[Turning, ...]:
     """The sentences that may end something, each with what it speaks of: what it leans on stands in the one before."""
-    found, before = list[Turning](), Cues()
-    for one in stated:
-        begin, end = one.chars
-        signs = cues(one.tokens, _kinds(body[begin:end], said_at), one.moved)
-        own = signs
-        if leans(one.tokens):
-            signs = replace(
-                signs,
-                stems=tuple(dict.fromkeys([*signs.stems, *before.stems])),
-                names=tuple(dict.fromkeys([*signs.names, *before.names])),
-            )
-        if signs.may_end:
-            found.append(Turning(one.chars, signs))
-        before = own
+    signs = [cues(s.tokens, _kinds(body[s.chars[0] : s.chars[1]], said_at), s.moved) for s in stated]
+    found = []
+    for at, (one, own) in enumerate(zip(stated, signs, strict=True)):
+        on = signs[at - 1] if at else Cues()
+        if own.may_end:
+            found.append(Turning(one.chars, _leaning(own, on) if leans(one.tokens) else own))
     return tuple(found)
+
+
+def _leaning(own: Cues, on: Cues) -> Cues:
+    stems, names = dict.fromkeys([*own.stems, *on.stems]), dict.fromkeys([*own.names, *on.names])
+    return replace(own, stems=tuple(stems), names=tuple(names))
 
 
 _REDACTED = "[redacted"

@@ -245,11 +245,12 @@ def _is_at_stake(fact: Around, cues: Cues, about: bool) -> bool:
     """Whether the named thing may be meant by itself: a day, a number or a person is named in many a matter."""
     if about:
         return True
-    if _is_person(fact.held.object) and not cues.leaves:
+    said = frozenset(cues.stems)
+    if _is_person(fact.held.object) and not cues.leaves and fact.relation.isdisjoint(said):
         return False
     if all(word.isdigit() for word in fact.key_words) or fact.key_words <= _WEEKDAYS:
         return False
-    return fact.of_speaker or fact.object <= frozenset(cues.stems)
+    return fact.of_speaker or fact.object <= said
 
 
 _WEEKDAYS = frozenset(stem(f"{day}day") for day in "mon tues wednes thurs fri satur sun".split())
@@ -394,7 +395,7 @@ def _may_end(fact: Around, cues: Cues) -> bool:
     family = families().all.get(fact.held.slot.partition(":")[0])
     if family is None or family.object != "person":
         return True
-    return not _is_kin(fact) and cues.leaves
+    return not _is_kin(fact) and (cues.leaves or (cues.ends and not _is_person(fact.held.object)))
 
 
 def _is_kin(fact: Around) -> bool:
