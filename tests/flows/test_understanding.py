@@ -492,7 +492,7 @@ def test_what_only_stands_beside_a_change_goes_on(talk, first, holds, then):
 @pytest.mark.parametrize(
     ("first", "then"),
     [
-        ("I drive a Passat.", "The old car went to the scrapyard on Monday."),
+        ("I drive a Passat.", "The old car was towed to the scrapyard on Monday."),
         ("Livia has a Fairphone 4.", "Livia traded in her phone for a camera."),
     ],
 )

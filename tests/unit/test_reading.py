@@ -59,7 +59,7 @@ I work for a museum in Ghent. | Ana works for museum in Ghent
 Our office moved from Dock Street to Harbour Square. | Ana's office moved to Harbour Square
 I was promoted to team lead. | Ana was promoted to team lead
 My wedding is at Lake Orta on 12 September. | Ana's wedding is at Lake Orta; Ana's wedding is on 12 September
-The show was opened by the mayor in 2009. | show was opened by mayor
+The show was opened by the mayor in 2012. | show was opened by mayor
 The mill isn't run by the Olsens any longer. | mill is no longer run by Olsens
 Signe's train is late and she's staying with my aunt. | Signe stays with Ana's aunt
 The regatta is on the 4th, no wait, the 5th of July. | regatta is on the 5th of July
@@ -295,7 +295,7 @@ Machine: saw M4. Keeper: Omar Sy. Serviced: 3 May. | saw M4's keeper is Omar Sy;
 Machine: lathe M4. Status: idle since Tuesday. | lathe M4's status is idle
 Chair since May 2019: Ilse Brandt. Deputy: Jon Falk. | Chair is Ilse Brandt; Deputy is Jon Falk
 Water temperature on Tuesday: 14.2 °C. | Water temperature is 14.2 °C
-Odometer of van 6 on 31 January: 88,410 km. | van 6's odometer is 88,410 km
+Odometer of van 6 on 28 February: 51,220 km. | van 6's odometer is 51,220 km
 Cold store 2: 3.9 °C at 08:00 | Cold store 2 is 3.9 °C
 Freezer A: -18 °C at 07:30 | Freezer A is -18 °C
 Pupil: Nora Blum, class 4A from 1 March. | Nora Blum's class is 4A
@@ -378,7 +378,7 @@ I'll check out those options.
 The green one is mine.
 You live in Oslo, don't you?
 Status: closed. Priority: low. Comment: will look later.
-Name: n/a. Phone: n/a.
+Email: n/a. Address: n/a.
 Item 2: minutes of the last meeting.
 Next steps: paint, sand, varnish.
 Ok.

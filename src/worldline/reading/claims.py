@@ -365,7 +365,7 @@ class _Reader(Roles):
         ):
             further = self._further(clause, name, direct)
             placed = [c for c in further if c.predicate.endswith(" in")] if direct.nouns[0].indefinite else []
-            if placed and found[0].object == direct.nouns[0].text:  # "runs a print shop in Leeds"
+            if placed and found[0].object == direct.nouns[0].text:  # "runs a bakery in Graz"
                 found = [replace(found[0], object=f"{found[0].object} in {placed[0].object}")]
             else:
                 found += [c for c in further if c.object != found[0].object]

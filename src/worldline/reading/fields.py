@@ -160,7 +160,7 @@ def claims_of_fields(text: str) -> tuple[list[Claim], str, str]:
 
 
 def _quoted(field: Field) -> str:
-    """The thing that stands first in the list of a place: `Berth 6: yacht "Mareike", length 11.8 m`."""
+    """The thing that stands first in the list of a place: `Stand 3: glider "Merlin", span 15 m`."""
     quoted = _QUOTED.fullmatch(field.items()[0].value)
     return quoted["name"] if quoted and _thing(field.label) else ""
 
@@ -265,7 +265,7 @@ _DOES = re.compile(r"(?P<name>[A-Z][\w&'-]*(?: (?:[A-Z][\w&'-]*|\d[\w-]*))*) (?P
 
 
 def _named(said: str) -> str:
-    """The name that a value is: Mareike of `yacht "Mareike"`, kestrel-02, Violeta Ionescu."""
+    """The name that a value is: Merlin of `glider "Merlin"`, kestrel-02, Violeta Ionescu."""
     if quoted := _QUOTED.fullmatch(said):
         return quoted["name"]
     return said if said[:1].isupper() or _CODE.fullmatch(said) or _MADE.fullmatch(said) else ""

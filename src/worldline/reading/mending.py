@@ -337,7 +337,7 @@ def _o_clock(found: list[Token], place: int) -> None:
 
 
 def _owner_by_role(found: list[Token], place: int) -> None:
-    """ "in her son Ewan's violin case": the case is Ewan's, and it is in that."""
+    """ "in her uncle Bart's shed": the shed is Bart's, and it is in that."""
     name, mark = (found[place + 1], found[place + 2]) if place + 3 < len(found) else (None, None)
     role = found[place]
     if name is None or mark is None or name.pos != "PROPN" or mark.tag != "POS":

@@ -146,7 +146,7 @@ class Nouns(Matching):
         word = clause.word
         at = self.tree.kid(clause.at, "acomp") or clause.at
         if self.tree.tokens[at - 1].low == "so":
-            return []  # "I'm so done with this week"
+            return []  # "he is so over this job"
         behind = [p for p in clause.parts if p.prep and not p.dated and p.nouns]
         named = any(n.proper or HABIT.match(n.text) for p in behind for n in p.nouns)  # "closed on Fridays"
         for family in self.families.by_word(word) if not named else ():

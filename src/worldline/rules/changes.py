@@ -215,7 +215,7 @@ _WITH = ("is with", "am with", "are with", "is on", "are on")
 
 
 def _is_such_a_thing(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
-    """Whether what somebody has is named by its kind: the Octavia, where "the old car went to the scrapyard"."""
+    """Whether what somebody has is named by its kind: the Passat, where "the old car was scrapped"."""
     held = fact.held
     if not cues.ends or fact.held.kind == "date" or _is_person(held.object):
         return False
