@@ -391,3 +391,9 @@ def test_the_first_and_the_latest_value_are_no_other(told):
         ("2026-03-20", "Otto", "The calf is at 70.2 kg on the scales today."),
     )
     assert answer(memory, "What was the latest weight of the calf?") != "61.5 kg"
+
+
+def test_a_colour_is_no_place(told):
+    """A value that nothing calls what is asked for is no answer, however well the rest of its sentence fits."""
+    memory = told(("2026-03-02", "Nora", "The old car was towed to the scrapyard, so I take the tram now."))
+    assert answer(memory, "What colour is the tram?") is None

@@ -472,6 +472,13 @@ def is_sound(ground: Ground, item: Item) -> bool:
         return False
     if asked.wants == "name" and item.kind == "place" and not item.fact:
         return False
+    if (
+        asked.wants == "thing"
+        and asked.noun
+        and not _asked(asked, item)
+        and not _noun(asked, item, _own(item))
+    ):
+        return False  # nothing says that a scrapyard is a colour
     if any(name & names_in(item.value) for name in others_asked(ground)):
         return False  # the Sandpiper demo is not in Sandpiper Travel
     if asked.wh in ("who", "whom", "whose") and not _may_be_somebody(item):
