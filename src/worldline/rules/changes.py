@@ -11,7 +11,7 @@ new one of the same kind. Closing what still holds is the worst error, so anythi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -104,12 +104,16 @@ def _holds_many(slot: str) -> bool:
     return family is not None and family.holds != "one"
 
 
+Statement = tuple[Cues, Sequence[Claim]]
+"""What a sentence says about change, and what it claims."""
+
+
 def ended_by(
-    cues: Cues, claims: Sequence[Claim], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
+    said: Iterable[Statement], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
 ) -> dict[str, tuple[Around, str]]:
     """Which held facts, each with its subject's name, are over by a message: by id, taken apart, and the reason."""
     apart = around_each(facts, speaker)
-    over = dict(overtaken(cues, claims, apart, teller))
+    over = {id_: reason for cues, claims in said for id_, reason in overtaken(cues, claims, apart, teller)}
     return {fact.held.id: (fact, over[fact.held.id]) for fact in apart if fact.held.id in over}
 
 
@@ -217,7 +221,7 @@ _WITH = ("is with", "am with", "are with", "is on", "are on")
 def _is_such_a_thing(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     """Whether what somebody has is named by its kind: the Passat, where "the old car was scrapped"."""
     held = fact.held
-    if not cues.ends or fact.held.kind == "date" or _is_person(held.object):
+    if not cues.ends or held.kind == "date" or _is_person(held.object):
         return False
     if held.phrase.split(" ")[0] not in _POSSESSING and held.phrase not in _WITH:
         return False

@@ -23,11 +23,10 @@ from worldline.inputs import clean_names
 from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import Cues
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.reading.voices import SpeakerVoice, voices, who_speaks
-from worldline.rules.changes import Around, concerns, ended_by, such_things
+from worldline.rules.changes import Around, Statement, concerns, ended_by, such_things
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -87,7 +86,10 @@ def _read_all(
         for text, voice, said in zip(texts, heard, times, strict=True)
         if voice.role != "assistant"
     ]
-    readings = iter(read_all(told))
+    read = read_all(told)
+    for each in read:
+        such_things(each.cues, each.claims)  # looked up here, so that nobody waits for it under the lock
+    readings = iter(read)
     unread = Reading("nobody, an assistant's own words")
     return [unread if voice.role == "assistant" else next(readings) for voice in heard]
 
@@ -438,10 +440,7 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
 
 def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
-    facts = [(held, name) for held, _, name in before]
-    over: dict[str, tuple[Around, str]] = {}
-    for cues, claims in _statements(said):
-        over |= ended_by(cues, claims, facts, who, event.speaker)
+    over = ended_by(_statements(said), [(h, name) for h, _, name in before], who, event.speaker)
     closed = False
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
@@ -458,7 +457,7 @@ def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place
     return closed
 
 
-def _statements(said: Reading) -> Iterator[tuple[Cues, Sequence[Claim]]]:
+def _statements(said: Reading) -> Iterator[Statement]:
     """What each sentence of a message says about change, with its own claims: one ends nothing for another."""
     if not said.parts:
         yield said.cues, said.claims
