@@ -9,7 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clock import cpu
+from worldline.reading import parser
 from worldline.reading.claim import Claim
+from worldline.reading.mending import is_tree, mended
 from worldline.reading.read import Reading, read
 
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)
@@ -27,6 +29,17 @@ ANYTHING = st.text(st.characters(exclude_characters="\0", exclude_categories=["C
 NAMES = st.sampled_from(
     ["", "Ana", "user", "assistant", "ana lópez", "🙂", "I", "O'Neil", "Mary's", "x" * 200]
 )
+BROKEN = st.lists(
+    st.sampled_from(
+        (
+            "her his my the a son sister Ewan Ida boiler van case name keys hes shes s m gonna is was has had made "
+            "said told asks forgets keeps in at of from to with by for two 7 £40 and , . \" ' : not no who that which"
+        ).split()
+    ),
+    min_size=1,
+    max_size=12,
+).map(" ".join)
+"""English words in no order: trees that no sentence has."""
 SECONDS = 2.0
 """The longest that any text may take, however hostile."""
 LENGTH = 200_000
@@ -44,6 +57,17 @@ def checked(text: str, speaker: str = "Ana", addressee: str = "") -> Reading:
     reading = read(text, speaker, addressee, SAID)
     assert [c for c in reading.claims if not is_sound(c, text)] == []
     return reading
+
+
+@settings(max_examples=150)
+@given(BROKEN)
+@example('her son Ewan"s violin case')
+@example("they fed him a can. hes asking for Pim by name, my name he forgets")
+def test_words_in_no_order_are_read_to_the_end(text: str) -> None:
+    """However the parser takes them, mending leaves a tree: nothing is walked in a circle."""
+    [sentences] = parser.parse([text])
+    assert all(is_tree(mended(tokens)) for tokens in sentences)
+    checked(text)
 
 
 @settings(max_examples=150)

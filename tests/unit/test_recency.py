@@ -75,13 +75,13 @@ def test_the_time_that_a_question_asks_about(question: str, expected: str) -> No
 
 def test_newer_figures_of_one_thing_lead() -> None:
     """A record told again with other figures comes first, though its words meet the question no better."""
-    question = "What's the price per seat for Hillcrest?"
+    question = "What's the price per seat for Hillcrest now?"
     signed = "Hillcrest Foods. Team plan, 30 seats at £12 a seat per month, renews in May."
     renewed = "Hillcrest renewed! 45 seats, £11 a seat for two years."
     visited = "Hillcrest have 3 cats in the hall."
 
     assert order(question, (signed, "user", 1), (renewed, "user", 2))[0] == 2
-    assert order(question, (signed, "user", 1), (visited, "user", 2))[0] == 1
+    assert order(question.replace(" now", ""), (signed, "user", 1), (visited, "user", 2))[0] == 1
 
 
 def test_who_asks_for_the_beginning_gets_the_earlier_of_two() -> None:
@@ -127,10 +127,10 @@ def test_others_do_not_pass(text: str, role: str) -> None:
 
 def test_what_tells_a_change_needs_fewer_words() -> None:
     """A turn that speaks of a change goes before the one that states the old value in the words of the question."""
-    question = "Which tool runs our builds on the server?"
+    question = "Which tool runs our builds on the server now?"
     old = ("Jenkins runs our builds on the server.", "user", 1)
 
-    assert order(question, old, ("We moved our builds from the server to Drone.", "user", 9))[0] == 2
+    assert order(question, old, ("We moved our builds on the server over to Drone.", "user", 9))[0] == 2
     assert order(question, old, ("Our builds fail on Mondays.", "user", 9))[0] == 1
 
 

@@ -249,8 +249,8 @@ def _kind(said: str, kind: str, of: str) -> str:
         return "weekday" if _WEEKDAY.fullmatch(said) and said.lower().endswith("s") else "date"
     if _MONEY.fullmatch(said):
         return "money"
-    if of in ("place", "person", "animal"):
-        return {"place": "place"}.get(of, "name")
+    if of == "place" or (of in ("person", "animal") and any(c.isupper() for c in said)):
+        return "place" if of == "place" else "name"
     if _DURATION.fullmatch(said):
         return "duration"
     if _CLOCK.fullmatch(said):

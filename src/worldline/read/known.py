@@ -28,7 +28,7 @@ from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.reading.voices import assistants
+from worldline.reading.voices import assistants, is_one_person, is_user
 from worldline.rules.sentences import SaidSentence, cut_all
 from worldline.store.facts import FactAround, about, facts_near
 from worldline.store.people import only_speaker
@@ -99,13 +99,13 @@ def known(
 ) -> Known:
     """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted."""
     question = _read(asked) if hits else None
-    mine = _asker(view, question)
+    mine = _asker(view, question, hits)
     graph = ViewGraph(view, mine)
     mentions = read_names(plain(asked.text), graph.link).mentions
     lines = [int(m.entity) for m in mentions]
     if question is None and (lines or _FIRST_PERSON.search(asked.text)):
         question = _read(asked)
-        mine = _asker(view, question)
+        mine = _asker(view, question, hits)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
     believed = [held.fact for held in about(view, lines, 200)] if lines else []
@@ -236,12 +236,15 @@ def _changes(packed: bytes | None) -> bool:
     return said.corrects or said.cues.change or any(c.effect != "holds" or c.switches for c in said.claims)
 
 
-def _asker(view: View, question: Question | None) -> frozenset[str]:
-    """Whom "I" means: the bound user, the only one who speaks here, or just the user."""
+def _asker(view: View, question: Question | None, hits: Sequence[Hit]) -> frozenset[str]:
+    """Whom "I" means: the bound user by all their names, the only one who speaks here, or just the user."""
     if question is None or not question.mine:
         return frozenset()
-    name = view.scope.user or only_speaker(view)
-    return frozenset({fold(name), USER} if view.scope.user else {fold(name)} if name else ())
+    user = view.scope.user
+    heard = {hit.speaker for hit in hits if user and is_one_person(user, hit.speaker)}
+    if not heard and not (user and any(is_user(hit.speaker) for hit in hits)):
+        heard = {only_speaker(view)}
+    return frozenset(fold(name) for name in (*heard, *((user, USER) if user else ())) if name)
 
 
 def _whom(question: Question, facts: Sequence[FactAround], mine: Collection[str]) -> About:

@@ -2,10 +2,9 @@
 
 It decides what time a question asks about, and which turns are versions of one statement. A turn is
 outdated where the fact of it that meets the question best is over: then a turn that took its place
-goes before it. Without facts, a turn is the newer version of another if it holds the same part
-of the question and the same kind of value, or gives new figures of one thing, and nothing but its date
-speaks against the older one. Who asks for what was gets the older one first. Only the order among the
-best changes.
+goes before it. Without facts, how likely a turn is the newer version of an earlier one is weighed by what both
+say of the question and beyond it, by words of change, and by how far it lies behind (`OVERTAKES`). Who asks for
+what was gets the older one first. Only the order among the best changes.
 """
 
 from __future__ import annotations
@@ -30,16 +29,23 @@ Tense = Literal["now", "then", ""]
 DEPTH = 10
 LEADERS = 5
 """Only before so many of the best may a newer turn be put."""
-GAP, TOLD_GAP = 2.5, 5.0
-"""How much lower the newer one's score may be; more where it tells a change or takes something back."""
 NEARLY = 1.0
 """How much lower the older one's score may be, where what was is asked for."""
-ALIKE, CHANGED = 0.75, 0.5
-"""The share of what the older turn holds that the newer one must hold too; less where it tells a change."""
-MEETS, ALONE = 0.5, 0.5
-"""The share of the question that the older turn must hold, and that one sentence of each must hold by itself."""
-PLAINLY = 0.8
-"""Only words met as far as this show that two turns speak of one matter."""
+OVERTAKES: Mapping[str, float] = {
+    "behind": -0.45,
+    "tells a change": 0.5,
+    "asked as of now": 1.15,
+    "words of the question": 2.5,
+    "other words": 1.15,
+    "not so": -1.2,
+    "same speaker": 0.9,
+}
+UNLIKELY = -2.5
+"""What speaks for a later turn being the newer version of an earlier one: a logistic fit with this constant over pairs
+of which one is the evidence, in small memories, little histories and stories by six hands, each set counting the same,
+checked on the hands that were left out."""
+MANY = 3
+"""So many further words in common say all that they can."""
 SPEAKS = 0.3
 """The share of the question that a fact must meet for its end to count."""
 CHOSEN = ("this session", "strength")
@@ -232,24 +238,11 @@ def _is_later(old: Turn, new: Turn) -> bool:
 
 
 def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
-    wanted = needs(asked)
-    best = order[:DEPTH]
-    held = dict(zip(best, units(asked, wanted, [board.turns[at] for at in best]), strict=True))
+    """The order with the latest version of each statement among the best before the others."""
+    versions = _Versions(asked, board, order[:DEPTH])
     for place in range(min(LEADERS, len(order))):
         old = order[place]
-        newer = [
-            new
-            for new in order[place + 1 : DEPTH]
-            if new in held
-            and board.scores[old] - board.scores[new] <= _gap(board.turns[new], held[new])
-            and _is_version(asked, board, old, new)
-            and _is_now(board.turns[new], held[new])
-            and not _of_another(asked, board.turns[old], held[new])
-            and (
-                _alike(wanted, held[old], held[new])
-                or _is_new_entry(asked, wanted, (board.turns[old], held[old]), (board.turns[new], held[new]))
-            )
-        ]
+        newer = [new for new in order[place + 1 : DEPTH] if versions.odds(old, new) > 0]
         if newer:
             new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
             order.insert(place, order.pop(order.index(new)))
@@ -258,16 +251,13 @@ def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
 
 def _first(asked: Asked, board: Board, order: list[int]) -> list[int]:
     """The order with the earliest of like statements first, where its score is nearly that of a later one."""
-    wanted, best = needs(asked), order[:DEPTH]
-    held = dict(zip(best, units(asked, wanted, [board.turns[at] for at in best]), strict=True))
+    versions = _Versions(asked, board, order[:DEPTH])
     for place in range(min(LEADERS, len(order))):
         new = order[place]
         older = [
             old
             for old in order[place + 1 : DEPTH]
-            if board.scores[new] - board.scores[old] <= NEARLY
-            and _is_version(asked, board, old, new)
-            and _alike(wanted, held[new], held[old])
+            if board.scores[new] - board.scores[old] <= NEARLY and versions.odds(old, new) > 0
         ]
         if older:
             old = min(older, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
@@ -275,8 +265,70 @@ def _first(asked: Asked, board: Board, order: list[int]) -> list[int]:
     return order
 
 
-def _gap(turn: Turn, unit: Unit) -> float:
-    return TOLD_GAP if _tells_change(unit) or _says_sorry(turn) else GAP
+class _Versions:
+    """The best turns of a pool, and which of them are later versions of which."""
+
+    def __init__(self, asked: Asked, board: Board, best: Sequence[int]) -> None:
+        self.asked, self.board, self.wanted = asked, board, needs(asked)
+        self.held = dict(zip(best, units(asked, self.wanted, [board.turns[at] for at in best]), strict=True))
+        self.total = sum(need.weight for need in self.wanted if need.stem) or 1.0
+        self.asked_for = _names(asked) | {need.stem for need in self.wanted}
+        self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
+        self.now = float(bool(_NOW.search(asked.text) or _THEN.search(asked.text)))
+
+    def odds(self, old: int, new: int) -> float:
+        """Above 0 where the later turn is more likely a newer version of the earlier one than not."""
+        a, b = self.board.turns[old], self.board.turns[new]
+        if not self._may_be(a, b) or any(part[old] > part[new] for part in self.chosen):
+            return UNLIKELY
+        if not self._of_those(a, self.held[new]):
+            return UNLIKELY
+        both = zip(self.wanted, self.held[old].degrees, self.held[new].degrees, strict=True)
+        further = {word for word in _content(a) & _content(b) if word.isalpha()} - self.asked_for
+        measures = {
+            "behind": float(self.board.scores[old] - self.board.scores[new]),
+            "tells a change": float(_tells_change(b.described.words)),
+            "asked as of now": self.now,
+            "words of the question": sum(n.weight * min(x, y) for n, x, y in both if n.stem) / self.total,
+            "other words": min(MANY, len(further)) / MANY,
+            "not so": float(not _is_now(b, self.held[new])),
+            "same speaker": float(a.speaker == b.speaker),
+        }
+        return UNLIKELY + sum(OVERTAKES[name] * value for name, value in measures.items())
+
+    def _may_be(self, old: Turn, new: Turn) -> bool:
+        """Said later, by whoever may speak of the same matter, with the same kind of value."""
+        if not _is_later(old, new) or new.said_at == old.said_at or "assistant" in (old.role, new.role):
+            return False
+        if old.speaker != new.speaker and self.asked.people:
+            return False
+        kinds = self.asked.wants & ~NAME
+        return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
+
+    def _of_those(self, old: Turn, new: Unit) -> bool:
+        """Whether the newer one begins with no relative of whom neither the older one nor the question speaks."""
+        kin = _kin().intersection(new.sentence.split()[:3])
+        return kin <= {*old.described.words.split(), *words(self.asked.text)}
+
+
+def _tells_change(said: str) -> bool:
+    """Whether a text, as stems, has one of the phrases that tell of a change."""
+    tokens = said.split()
+    return any(
+        phrase == tokens[at : at + len(phrase)]
+        for at, token in enumerate(tokens)
+        for phrase in _changes().get(token, ())
+    )
+
+
+@cache
+def _changes() -> Mapping[str, Sequence[list[str]]]:
+    """The phrases that tell of a change, as stems, by the first of them."""
+    found: dict[str, list[list[str]]] = {}
+    for line in (*lines("change_cues.txt"), *lines("leaving_cues.txt")):
+        if stems := list(words(line)):
+            found.setdefault(stems[0], []).append(stems)
+    return found
 
 
 def _says_sorry(turn: Turn) -> bool:
@@ -320,20 +372,6 @@ def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
     return order
 
 
-def _is_version(asked: Asked, board: Board, old: int, new: int) -> bool:
-    """Said later, by whoever may speak of the same matter, with the same kind of value."""
-    a, b = board.turns[old], board.turns[new]
-    if not _is_later(a, b) or b.said_at == a.said_at or "assistant" in (a.role, b.role):
-        return False
-    if a.speaker != b.speaker and asked.people:
-        return False
-    kinds = asked.wants & ~NAME
-    if kinds and not (a.described.flags & kinds and b.described.flags & kinds):
-        return False
-    chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
-    return all(part[old] <= part[new] for part in chosen)
-
-
 def _is_now(turn: Turn, unit: Unit) -> bool:
     """Whether the best sentence of a turn tells how things are: not what might be, is not, or was long ago."""
     tokens = set(unit.sentence.split())
@@ -343,12 +381,6 @@ def _is_now(turn: Turn, unit: Unit) -> bool:
         return False
     dates = turn.described.dates
     return not dates or turn.said_at is None or any(end > turn.said_at - LONG_AGO for _, end in dates)
-
-
-def _of_another(asked: Asked, old: Turn, new: Unit) -> bool:
-    """Whether the newer one brings a relative into it of whom neither the older one nor the question speaks."""
-    kin = _kin().intersection(new.sentence.split())
-    return not kin <= {*old.described.words.split(), *words(asked.text)}
 
 
 @cache
@@ -371,67 +403,3 @@ def _kin() -> frozenset[str]:
     return frozenset(
         words(" ".join(lines("kin.txt")) + " wife husband partner boyfriend girlfriend friend colleague boss")
     )
-
-
-@cache
-def _changes() -> frozenset[str]:
-    """Words that alone tell of a change."""
-    return frozenset(words(" ".join(lines("turning_words.txt")))) - {"start", "end", "close"}
-
-
-def _alike(wanted: Sequence[Need], old: Unit, new: Unit) -> bool:
-    """Whether the newer one speaks of the matter that the older one speaks of, and says as much of it.
-
-    It has to hold the names of the question that the older one holds, and either most of the other words (half of
-    them where it tells a change) or one of them and as much of the question in all.
-    """
-    if old.share < MEETS and new.share < old.share:
-        return False
-    if min(_alone(wanted, old), _alone(wanted, new)) < ALONE:
-        return False
-    least = CHANGED if _tells_change(new) else ALIKE
-    held, shared = _held(wanted, old, new, names=True)
-    if shared < CHANGED * held:
-        return False
-    others, same = _held(wanted, old, new, names=False)
-    as_much = new.share >= ALIKE * old.share and (same > 0 or (not others and shared > 0))
-    return as_much or (others > 0 and same >= least * others)
-
-
-def _is_new_entry(
-    asked: Asked, wanted: Sequence[Need], old: tuple[Turn, Unit], new: tuple[Turn, Unit]
-) -> bool:
-    """Whether both give figures of one thing: "40 seats at £18 a month", and later "55 seats, £17.50".
-
-    They share the names of the question and two words that it does not name; one where the newer tells a change.
-    """
-    (a, held), (b, later) = old, new
-    if not a.described.flags & b.described.flags & NUMBER or held.share < MEETS:
-        return False
-    names, both = _held(wanted, held, later, names=True)
-    if both < CHANGED * names or later.share < CHANGED * held.share:
-        return False
-    said = {token for token in _content(a) & _content(b) if token.isalpha()} - _names(asked)
-    return len(said) >= (1 if _tells_change(later) else 2)
-
-
-def _alone(wanted: Sequence[Need], unit: Unit) -> float:
-    """The share of the question that one sentence meets, without what stands around it."""
-    total = sum(need.weight for need in wanted if need.stem)
-    met = degrees(wanted, unit.sentence)
-    held = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True) if need.stem)
-    return held / total if total else 1.0
-
-
-def _tells_change(unit: Unit) -> bool:
-    return not _changes().isdisjoint(unit.sentence.split())
-
-
-def _held(wanted: Sequence[Need], old: Unit, new: Unit, *, names: bool) -> tuple[float, float]:
-    """(weight of the needs that the older one holds, of those that both hold), of names or of other words."""
-    both = [
-        (need.weight, other >= PLAINLY)
-        for need, one, other in zip(wanted, old.degrees, new.degrees, strict=True)
-        if need.stem and one >= PLAINLY and need.word[:1].isupper() is names
-    ]
-    return sum(weight for weight, _ in both), sum(weight for weight, shared in both if shared)

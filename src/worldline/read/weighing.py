@@ -45,6 +45,7 @@ FITS: Mapping[str, Mapping[str, float]] = {
     "clock": {"clock": 1.0, "date": 0.3, "part": 0.6},
     "weekday": {"weekday": 1.0, "date": 0.3},
     "duration": {"duration": 1.0},
+    "length": {"duration": 1.0, "amount": 1.0},
     "money": {"money": 1.0, "count": 0.4, "figure": 0.7},
     "amount": {"money": 0.9, "amount": 1.0, "count": 0.4, "figure": 0.7},
     "count": {"count": 1.0},
@@ -66,7 +67,7 @@ FITS: Mapping[str, Mapping[str, float]] = {
 }
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
-_NUMBERS = frozenset({"count", "money", "amount", "duration", "age", "distance", "frequency"})
+_NUMBERS = frozenset({"count", "money", "amount", "duration", "length", "age", "distance", "frequency"})
 DETAILS = _NUMBERS | {"name", "thing", "place", "code"}
 """What may well be left untold by what speaks of it."""
 SPANS: Mapping[str, frozenset[str]] = {
@@ -162,6 +163,10 @@ _CALLS = frozenset({"thing", "name", "place"})
 """What these want is told by the noun alone: "which bank", "the name of her aunt"."""
 OTHER, IDLE = 0.2, 0.6
 """What is left where the value is nothing of what the question calls it; more where that says little: "which way"."""
+BESIDE = 0.5
+"""So near to its bearer stands a name: "our vet, Dr Prado"."""
+UNSAID = 0.25
+"""What is left where the clause of a value has no word of the question: "3,200 dollars for it"."""
 NO_NAME, NOT_THIS_ONE = 0.3, 0.3
 """What is left of an everyday word where a name is asked for, and of what is told of another number than "hive 5"."""
 
@@ -174,7 +179,8 @@ def _reach(ground: Ground, item: Item, best: float) -> float:
         return 0.0
     near = suits * _is_called_so(asked, item)
     borne = bears(ground, item) if near > best else 0.0
-    return near * _covered(ground, item, widely=True) * borne if near * borne > best else 0.0
+    told = UNSAID + (1 - UNSAID) * _covered(ground, item, widely=True) if near * borne > best else 0.0
+    return near * borne * told
 
 
 def _is_called_so(asked: Question, item: Item) -> float:
@@ -184,9 +190,19 @@ def _is_called_so(asked: Question, item: Item) -> float:
     if typed and _widely(stem(asked.noun), _own(item)) != SLIP:
         left = IDLE if asked.noun in listed_words("idle_nouns.txt") else OTHER
         noun = left + (1 - left) * _noun(asked, item, _own(item))
+    elif asked.wants in ("count", "amount") and _OF_THESE.search(asked.text):
+        noun = UNCOUNTED + (1 - UNCOUNTED) * max(
+            _noun(asked, item, _own(item)), _nearest(stem(asked.noun), _own(item))
+        )
     if asked.wants == "name" and not _is_named(item):
         noun *= NO_NAME
-    return noun * NOT_THIS_ONE if _is_of_another_number(asked, item) else noun
+    if asked.noun == "name" and not item.fact and nearness(asked, item) < BESIDE:
+        noun *= NO_NAME  # "the doctor told Mother" names no doctor
+    return noun * NOT_THIS_ONE if _is_of_another(asked, item) else noun
+
+
+_OF_THESE = re.compile(r"\bhow (?:many|much) (?!is|are|was|were|did|do|does|will|would)\w+", re.I)
+UNCOUNTED = 0.4
 
 
 def _is_named(item: Item) -> bool:
@@ -196,13 +212,32 @@ def _is_named(item: Item) -> bool:
     return not begins or _is_somebody(item.value) or len(first) < 3 or not is_everyday(first.lower())
 
 
+def _is_of_another(asked: Question, item: Item) -> bool:
+    """Whether the sentence tells of a counterpart: of hive 9, of the old flat, where hive 5 or the new one is meant."""
+    return _is_of_another_number(asked, item) or _is_of_counterpart(asked.text, item.sentence)
+
+
+@lru_cache(maxsize=2_000)
+def _is_of_counterpart(asked: str, said: str) -> bool:
+    wanted, told = set(_WORD.findall(asked.lower())), set(_WORD.findall(said.lower()))
+    return any(
+        (meant := wanted & group) and told & group and told.isdisjoint(meant) and not wanted >= told & group
+        for group in _contraries()
+    )
+
+
+@cache
+def _contraries() -> Sequence[frozenset[str]]:
+    return [frozenset(line.split()) for line in lines("contraries.txt")]
+
+
 def _is_of_another_number(asked: Question, item: Item) -> bool:
     """Whether the sentence says nothing of the one that a number tells: "hive 5", "release 4.3"."""
     meant = [word for word in asked.words if word[0].isdigit()] if _DIGIT.search(asked.text) else []
     return not _stems(f"{item.other} {item.sentence}").issuperset(meant)
 
 
-_DIGIT = re.compile(r"\d")
+_DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[a-z]+")
 
 
 def is_settled(asked: Question) -> bool:
@@ -317,8 +352,10 @@ def _is_of_another_calling(ground: Ground, item: Item) -> bool:
     noun = ground.question.noun
     if ground.question.wh == "which" or noun not in listed_words("professions.txt"):
         return False
-    told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), _own(item), ()) > KIND
-    return item.kind == "thing" or not told
+    own = _own(item)
+    told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), own, ()) > KIND
+    other = any(stem(word) in own for word in listed_words("professions.txt")) and stem(noun) not in own
+    return item.kind == "thing" or not told or other
 
 
 _ONCE = re.compile(r"\b(?:was|were|used to|until|till|formerly|previously)\b", re.I)
@@ -373,6 +410,7 @@ _CALLED = re.compile(r"\b(?:called|named|name|names)\b", re.I)
 _TIMES = frozenset("second minute hour day week month year".split())
 _TIME_STEMS = frozenset(words(" ".join(_TIMES)))
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|we['’]\w+|our|ours|us)\b", re.I)
+_MYSELF = re.compile(r"\b(?:I|I['’]\w+|my|mine|me)\b", re.I)
 
 
 def _is_theirs(ground: Ground, item: Item) -> bool:
@@ -388,6 +426,8 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
     said = names_in(spoken)
     if any(set(name.split()) & said for name in names):
         return True
+    if names <= ground.about.me:  # what is ours may be told by anybody who does not speak of themselves
+        return not _MYSELF.search(spoken)
     if _FIRST_PERSON.search(spoken) and any(_is_person(ground, name) for name in names):
         return False
     return _named(ground, item) > 0
@@ -433,7 +473,8 @@ def _is_about(ground: Ground, item: Item) -> bool:
     said = names_in(item.sentence)
     if any(set(name.split()) <= said for name in about.names | about.meant):
         return not _is_somebody(item.other) or item.role == "S"
-    return fold(item.speaker) in about.names and not _is_somebody(item.other)
+    ours = about.names <= about.me
+    return (ours or fold(item.speaker) in about.names) and not _is_somebody(item.other)
 
 
 def _means(other: str, names: Collection[str]) -> bool:
@@ -468,7 +509,7 @@ def _own(item: Item) -> frozenset[str]:
 def is_sound(ground: Ground, item: Item) -> bool:
     """Whether a reader could give this answer: it is told of those who are asked about, where the question points."""
     asked = ground.question
-    if is_strangers(ground, item) or not is_told_of(ground, item) or _is_of_another_number(asked, item):
+    if is_strangers(ground, item) or not is_told_of(ground, item) or _is_of_another(asked, item):
         return False
     if asked.wants == "name" and item.kind == "place" and not item.fact:
         return False

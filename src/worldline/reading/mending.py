@@ -26,9 +26,29 @@ _LINKING = frozenset("be become get stay remain turn go seem look feel sound gro
 _WAYS = frozenset("go cycle walk drive commute come bike run ride get travel".split())
 
 
-def mended(tokens: Sequence[Token]) -> list[Token]:
-    """The words of a sentence with the mistakes taken back that can be seen."""
-    tokens = _possible(tokens)
+def mended(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The words of a sentence with the mistakes taken back that can be seen; as they were where that gives no tree."""
+    for mend in (_possible, _changed):
+        found = mend(tokens)
+        tokens = found if is_tree(found) else tokens
+    return tokens
+
+
+def is_tree(tokens: Sequence[Token]) -> bool:
+    """Whether every word leads up to one that leads to itself."""
+    sound: set[int] = set()
+    for place in range(len(tokens)):
+        way: set[int] = set()
+        while place not in sound and tokens[place].head != place:
+            if place in way:
+                return False
+            way.add(place)
+            place = tokens[place].head
+        sound |= way
+    return True
+
+
+def _changed(tokens: Sequence[Token]) -> list[Token]:
     found = list(tokens)
     for place, token in enumerate(tokens):
         found[place] = _mended(tokens, place, token)
@@ -92,10 +112,15 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _as_be(found: list[Token], place: int) -> None:
-    """ "im still here": written without its apostrophe."""
+    """ "im still here", "shes asking": written without its apostrophe."""
     token, before = found[place], found[place - 1]
-    if place and token.low == "m" and before.low == "i" and before.end == token.begin:
-        found[place] = replace(token, pos="AUX", tag="VBP", lemma="be")
+    if place and (before.low, token.low) in _RUN_ON and before.end == token.begin:
+        found[place] = replace(token, pos="AUX", tag="VBP" if token.low == "m" else "VBZ", lemma="be")
+
+
+_RUN_ON = frozenset(
+    {("i", "m"), *((who, "s") for who in ("he", "she", "it", "that", "there", "who", "what"))}
+)
 
 
 def _as_noun(found: list[Token], place: int) -> None:
@@ -162,7 +187,7 @@ def _real_verb(found: list[Token], place: int) -> None:
     token, noun = found[place], found[place].head
     helps = token.dep == "aux" and token.lemma not in _HELPERS and token.low not in _HELPERS
     named = token.dep == "compound" and token.pos == "VERB"
-    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place:
+    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place or len(token.low) < 2:
         return
     for i, other in enumerate(found):
         if other.head == noun and i != noun and (i < place or other.dep in ("punct", "prep", "cc", "conj")):

@@ -83,6 +83,21 @@ _KIND = re.compile(r"\b(?:what|which) (?:kind|type|sort|breed|variety|make|brand
 _YOU = re.compile(r"\b(?:you|your)\b", re.I)
 _ASKING = re.compile(rf"\b(?:{'|'.join(sorted(WH))})", re.I)
 _MINE = re.compile(rf"\b(?:{'|'.join(sorted(ME))})\b", re.I)
+_PRICED = re.compile(
+    r"\bhow much\b(?:(?: money| cash)|.{0,80}\b(?:costs?|pays?|paid|charged?|spen[dt]|earns?|owed?|quoted?|worth"
+    r"|refund\w*|fees?|rent|price)\b|.{0,60}\b(?:get|got|ask|asked|want|offer\w*) for\b"
+    r"|\W+(?:is|are|was|were|will|would) (?:it|they|the|an?|my|our|his|her|their|this|that)\b"
+    r"(?!.*\b(?:left|over|in)\b))",
+    re.I,
+)
+"""Who asks how much something was asks for its price, unless it is named what there is much of."""
+_COSTS = re.compile(
+    r"\bwhat (?:does|do|did|will|would|should|has|have|is|was) .{1,60}"
+    r"\b(?:costs?|charged?|pay|paid|earn|quoted?|owe)\b",
+    re.I,
+)
+_LENGTH = re.compile(r"\bhow long\W+(?:is|are|was|were) (?!it\b|there\b)", re.I)
+"""A boat is so many metres long, a way to work so many minutes."""
 MONEY_NOUNS = frozenset(
     "price cost rent fee salary budget wage pay bill fare fine deposit charge income debt fund money rate".split()
 )
@@ -120,7 +135,7 @@ class Question(Struct, frozen=True):
     text: str
     wh: str
     wants: str
-    """name place date clock weekday duration money amount count age frequency distance thing, else: yesno reason …"""
+    """name place date clock weekday duration length money amount count age frequency distance thing, else yesno …"""
     noun: str
     """What the answer is called: "which city"; empty for "who"."""
     asks: tuple[Asks, ...]
@@ -296,6 +311,11 @@ class _QuestionReader:
     def _how(self, noun: str) -> str:
         low = [t.low for t in self.tokens[self.at + 1 : self.at + 3]]
         kind = _HOW.get(low[0], "reason") if low else "reason"
+        named = self.tokens[self.at + 2].tag.startswith("NN") if len(low) > 1 else False
+        if kind == "amount" and _PRICED.search(self.text) and (not named or low[1] in MONEY_NOUNS):
+            return "money"
+        if kind == "duration" and _LENGTH.search(self.text):
+            return "length"
         if kind == "count" and noun in _UNITS:
             return _UNITS[noun]
         return kind
@@ -315,9 +335,7 @@ class _QuestionReader:
             return "date"
         if noun in words("codes.txt") or re.search(r"\be-?mail address\b", self.text, re.I):
             return "code"
-        if noun in MONEY_NOUNS or re.search(
-            r"\bwhat (?:does|do|did) .{1,60}\b(?:cost|charge|pay|earn|quote|owe)\b", self.text, re.I
-        ):
+        if noun in MONEY_NOUNS or _COSTS.search(self.text):
             return "money"
         if noun in PLACE_NOUNS:
             return "place"

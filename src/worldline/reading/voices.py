@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -42,6 +43,11 @@ def voices(said: Sequence[tuple[str, str]], user: str | None) -> list[SpeakerVoi
     ]
 
 
+def is_user(speaker: str) -> bool:
+    """Whether a message is the user's who has no other name."""
+    return not speaker or role_of(speaker) == "user"
+
+
 def is_own_voice(speaker: str) -> bool:
     """Whether somebody speaks for themselves; an assistant does not."""
     return role_of(speaker) != "assistant"
@@ -49,10 +55,23 @@ def is_own_voice(speaker: str) -> bool:
 
 def who_speaks(speaker: str, user: str | None) -> str:
     """Whom "I" means: the one who is named, or the bound user where the speaker is just "user"."""
-    if not speaker or role_of(speaker) == "user" or (user and fold(speaker) == fold(user)):
-        named = speaker if speaker and role_of(speaker) != "user" else ""
+    if is_user(speaker) or (user and fold(speaker) == fold(user)):
+        named = "" if is_user(speaker) else speaker
         return named or user or speaker or NOBODY
     return speaker
+
+
+def is_one_person(user: str, speaker: str) -> bool:
+    """Whether a bound user and a speaker are one: by the whole name, or the one's within the other's.
+
+    >>> is_one_person("Ana Prado", "ana"), is_one_person("ana.prado@example.com", "Ana"), is_one_person("Ana", "Ben")
+    (True, True, False)
+    """
+    one, other = set(_NAMES.findall(fold(user))), set(_NAMES.findall(fold(speaker)))
+    return bool(one and other) and (one <= other or other <= one)
+
+
+_NAMES = re.compile(r"[^\W\d_]{2,}")
 
 
 def assistants(speakers: Sequence[str]) -> frozenset[str]:
