@@ -67,7 +67,9 @@ _IS = re.compile(
     re.I,
 )
 _NO_STATE = re.compile(
-    r"\b(?:going|planning|planned|considering|between|different|across|altogether|total|ever|each)\b", re.I
+    r"\b(?:going|planning|planned|considering|between|different|across|altogether|total|ever"
+    r"|each(?! (?:day|week|month|year)))\b",
+    re.I,
 )
 """What is ahead, or reckoned from several things, is no state that one text tells."""
 _MANNER = re.compile(r"^\W*(?:how (?:do|does|is|are|has|have)|what (?:are|do|does))\b", re.I)

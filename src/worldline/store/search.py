@@ -263,16 +263,17 @@ class Drawn(Struct, frozen=True):
 def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
     """The facts drawn from these turns, in one look, with what took the place of those that are over.
 
-    That is a turn with another fact of the same slot, or the only one that was said when the fact ended.
+    That is a turn with another fact of the same slot, or the only one that was said when the fact ended; where it was
+    withdrawn, the only one of these that was stored in the same moment.
     """
     cited = "d.type = 'derived_from' AND d.kf <= :k AND d.kt > :k"
     facts = (
-        "SELECT d.dst AS turn, f.node, f.subject, f.predicate, n.content, max(b.vt) AS ended"
+        "SELECT d.dst AS turn, f.node, f.subject, f.predicate, n.line, n.content, max(b.vt) AS ended"
         " FROM edges d CROSS JOIN facts f ON f.tenant = :t AND f.node = d.src"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
         " LEFT JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.kf <= :k AND b.kt > :k"
         f" AND {view.scoped('b')} WHERE d.tenant = :t AND d.dst IN {LISTED} AND {cited} AND {view.scoped('d')}"
-        " GROUP BY d.dst, f.node, f.subject, f.predicate, n.content"
+        " GROUP BY d.dst, f.node, f.subject, f.predicate, n.line, n.content"
     )
     sibling = (
         "(SELECT json_group_array(d.dst) FROM facts g CROSS JOIN edges d ON d.tenant = :t AND d.src = g.node"
@@ -283,8 +284,14 @@ def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
         "(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.type = 'Turn' AND b.vf = o.ended"
         f" AND {view.scoped('b')})"
     )
+    with_it = (
+        f"(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
+        " AND b.type = 'Turn' AND b.kf = (SELECT max(x.kt) FROM beliefs x WHERE x.tenant = :t AND x.line = o.line AND x.kt <= :k"
+        f" AND {view.scoped('x')}) AND {view.scoped('b')})"
+    )
     rows = view.query(
-        f"SELECT o.turn, o.content, o.ended, CASE WHEN o.over THEN {sibling} END, CASE WHEN o.over THEN {then} END"
+        f"SELECT o.turn, o.content, o.ended, CASE WHEN o.over THEN {sibling} END,"
+        f" CASE WHEN o.ended IS NULL THEN {with_it} WHEN o.over THEN {then} END"
         f" FROM (SELECT h.*, coalesce(h.ended, 0) <= :v AS over FROM ({facts}) h) o ORDER BY o.turn, o.node",
         among=listed(turns),
     )
