@@ -62,9 +62,9 @@ from worldline.rules.handlers import BUILT_IN
 from worldline.store import listing as lists
 from worldline.store import people, registry, reindexing, verify
 from worldline.store.cold import wake
-from worldline.store.dialect import open_store
 from worldline.store.erasing import is_unswept
 from worldline.store.nights import set_mark
+from worldline.store.sqlite import open_store
 from worldline.store.strengths import note_use
 from worldline.write import change, put, resolve, revise, undo
 from worldline.write import forget as forgetting

@@ -10,7 +10,7 @@ import pytest
 
 from worldline import Config, Memory
 from worldline.hashing import EMPTY_DIGEST, digest_update
-from worldline.store import digests, halves, naming
+from worldline.store import digests, naming, packing
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.vectorising import keep_vectors
 from worldline.testing import FrozenClock
@@ -69,7 +69,7 @@ def test_a_vector_takes_less_than_its_halves_would(tmp_path: Path) -> None:
         query = memory.handle.store.query
         ((filled,),) = query("SELECT sum(pgsize) FROM dbstat WHERE name = 'embeddings'")
         kept = query("SELECT passage, vector FROM embeddings ORDER BY id")
-    assert [(passage, halves.plain(vector)) for passage, vector in kept] == plain
+    assert [(passage, packing.plain(vector)) for passage, vector in kept] == plain
     assert filled / 400 <= 790
 
 

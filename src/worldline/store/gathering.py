@@ -17,7 +17,7 @@ from worldline.clock import Instant
 from worldline.model import Node
 from worldline.ports import View
 from worldline.rules.describe import Described
-from worldline.store import halves
+from worldline.store import packing
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.search import STRETCH
 from worldline.store.view import LISTED, MADE_APART, NODE, listed, node_from
@@ -340,5 +340,5 @@ def passages(view: View, nodes: Collection[int]) -> dict[int, list[bytes]]:
             among=listed(sorted(nodes)),
         )
         for node, vector in rows:
-            found.setdefault(node, []).append(halves.plain(vector))
+            found.setdefault(node, []).append(packing.plain(vector))
     return found

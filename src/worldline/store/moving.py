@@ -15,7 +15,7 @@ from msgspec import Struct
 from worldline.errors import Refused, StoreError
 from worldline.hashing import GENESIS
 from worldline.ports import Store, Tenant
-from worldline.store import halves
+from worldline.store import packing
 from worldline.store.held import CLAIM
 from worldline.store.schema import TABLES, VECTORS, columns_of, key_of, quoted
 from worldline.store.verify import verify
@@ -102,7 +102,7 @@ def _as_kept(target: Store, table: str, rows: list[tuple[Any, ...]]) -> list[tup
     """The same rows, their vectors as the target keeps them."""
     if table not in VECTORS:
         return rows
-    kept = halves.packed if target.packs else halves.plain
+    kept = packing.packed if target.packs else packing.plain
     return [(*rest, kept(bytes(vector))) for *rest, vector in rows]
 
 

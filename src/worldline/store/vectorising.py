@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from worldline.model import Metadata
 from worldline.ports import Store, View
-from worldline.store import halves
+from worldline.store import packing
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.view import listed, metadata_from
 from worldline.store.words import archived
@@ -68,7 +68,7 @@ def keep_vectors(store: Store, tenant: int, vectors: Sequence[tuple[int, bytes]]
     for table, is_cold in (("embeddings", False), ("cold_embeddings", True)):
         chosen = [(passage, vector) for passage, vector in vectors if (passage in cold) == is_cold]
         if store.packs:
-            chosen = [(passage, halves.packed(vector)) for passage, vector in chosen]
+            chosen = [(passage, packing.packed(vector)) for passage, vector in chosen]
         if chosen:
             ((last,),) = store.query(
                 f"SELECT coalesce(max(id), 0) FROM {table} WHERE tenant = :t", {"t": tenant}

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from worldline.errors import Conflict
 from worldline.ports import View
-from worldline.store import halves, signs
+from worldline.store import packing
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class VectorIndex:
         self.worlds = WorldIndex()
         self._empty()
 
-    def _empty(self, many: signs.Gathered | None = None) -> None:
+    def _empty(self, many: packing.Gathered | None = None) -> None:
         self._last, self._last_belief = 0, 0
         self._few = Few()
         self._many = many
@@ -108,7 +108,7 @@ class VectorIndex:
                 near = [one for i in looked for one in i._few.within(query, depth, scopes, nodes)]
                 return sorted(near, key=lambda found: (-found[1], found[0]))[:depth]
             pieces = [piece for index in looked for piece in index._pieces(scopes, nodes)]
-        chosen = signs.most_alike(pieces, query, WIDE * depth + 800, NARROW * depth)
+        chosen = packing.most_alike(pieces, query, WIDE * depth + 800, NARROW * depth)
         compared = _read(view, chosen.tolist(), len(query))
         self._compared = query, compared
         return compared.nearest(query, depth)
@@ -139,7 +139,7 @@ class VectorIndex:
         """Passages with their vectors, to be compared with no look for more."""
         self._few.take(rows, width)
 
-    def _pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[signs.Piece]:
+    def _pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[packing.Piece]:
         """The rows that may be returned, by their signs."""
         if self._many is not None:
             return self._many.pieces(scopes, nodes)
@@ -154,7 +154,7 @@ class VectorIndex:
             self._empty()
         is_hot = self.cold is not None
         if self._many is None and max(len(self._few), newest.vector if is_hot else 0) > EXACT:
-            self._empty(signs.Gathered(width))
+            self._empty(packing.Gathered(width))
         if self._many is not None and self._last == 0:
             self._begin(view, self._many)
         if newest.vector > self._last or not is_hot:
@@ -188,10 +188,10 @@ class VectorIndex:
 
     # The file beside the store -------------------------------------------------------------------
 
-    def _begin(self, view: View, many: signs.Gathered) -> None:
+    def _begin(self, view: View, many: packing.Gathered) -> None:
         """From the file, where it holds more than is known and is of this history."""
         path = self._beside.signs_path(view.tenant) if self._beside is not None else ""
-        found = signs.read(path) if path else None
+        found = packing.read(path) if path else None
         if found is None:
             return
         base, stamp = found
@@ -205,7 +205,7 @@ class VectorIndex:
             many.begin(base)
             self._last, self._last_belief = stamp.last, stamp.belief
 
-    def _settle(self, view: View, many: signs.Gathered) -> None:
+    def _settle(self, view: View, many: packing.Gathered) -> None:
         """Joins what came after the base to it, and writes that down, where it can be done at once."""
         if many.is_due:
             many.settle()
@@ -216,13 +216,13 @@ class VectorIndex:
         passage, _ = _told(view, self._last, sequence)
         if len(many.rest.signs) or passage is None:
             return
-        stamp = signs.Stamp(
+        stamp = packing.Stamp(
             many.width, self._last, passage, self._last_belief, self._moved, sequence, head.hex()
         )
         done = self._beside.keep_signs(
-            view.tenant, self._moved, lambda path: signs.write(path, many.base, stamp)
+            view.tenant, self._moved, lambda path: packing.write(path, many.base, stamp)
         )
-        kept = signs.read(self._beside.signs_path(view.tenant)) if done else None
+        kept = packing.read(self._beside.signs_path(view.tenant)) if done else None
         if kept is not None:
             self._unkept = False
             many.begin(kept[0])  # mapped, so that all processes share it
@@ -278,12 +278,12 @@ class Few:
         """Passages with their vectors; those of another width cannot be compared with anything."""
         import numpy as np
 
-        whole = halves.lengths(width)
+        whole = packing.lengths(width)
         rows = [row for row in rows if len(row[1]) in whole]
         if not rows:
             return
-        block = halves.unpacked([row[1] for row in rows], width)
-        sound = signs.are_finite(block)
+        block = packing.unpacked([row[1] for row in rows], width)
+        sound = packing.are_finite(block)
         self._append(np.array([row[0] for row in rows], np.int64)[sound], block[sound].astype(np.float32))
         self._order = None
         self._chosen.clear()
@@ -301,7 +301,7 @@ class Few:
         """The nearest in these scopes and among these nodes, if given."""
         return self.nearest(query, depth, self._allowed(scopes, nodes)) if self._size else []
 
-    def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[signs.Piece]:
+    def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[packing.Piece]:
         """The same rows by their signs."""
         import numpy as np
 
@@ -309,7 +309,7 @@ class Few:
             return []
         rows = self._allowed(scopes, nodes)
         rows = np.arange(self._size) if rows is None else rows
-        return [(signs.Signs.of(self._held_passages()[rows], self._held()[rows].astype(np.float16)), None)]
+        return [(packing.Signs.of(self._held_passages()[rows], self._held()[rows].astype(np.float16)), None)]
 
     def cosines(self, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""

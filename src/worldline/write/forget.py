@@ -27,8 +27,8 @@ from worldline.ports import Tx
 from worldline.rules.identity import block_keys
 from worldline.rules.wording import label, sentence
 from worldline.store import erasing
-from worldline.store.dialect import open_store
 from worldline.store.erasing import Doomed, Sets
+from worldline.store.sqlite import open_store
 from worldline.text import words
 
 NAMELESS = "somebody"
