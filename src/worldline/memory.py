@@ -59,13 +59,11 @@ from worldline.read import history as introspection
 from worldline.read import listing
 from worldline.reading.given import fact_of, facts_of
 from worldline.rules.handlers import BUILT_IN
-from worldline.store import listing as lists
 from worldline.store import people, registry, reindexing, verify
-from worldline.store.cold import wake
 from worldline.store.erasing import is_unswept
-from worldline.store.nights import set_mark
+from worldline.store.indexing import wake
+from worldline.store.nights import note_use, set_mark
 from worldline.store.sqlite import open_store
-from worldline.store.strengths import note_use
 from worldline.write import change, put, resolve, revise, undo
 from worldline.write import forget as forgetting
 from worldline.write import load as bulk
@@ -509,13 +507,13 @@ class Memory:
 
         def look(view: View) -> str:
             line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
-            return lists.hash_of(view, line).hex()
+            return registry.hash_of(view, line).hex()
 
         return self._h.read(look)
 
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
-        return self._h.read(lists.worlds)
+        return self._h.read(registry.worlds)
 
     # Asking ------------------------------------------------------------------------------------
 

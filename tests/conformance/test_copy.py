@@ -13,7 +13,7 @@ from worldline import Memory
 from worldline.config import Config
 from worldline.errors import Refused, StoreError
 from worldline.store import packing
-from worldline.store.moving import move
+from worldline.store.copying import move
 from worldline.surfaces.cli import main
 from worldline.testing import HashEmbedder
 

@@ -13,8 +13,8 @@ from conformance.server import Server
 from worldline import Config, Memory
 from worldline.store import dialect, held
 from worldline.store.dialect import ScannedIndex
+from worldline.store.held import Newest, VectorIndex
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectors import Newest, VectorIndex
 from worldline.testing import HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")

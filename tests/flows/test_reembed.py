@@ -10,7 +10,7 @@ from worldline import Memory
 from worldline.config import Config
 from worldline.plugins.embedders import probe_identity
 from worldline.store import packing
-from worldline.store.vectors import same_embedder
+from worldline.store.held import same_embedder
 from worldline.testing import HashEmbedder
 
 PLAIN = Config(embedder="none")

@@ -20,7 +20,7 @@ from worldline.hashing import tenant_number
 from worldline.memory import Memory
 from worldline.model import Fact
 from worldline.ports import Tx
-from worldline.store import migrate, naming, packing, schema, sqlite
+from worldline.store import migrate, packing, people, schema, sqlite
 from worldline.testing import HashEmbedder
 from worldline.write.load import Note
 
@@ -308,7 +308,7 @@ def with_keys(memory: Memory) -> None:
     """Gives the names that wait for them their block keys, as older programs did at once."""
 
     def work(tx: Tx, place: Place) -> tuple[None, bool]:
-        naming.give_keys(tx)
+        people.give_keys(tx)
         return None, True
 
     memory.handle.write("keys", work)

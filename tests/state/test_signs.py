@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from worldline import Config, Memory
-from worldline.store import packing, vectors
+from worldline.store import held, packing
 from worldline.store.sqlite import put_back, reading_only
 from worldline.testing import HashEmbedder
 
@@ -22,7 +22,7 @@ ASKED = [f"word{n} thing{n} place{n}" for n in range(0, 80, 8)]
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred vectors are many."""
-    monkeypatch.setattr(vectors, "EXACT", 100)
+    monkeypatch.setattr(held, "EXACT", 100)
     monkeypatch.setattr(packing, "FRESH", 50)
 
 
@@ -78,7 +78,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_as_all_of_them_compared(path: Path, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
     """Signs choose what comparing every vector would, within a scope too, and by the same cosines."""
     rough = told(path, user)
-    monkeypatch.setattr(vectors, "EXACT", 100_000)
+    monkeypatch.setattr(held, "EXACT", 100_000)
     assert rough == told(path, user)
     assert all(rough)
 
@@ -132,7 +132,7 @@ def test_what_is_erased_is_not_in_it(path: Path) -> None:
         memory.recall(ASKED[1])
     found = packing.read(str(file))
     assert found is not None
-    nodes = found[0].signs.passages // vectors.WORDS_PER_NODE
+    nodes = found[0].signs.passages // held.WORDS_PER_NODE
     assert len(nodes) == TEXTS - 1
     assert gone.key not in nodes
 

@@ -20,6 +20,7 @@ from worldline.ports import View
 from worldline.rules.causes import Cause, causes, happening, strength
 from worldline.rules.derived import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
 from worldline.rules.slots import RANKS
+from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import (
     Arc,
     StatedFact,
@@ -39,7 +40,6 @@ from worldline.store.stated import (
     turns_behind,
     with_arcs,
 )
-from worldline.store.turns import Spoken, not_yet, spoken
 from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.ground import MERGED, current_and_former, grounds

@@ -17,8 +17,8 @@ from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules.style import counted, packed, unpacked
 from worldline.rules.tally import DECODER, ENCODER, SaidWords, Tally, combined, tally
+from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.nights import profiles, turns_by, voices_around
-from worldline.store.turns import BATCH, Spoken, not_yet, spoken
 from worldline.text import fold
 
 if TYPE_CHECKING:
@@ -82,6 +82,6 @@ def _summed(said: Iterable[SaidWords]) -> _Row:
     for one in said:
         batch.append(one)
         style = style + counted(one.text)
-        if len(batch) >= BATCH:
+        if len(batch) >= TURNS_AT_ONCE:
             total, batch = combined([total, tally(batch)]), []
     return _Row(combined([total, tally(batch)]), style)

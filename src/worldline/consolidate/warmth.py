@@ -25,8 +25,8 @@ from worldline.rules.landmarks import landmarks, strength
 from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
 from worldline.rules.surprise import fingerprints, surprise
 from worldline.store import nights, words
-from worldline.store.cold import ARCHIVED
-from worldline.store.strengths import (
+from worldline.store.indexing import ARCHIVED
+from worldline.store.nights import (
     SCORER,
     KeptStrength,
     archived,

@@ -28,7 +28,7 @@ from worldline.rules.composition import Floats
 from worldline.rules.coverage import CoverageSource, Sentence
 from worldline.rules.derived import INFERRED
 from worldline.rules.topics import Topic, TopicStretch, TopicTurn
-from worldline.store.gathering import (
+from worldline.store.stated import (
     Child,
     Composed,
     Seated,

@@ -20,7 +20,7 @@ from worldline.exchange.restore import Copy, Line, OwnRow, ToldRow, held, judge,
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, NodeDraft, Propose, Refuse
 from worldline.ports import Tx
-from worldline.store import copying, naming, registry
+from worldline.store import copying, people, registry
 from worldline.store.copying import SIDE
 from worldline.store.schema import COLUMNS
 from worldline.store.slots import holds_one
@@ -299,7 +299,7 @@ def _propose(tx: Tx, union: Union, key: int, name: str, scope: int) -> None:
     tx.scope_id = scope
     known = union.home
     propose_alike(tx, key, name, scope, known)
-    for line in naming.namesakes(tx, key, scope):
+    for line in people.namesakes(tx, key, scope):
         if line not in known:
             tx.propose(Propose(line, key, "exact", 1.0, f"{name!r} is a name of both"))
 
@@ -393,7 +393,7 @@ def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
     """A decision of this store stands; two that it has both known by itself are proposed only."""
     a, b = sorted(ends)
     scope = union.copy.scope(line)
-    status = naming.merge_status(tx, a, b, scope)
+    status = people.merge_status(tx, a, b, scope)
     if status:
         if status != "accepted":
             union.differ(line["src"], f"one and the same there; that merge is {status} here")
@@ -438,7 +438,7 @@ def join_merge(tx: Tx, union: Union, line: Line) -> None:
         return
     a, b = sorted((union.line(line["a"]), union.line(line["b"])))
     scope = union.copy.scope(line)
-    if a == b or naming.merge_status(tx, a, b, scope):
+    if a == b or people.merge_status(tx, a, b, scope):
         return
     tx.scope_id = scope
     tx.add_proposal(

@@ -17,7 +17,7 @@ from worldline.clock import FOREVER, Instant, Interval
 from worldline.hashing import record_id
 from worldline.ports import View
 from worldline.store import copying
-from worldline.store.listing import hash_of
+from worldline.store.registry import hash_of
 
 FORMAT = 1
 

@@ -15,7 +15,8 @@ from worldline.handle import Handle
 from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
 from worldline.ports import Direction, View
 from worldline.query.query import Connected, Follow, Query, Step, Way, Where
-from worldline.store import filters, listing
+from worldline.store import registry
+from worldline.store.view import compares, passes
 from worldline.text import words
 
 Resolve = Callable[[Any], int]
@@ -84,7 +85,7 @@ def answer(query: Query, view: View, types: Mapping[str, EdgeType], resolve: Res
 
 def _preferred(nodes: list[Node], view: View) -> list[Node]:
     """Summaries first, and in the place of the worlds that have one."""
-    held = listing.summaries(view, [node.line for node in nodes])
+    held = registry.summaries(view, [node.line for node in nodes])
     shown = {node.line: node for node in _seen(view, list(held.values()))}
     told = [shown[held[node.line]] if held.get(node.line) in shown else node for node in nodes]
     told = list({(node.key, node.valid, node.known): node for node in told}.values())
@@ -149,8 +150,8 @@ def _start(query: Query, view: View, resolve: Resolve) -> list[Node]:
     if query.words is not None:
         most = _START_FROM_WORDS * (100 if view.world else 1)  # the index does not know worlds
         found = view.bind(cold=True).matching(words(query.words, view.store.config.language), most)
-        return listing.versions(view, [key for key, _ in found])
-    return listing.everything(view)
+        return registry.versions(view, [key for key, _ in found])
+    return registry.everything(view)
 
 
 def _seen(view: View, lines: list[int]) -> list[Node]:
@@ -211,10 +212,10 @@ def _labelled(node: Node, key: str, wanted: Any) -> bool:
     """Whether a memory's metadata meets a condition, as everywhere else."""
     head, *path = key.split(".")
     if key in node.metadata:
-        return filters.passes(node.metadata[key], wanted)
+        return passes(node.metadata[key], wanted)
     if path and head in node.metadata:
-        return filters.passes(node.metadata[head], wanted, tuple(path))
-    return filters.compares(wanted) and list(wanted) == ["$ne"]
+        return passes(node.metadata[head], wanted, tuple(path))
+    return compares(wanted) and list(wanted) == ["$ne"]
 
 
 def _connected(step: Connected, nodes: list[Node], view: View, resolve: Resolve) -> list[Node]:

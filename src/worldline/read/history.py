@@ -18,10 +18,10 @@ from worldline.handle import Handle
 from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
 from worldline.ports import View
 from worldline.read.listing import packed, unpacked
-from worldline.store import briefing, histories, ledger
-from worldline.store.facts import stages
+from worldline.store import histories, ledger, search
 from worldline.store.histories import Noted, Window
-from worldline.store.lookup import missing
+from worldline.store.people import stages
+from worldline.store.registry import missing
 
 T = TypeVar("T", Belief, Node, Edge)
 
@@ -259,5 +259,5 @@ def _steps(view: View, level: Sequence[Node]) -> list[tuple[str, int, tuple[int,
 def offsets(handle: Handle, nodes: Iterable[Node]) -> dict[str, int]:
     """For turns and facts the minutes from UTC to the place where it was said, where that is not 0."""
     said = {node.key: node.id for node in nodes if node.type in ("Turn", "Fact")}
-    found = handle.read(lambda view: briefing.offsets(view, list(said))) if said else {}
+    found = handle.read(lambda view: search.offsets(view, list(said))) if said else {}
     return {said[key]: minutes for key, minutes in found.items()}

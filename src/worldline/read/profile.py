@@ -32,8 +32,8 @@ from worldline.rules.sentences import sentences
 from worldline.rules.style import counted, nearest, unpacked
 from worldline.rules.tally import DECODER, Met, SaidWords, Tally, combined, tally
 from worldline.store import people
-from worldline.store.facts import Ascribed, about
-from worldline.store.turns import how_many, newest_of, spoken
+from worldline.store.events import how_many, newest_of, spoken
+from worldline.store.people import Ascribed, about
 from worldline.store.words import spread
 from worldline.text import content_words, fold, words
 

@@ -26,7 +26,7 @@ from worldline.rules.causes import causes
 from worldline.rules.kinds import KIND
 from worldline.rules.landmarks import landmarks
 from worldline.store import search
-from worldline.store.strengths import verbatim
+from worldline.store.nights import verbatim
 from worldline.store.words import any_of
 from worldline.text import content_words
 

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from worldline.ports import Row
+from worldline.store.held import BESIDE, EXACT, Few, Newest, VectorIndex, WorldIndex
 from worldline.store.schema import INDEXES, TABLES, WORDS_PER_NODE, on_conflict, quoted
-from worldline.store.vectors import BESIDE, EXACT, Few, Newest, VectorIndex, WorldIndex
 from worldline.store.view import LISTED, listed
 
 if TYPE_CHECKING:
     from worldline.ports import View
-    from worldline.store.vectors import Floats
+    from worldline.store.held import Floats
 
 Kind = Literal["ids", "texts", "json"]
 """What a list bound as one JSON value holds."""

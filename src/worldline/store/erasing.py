@@ -21,7 +21,7 @@ from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules import wording
-from worldline.store import ledger, waiting, words
+from worldline.store import held, ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.nights import voices_around
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
@@ -372,7 +372,7 @@ def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
 
     A fact or a name that was given by itself counts; one that was drawn from a text does not.
     """
-    everywhere = {*terms, *(waiting.APART + term for term in terms)}
+    everywhere = {*terms, *(held.APART + term for term in terms)}
     nodes = words.nodes_with(view.store.query, view.tenant, everywhere)
     rows = view.query(
         f"SELECT n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.made IS NULL"

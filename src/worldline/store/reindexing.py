@@ -20,9 +20,11 @@ from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules.describe import APART, INSTRUCTS, Described, described_draft, role_in
 from worldline.rules.kinds import STANDING
-from worldline.store import cold, erasing, nights, packing, words
+from worldline.store import erasing, indexing, nights, packing, words
+from worldline.store.held import length_of, same_embedder
 from worldline.store.indexing import (
     UNDESCRIBED,
+    embedder_of,
     has_its_seal,
     is_silent,
     sealed,
@@ -30,10 +32,7 @@ from worldline.store.indexing import (
     words_of,
 )
 from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
-from worldline.store.vectorising import embedder_of
-from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
-from worldline.store.waiting import length_of
 from worldline.text import PASSAGE, fold
 
 Query = Callable[..., list[Row]]
@@ -597,10 +596,10 @@ def index_words(tx: Tx) -> list[int]:
     tx.words().add(texts)
     archived = tx.query(
         "SELECT DISTINCT line FROM marks WHERE tenant = :t AND kind = :kind AND kt = :forever ORDER BY line",
-        kind=cold.ARCHIVED,
+        kind=indexing.ARCHIVED,
     )
     for (line,) in archived:
-        cold.freeze(tx, line)
+        indexing.freeze(tx, line)
     return found
 
 

@@ -38,7 +38,7 @@ from worldline.errors import (
 from worldline.hashing import ALGORITHM
 from worldline.ports import Row, Store, Tenant, Vectors
 from worldline.store import migrate, schema
-from worldline.store.held import TENANT, USED, Held, its_own
+from worldline.store.held import TENANT, USED, Held, VectorIndex, its_own
 from worldline.store.schema import (
     APPLICATION_ID,
     BULK,
@@ -49,7 +49,6 @@ from worldline.store.schema import (
     UNSWEPT,
     insertion,
 )
-from worldline.store.vectors import VectorIndex
 
 try:
     import fcntl

@@ -35,7 +35,7 @@ from worldline.model import Damage, Verification
 from worldline.ports import Store
 from worldline.rules import wording
 from worldline.rules.derived import edge_made, node_made
-from worldline.store import digests, erasing, ledger, nights, reindexing, words
+from worldline.store import erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.view import label_value
@@ -216,7 +216,7 @@ def _check_worlds(check: Checker) -> int:
         where = f"world {check.ids.get(line, b'').hex()[:12]} (lineage {line})"
         expected = digest_update(EMPTY_DIGEST, members.get(line, ()))
         follows = head in check.ids and world_hash(check.ids[head], expected) == hash_
-        if not follows or expected != digests.current(digest):
+        if not follows or expected != ledger.current_digest(digest):
             check.found(where, "its hash does not follow from what it contains")
         if not hashes[line] or max(hashes[line], key=lambda pair: pair[0])[1] != hash_:
             check.found(where, "its latest hash is not the last one kept")

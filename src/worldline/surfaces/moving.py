@@ -9,7 +9,7 @@ import click
 
 from worldline.config import load, place
 from worldline.errors import NotFound
-from worldline.store.moving import Moved, move
+from worldline.store.copying import Moved, move
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import format_of, open_store
 from worldline.surfaces import render

@@ -36,7 +36,7 @@ from worldline.read.context import Context as Briefing
 from worldline.read.episodes import Episode
 from worldline.read.history import mark_after
 from worldline.read.profile import Profile
-from worldline.store.listing import span
+from worldline.store.registry import span
 from worldline.surfaces import answering
 from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.surfaces.render import HIDDEN, plain

@@ -12,10 +12,10 @@ from typing import Any
 from worldline.handle import Handle
 from worldline.ports import Embedder, View
 from worldline.reading.voices import role_of
-from worldline.store import vectorising
+from worldline.store import indexing
+from worldline.store.held import require_identity
+from worldline.store.indexing import Text, keep_vectors, without_vectors
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectorising import Text, keep_vectors, without_vectors
-from worldline.store.vectors import require_identity
 from worldline.text import PASSAGE, passages
 
 _BATCH = 64
@@ -83,7 +83,7 @@ def _texts(text: Text) -> list[str]:
 def _store(handle: Handle, embedder: Embedder, ids: Sequence[int], vectors: Any) -> None:
     with handle.writing() as tenant:
         if tenant.embedder is None:
-            vectorising.sign(handle.store, tenant.id, embedder.identity)
+            indexing.sign_embedder(handle.store, tenant.id, embedder.identity)
         keep_vectors(handle.store, tenant.id, list(zip(ids, _packed(vectors), strict=True)))
 
 
@@ -97,21 +97,21 @@ def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, ba
     """Makes every vector anew beside those in use, and switches once none is missing; how many texts that were."""
     number, done = handle.store.number(handle.tenant), 0
     with handle.writing():
-        vectorising.begin_anew(handle.store, number, embedder.identity)
+        indexing.begin_anew(handle.store, number, embedder.identity)
     while True:
-        texts = _passages(handle.read(vectorising.not_anew))
+        texts = _passages(handle.read(indexing.not_anew))
         for start in range(0, len(texts), batch):
             part = texts[start : start + batch]
             packed = _packed(embedder.embed([text for _, text in part]))
             with handle.writing():
                 vectors = list(zip([passage for passage, _ in part], packed, strict=True))
-                vectorising.keep_anew(handle.store, number, embedder.identity, vectors)
+                indexing.keep_anew(handle.store, number, embedder.identity, vectors)
             done += len(part)
             if progress:
                 progress(done, done + len(texts) - start - len(part))
         with handle.writing() as tenant:
-            if not vectorising.not_anew(handle.view(tenant)):
-                vectorising.switch(handle.store, number, embedder.identity)
+            if not indexing.not_anew(handle.view(tenant)):
+                indexing.switch_embedder(handle.store, number, embedder.identity)
                 break
     handle.store.forget(handle.tenant)
     handle.store.swept.discard(handle.tenant)

@@ -14,7 +14,7 @@ from worldline.inputs import clean_metadata, clean_name, clean_text
 from worldline.model import EdgeDraft, Metadata, NodeDraft
 from worldline.ports import Tx
 from worldline.rules import ontology
-from worldline.store import erasing, naming, registry
+from worldline.store import erasing, people, registry
 from worldline.text import fold
 
 
@@ -30,7 +30,7 @@ class ToldBy(Struct, frozen=True):
 def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
     """The entity of exactly this name (case, accents, punctuation folded) in this scope; whether it is new."""
     clean = clean_name(name)
-    known = naming.exactly(tx, clean, place.scope)
+    known = people.exactly(tx, clean, place.scope)
     return (met(tx, known, place.scope), False) if known else (new_entity(tx, clean, place), True)
 
 
@@ -43,7 +43,7 @@ def new_entity(tx: Tx, name: str, place: Place) -> int:
     return key
 
 
-def met(tx: Tx, known: naming.Called, scope: int) -> int:
+def met(tx: Tx, known: people.Called, scope: int) -> int:
     """A known entity; one that was withdrawn or retired, and is spoken of again, is believed again."""
     return known.line if known.believed else _believed(tx, known.line, scope)
 

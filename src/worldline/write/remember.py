@@ -28,14 +28,7 @@ from worldline.reading.read import MAX_TEXT, Reading
 from worldline.reading.voices import SpeakerVoice, voices, who_speaks
 from worldline.rules.describe import findable
 from worldline.store import events
-from worldline.store.events import (
-    Appended,
-    AtHand,
-    Stored,
-    append,
-    stored_event,
-    to_settle,
-)
+from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
 from worldline.write import model_extract, put
 from worldline.write.echo import echoes

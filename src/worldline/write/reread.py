@@ -29,7 +29,7 @@ from worldline.reading.read import Reading, reader
 from worldline.reading.voices import is_own_voice
 from worldline.rules.bitemporal import restore
 from worldline.rules.slots import NOT
-from worldline.store import events, naming, slots
+from worldline.store import events, people, slots
 from worldline.store.events import Stored, stored_event
 from worldline.text import fold
 from worldline.write.gate import FLOOR, Signals
@@ -282,7 +282,7 @@ def _drawn(tx: Tx, event: Stored, place: Place, hands: Collection[Instant]) -> I
         yield RereadFact(
             FactRow(one.row, one.subject, one.slot, one.object, one.literal, held[-1]) if held else None,
             one.row,
-            frozenset(map(fold, naming.ever_called(tx, one.subject))),
+            frozenset(map(fold, people.ever_called(tx, one.subject))),
             frozenset({one.slot, one.key}),
             fold(one.value),
             sound and bool(held) and all(b.status == "believed" for b in held),

@@ -29,7 +29,7 @@ from worldline.rules.identity import (
     asked_keys,
     resolve,
 )
-from worldline.store import naming, people
+from worldline.store import people
 from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.put import ToldBy, entity, met, new_entity, note
@@ -46,7 +46,7 @@ PAIRS = 200
 
 
 def mention(
-    tx: Tx, name: str, known: naming.Called | None, told: ToldBy, place: Place, slot: str = ""
+    tx: Tx, name: str, known: people.Called | None, told: ToldBy, place: Place, slot: str = ""
 ) -> tuple[int, list[EdgeDraft]]:
     """The entity that a clean name means, made if it is new, and the mention: an edge with tier and score.
 
@@ -69,7 +69,7 @@ def mention(
 def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
     said = set(fold(name).split())
-    rows = naming.parts(tx, sorted(naming.keys_of(name)), fold(name), slot, place.scope, POOL)
+    rows = people.parts(tx, sorted(people.keys_of(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
     fitting = {
         line
@@ -89,9 +89,9 @@ def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
 
 def propose_alike(tx: Tx, line: int, name: str, scope: int, but: Collection[int] = ()) -> None:
     """Makes a name findable for others like it, and stages merges with the known ones that it resembles."""
-    known = naming.alike(tx, asked_keys(name), [line], scope, POOL)
+    known = people.alike(tx, asked_keys(name), [line], scope, POOL)
     pool = [c for c in _grouped(known) if int(c.id) not in but]
-    naming.add_keys(tx, name, line)
+    people.add_keys(tx, name, line)
     _stage(tx, line, name, resolve(name, pool) if pool else None)
 
 
@@ -105,7 +105,7 @@ def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
             tx.propose(Propose(int(match.id), line, match.tier, match.score, told))
 
 
-def _grouped(rows: Sequence[naming.NamedLine]) -> list[NearEntity]:
+def _grouped(rows: Sequence[people.NamedLine]) -> list[NearEntity]:
     names: dict[int, list[str]] = {}
     for line, name in rows:
         names.setdefault(line, []).append(name)
@@ -149,7 +149,7 @@ Look = tuple[int, str, list[NearEntity], frozenset[str]]
 
 def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
     """Entities near the new ones that share a block with another near one, and are not yet decided."""
-    near = naming.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
+    near = people.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
     named = {one.line: NearEntity(str(one.line), one.names) for one in near if one.names}
     pools = _undecided(view, _sharing(named))
     return [
@@ -172,14 +172,14 @@ def _sharing(named: Mapping[int, NearEntity]) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=50_000)
 def _keys(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    return naming.keys_of(name), frozenset(asked_keys(name))
+    return people.keys_of(name), frozenset(asked_keys(name))
 
 
 def _undecided(view: View, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
     """Those pairs, by the younger one, for which no merge was ever staged."""
     if not pairs:
         return {}
-    staged, pools = naming.staged(view, [older for _, older in pairs]), dict[int, set[int]]()
+    staged, pools = people.staged(view, [older for _, older in pairs]), dict[int, set[int]]()
     for younger, older in pairs:
         if (younger, older) not in staged:
             pools.setdefault(younger, set()).add(older)
@@ -188,8 +188,8 @@ def _undecided(view: View, pairs: Sequence[tuple[int, int]]) -> dict[int, set[in
 
 def _common(view: View, line: int) -> frozenset[str]:
     """Whoever has a neighbour in common with this entity."""
-    beside = naming.beside(view, [line], NEAR)
-    return frozenset(str(other) for other in naming.beside(view, beside, NEAR))
+    beside = people.beside(view, [line], NEAR)
+    return frozenset(str(other) for other in people.beside(view, beside, NEAR))
 
 
 def _decided(
@@ -245,7 +245,7 @@ def decide(tx: Tx, proposal: Proposal, status: str) -> bool:
         return False
     if proposal.status not in _MAY[status]:
         raise Refused(_ADVICE[status].format(was=proposal.status))
-    scope = naming.proposal_scope(tx, proposal)
+    scope = people.proposal_scope(tx, proposal)
     old = Belief(proposal.row, proposal.row, Interval(EARLIEST), proposal.known, scope)
     tx.close(Close(old, "proposals", reason=status), "merge")
     tx.add_proposal(
@@ -265,7 +265,7 @@ def _join(tx: Tx, proposal: Proposal, scope: int) -> None:
 
 
 def _part(tx: Tx, proposal: Proposal) -> None:
-    for edge in naming.identities(tx, proposal.a_line, proposal.b_line):
+    for edge in people.identities(tx, proposal.a_line, proposal.b_line):
         tx.close(Close(as_belief(edge), "edges", reason="undone"), "undo_merge")
 
 
@@ -280,7 +280,7 @@ def split(
     for mention in mentions:
         if not isinstance(mention, Edge) or mention.dst_line != line or mention.type != "refers_to":
             raise Refused("only mentions (refers_to edges) of this very entity can be split off it")
-        for edge in naming.believed_edges(tx, mention):
+        for edge in people.believed_edges(tx, mention):
             tx.close(Close(as_belief(edge), "edges", reason="split"), "split")
             tx.link(EdgeDraft(edge.src_line, "refers_to", key, edge.valid, edge.scope, edge.metadata))
             changed = True

@@ -24,7 +24,7 @@ from worldline.reading.families import families
 from worldline.rules.wording import sentence
 from worldline.store import registry
 from worldline.store.histories import beliefs_in
-from worldline.store.lookup import Target
+from worldline.store.registry import Target
 from worldline.store.slots import Parts, parts_of
 from worldline.text import fold
 from worldline.write import change

@@ -12,7 +12,7 @@ from worldline.clock import FOREVER, Instant, Interval, show
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
 from worldline.model import Belief, Close, EdgeDraft, Put, Receipt, Refuse
 from worldline.ports import Tx
-from worldline.store import cold, registry, undoing
+from worldline.store import histories, indexing, registry
 
 
 def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:
@@ -31,20 +31,20 @@ def undo(
 
     What one of the changesets taken back `together` put and another one closed is gone already.
     """
-    entries = undoing.entries(tx, known_at)
+    entries = histories.entries(tx, known_at)
     if entries is None:
         raise NotFound(f"there is no changeset of {show(known_at)} to undo")
     types = {
         ended: [e.number for e in entries if e.table == "ontology" and e.closed == ended]
         for ended in (False, True)
     }
-    entries = undoing.not_erased(tx, entries)
+    entries = histories.not_erased(tx, entries)
     mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
     marks = [e for e in mine if e.table == "marks"]
-    rows = [(e, undoing.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
+    rows = [(e, histories.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
     apart = {*together, known_at}
-    rows = [(e, known) if known.end in apart else undoing.restored(tx, e, known) for e, known in rows]
-    needed = undoing.needed(tx, [e for e, _ in rows if not e.closed])
+    rows = [(e, known) if known.end in apart else histories.restored(tx, e, known) for e, known in rows]
+    needed = histories.needed(tx, [e for e, _ in rows if not e.closed])
     put = [(e, known) for e, known in rows if not e.closed and e not in needed and known.end not in together]
     standing = [(e, known) for e, known in put if known.end == FOREVER]
     if len(standing) < len([known for _, known in put if known.end != known_at]):
@@ -67,37 +67,37 @@ def undo(
 
 def _mark(tx: Tx, number: int, known_at: Instant, *, stands: bool) -> bool:
     """A mark as it was before: one that was put ends, one that was ended stands again, if none has come since."""
-    mark = undoing.marked(tx, number)
+    mark = histories.marked(tx, number)
     if (mark.since == known_at if stands else mark.until != FOREVER) or (stands and mark.taken):
         return False
     if stands:
         tx.add("marks", mark.line, mark.scope, mark.kind, mark.value, mark.reason, tx.stamp, FOREVER)
     else:
         tx.end_row("marks", number)
-    if mark.kind == cold.ARCHIVED:
-        (cold.freeze if stands else cold.thaw)(tx, mark.line)
+    if mark.kind == indexing.ARCHIVED:
+        (indexing.freeze if stands else indexing.thaw)(tx, mark.line)
     return True
 
 
-def _mine(tx: Tx, entry: undoing.Entry) -> bool:
+def _mine(tx: Tx, entry: histories.Entry) -> bool:
     """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
-    if entry.table == "beliefs" and undoing.columns_of(tx, "beliefs", entry.number)["type"] == "Scope":
+    if entry.table == "beliefs" and histories.columns_of(tx, "beliefs", entry.number)["type"] == "Scope":
         return False
-    if not undoing.is_mine(tx, entry.table, entry.number):
+    if not histories.is_mine(tx, entry.table, entry.number):
         raise NotFound("there is no such changeset in this scope to undo")
     return True
 
 
 def _already_or_conflict(tx: Tx, ends: set[Instant]) -> bool:
-    if ends and all(undoing.kind_of(tx, end) == "undo" for end in ends):
+    if ends and all(histories.kind_of(tx, end) == "undo" for end in ends):
         return False
     raise Conflict("a later write builds on this one; undo that one first")
 
 
 def _restore(tx: Tx, table: str, number: int) -> bool:
     """The closed row's content, believed anew, unless it is believed again already."""
-    columns = undoing.columns_of(tx, table, number)
-    if undoing.stands_again(tx, table, columns):
+    columns = histories.columns_of(tx, table, number)
+    if histories.stands_again(tx, table, columns):
         return False
     if table != "proposals":
         columns["vt"] = min(columns["vt"], *_room(tx, table, columns))
@@ -118,7 +118,7 @@ def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
     """Where later beliefs in the same thing begin; a conflict where its own place is taken by now."""
     if columns.get("type") == "supersedes":
         return [FOREVER]
-    held = undoing.beside_row(tx, table, columns)
+    held = histories.beside_row(tx, table, columns)
     if any(columns["vf"] in valid for valid in held):
         raise Conflict("something else is believed of that time now; undo that first")
     if table == "edges" and columns["type"] in tx.types:
