@@ -23,9 +23,9 @@ from worldline.rules.identity import (
     asked_keys,
     block_keys,
     compare,
+    phonetic,
     resolve,
 )
-from worldline.rules.names import phonetic
 
 SAME = """
 Acme Inc.|Acme Corporation

@@ -9,7 +9,7 @@ from worldline import Ask, EdgeType, Fact, Memory, NodeType, Predicate
 from worldline.clock import Interval
 from worldline.errors import Conflict, Refused, UnknownType, WorldlineError
 from worldline.model import Close, EdgeDraft, Put, Refuse
-from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
+from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
 from worldline.write.load import Link, Note
 
 

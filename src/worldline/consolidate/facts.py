@@ -17,8 +17,8 @@ from worldline.clock import FOREVER, Interval
 from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
 from worldline.ports import View
-from worldline.rules.causes import Cause, causes, happening, strength
-from worldline.rules.derived import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
+from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
+from worldline.rules.happenings import Cause, cause_strength, causes, happening
 from worldline.rules.slots import RANKS
 from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import (
@@ -433,7 +433,7 @@ def chain(view: View, night: Night) -> Plan:
     for turn in spoken(view, {*(item.line for item in turns), *night.waiting} - set(ahead)):
         found = _causes_in(turn)
         if found:
-            scores.append((view.tenant, turn.node, CAUSE, strength(tuple(one for one, _, _ in found))))
+            scores.append((view.tenant, turn.node, CAUSE, cause_strength(tuple(one for one, _, _ in found))))
         for one, cause, effect in found:
             changes += _happenings(turn, one, cause, effect)
     if scores:

@@ -15,14 +15,23 @@ from msgspec import Struct
 from worldline.consolidate.changes import Change, NewRows, Night, Plan
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules.style import counted, packed, unpacked
-from worldline.rules.tally import DECODER, ENCODER, SaidWords, Tally, combined, tally
+from worldline.rules.tally import (
+    DECODER,
+    ENCODER,
+    SaidWords,
+    Tally,
+    combined,
+    counted,
+    packed,
+    tally,
+    unpacked,
+)
 from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.nights import profiles, turns_by, voices_around
 from worldline.text import fold
 
 if TYPE_CHECKING:
-    from worldline.rules.style import Counts
+    from worldline.rules.tally import Counts
 
 
 class _Row(Struct, frozen=True):

@@ -12,7 +12,7 @@ from worldline.clock import FOREVER, Instant
 from worldline.consolidate.changes import Change, MarkedLine, Night, Plan
 from worldline.model import Belief, Close
 from worldline.ports import View
-from worldline.rules.grounding import (
+from worldline.rules.handlers import (
     GONE,
     OUTVOTED,
     Candidate,

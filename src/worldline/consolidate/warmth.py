@@ -20,10 +20,19 @@ from worldline.handle import Handle
 from worldline.model import Node, Scorer
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules.describe import INSTRUCTS, OF_ME, PREFERS
-from worldline.rules.landmarks import landmarks, strength
-from worldline.rules.salience import DAY, cold_at, effective, is_lasting, used
-from worldline.rules.surprise import fingerprints, surprise
+from worldline.rules.describe import (
+    DAY,
+    INSTRUCTS,
+    OF_ME,
+    PREFERS,
+    cold_at,
+    effective,
+    fingerprints,
+    is_lasting,
+    surprise,
+    used,
+)
+from worldline.rules.happenings import landmark_strength, landmarks
 from worldline.store import nights, words
 from worldline.store.indexing import ARCHIVED
 from worldline.store.nights import (
@@ -68,7 +77,7 @@ def judge(view: View, night: Night) -> Plan:
     told = {
         node: landmarks(text) for node, (name, text) in texts.items() if name and role_of(name) != "assistant"
     }
-    rows += [(view.tenant, node, LANDMARK, strength(found)) for node, found in told.items() if found]
+    rows += [(view.tenant, node, LANDMARK, landmark_strength(found)) for node, found in told.items() if found]
     return Plan((NewRows("scores", tuple(rows)),))
 
 

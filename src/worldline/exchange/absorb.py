@@ -27,7 +27,7 @@ from worldline.exchange.restore import Copy, guarded, require_handlers, require_
 from worldline.handle import Handle
 from worldline.model import Receipt
 from worldline.ports import Tx
-from worldline.rules import ontology
+from worldline.rules import handlers
 from worldline.store import copying, registry
 from worldline.store.sqlite import reading_only
 
@@ -219,7 +219,7 @@ def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:
     own = {
         (line["type"], _nearest(line.get("world"), worlds, copy))
         for _, line in copy.lines["node"]
-        if line["type"] not in ontology.NODE_TYPES
+        if line["type"] not in handlers.NODE_TYPES
     }
     if own:
         with run.changeset() as tx:

@@ -23,7 +23,7 @@ from worldline.exchange.records import shortened
 from worldline.handle import Handle
 from worldline.model import Edge, Node
 from worldline.ports import View
-from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
+from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES
 from worldline.store import copying
 from worldline.store.events import talks
 from worldline.store.migrate import make_private

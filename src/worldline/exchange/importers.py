@@ -40,7 +40,7 @@ from worldline.handle import Done, Handle, Place
 from worldline.inputs import clean_interval, clean_scope
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope
 from worldline.ports import Tx
-from worldline.rules.ontology import AGENT_EDGES
+from worldline.rules.handlers import AGENT_EDGES
 from worldline.store import copying
 from worldline.store.events import known_before
 from worldline.write import change, put

@@ -15,7 +15,7 @@ from pathlib import Path
 from worldline.clock import When
 from worldline.exchange.records import Bad, Item, JoinedItem, KnownItem, LeftOut, Linked, told, when
 from worldline.model import Metadata
-from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
+from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
 
 _FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.S)
 _PAIR = re.compile(r"^([A-Za-z_][\w-]*):\s*(.*?)\s*$", re.M)

@@ -27,7 +27,7 @@ from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Tx
-from worldline.rules.derived import edge_made, node_made
+from worldline.rules.handlers import edge_made, node_made
 from worldline.store import copying, registry
 from worldline.store.copying import SIDE, HeldRow, Mark
 from worldline.store.events import has_key

@@ -19,8 +19,7 @@ from worldline.read.features import standard
 from worldline.read.lanes import Course
 from worldline.read.score import CITED, PROFILE, SIGNALS, TOPIC, WORLD, Board
 from worldline.read.turns import Column, Turn
-from worldline.rules.describe import TIME
-from worldline.rules.salience import standing
+from worldline.rules.describe import TIME, standing
 from worldline.store import nights
 
 FEWEST = 10

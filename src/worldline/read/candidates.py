@@ -23,7 +23,7 @@ from worldline.lexicon import words as listed_words
 from worldline.read.kindred import is_everyday
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
-from worldline.rules.sentences import SaidSentence
+from worldline.rules.happenings import SaidSentence
 from worldline.store.people import FactAround
 from worldline.text import stop
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from worldline.ports import View
 from worldline.read.walk import Answer, Hop, Step
-from worldline.rules.wording import label
+from worldline.rules.slots import label
 from worldline.store import people
 from worldline.text import fold
 

@@ -29,7 +29,7 @@ from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.reading.voices import assistants
-from worldline.rules.sentences import SaidSentence, cut_all
+from worldline.rules.happenings import SaidSentence, cut_all
 from worldline.store.people import FactAround, about, facts_near, only_speaker
 from worldline.text import estimate_tokens, fold, inert
 from worldline.text import tokens as words

@@ -20,7 +20,7 @@ from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Row, Store, Tx, View
-from worldline.rules import wording
+from worldline.rules import slots
 from worldline.store import held, ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.nights import voices_around
@@ -503,7 +503,7 @@ def name_again(tx: Tx, line: int, name: str) -> None:
     for fact in facts:
         subject = name if fact.subject == line else fact.subject_name
         value = name if fact.object == line else fact.value
-        renamed[fact.node] = wording.label(fact.phrase), wording.sentence(subject, fact.phrase, value)
+        renamed[fact.node] = slots.label(fact.phrase), slots.sentence(subject, fact.phrase, value)
     unindex(tx, renamed, Sets(), share=False)
     index(tx, renamed)
     for node, (called, content) in renamed.items():

@@ -18,8 +18,7 @@ from msgspec import Struct
 from worldline.clock import FOREVER, Instant, show
 from worldline.model import Node, Scope
 from worldline.ports import Row, Store, Tx, View
-from worldline.rules.describe import Described
-from worldline.rules.salience import Strength, Use, starting
+from worldline.rules.describe import Described, Strength, Use, starting
 from worldline.store import indexing, ledger
 from worldline.store.held import USED
 from worldline.store.indexing import ARCHIVED
@@ -392,7 +391,7 @@ def _after(view: View, signal: str) -> Mapping[str, Any]:
 #
 # What is kept of each speaker, and which turns it is counted from; hot or archived, in the owner's scope.
 #
-# It reads and decides nothing: how texts are tallied is in `rules/tally.py` and `rules/style.py`.
+# It reads and decides nothing: how texts are tallied is in `rules/tally.py` and `rules/tally.py`.
 
 
 _TABLES = ("texts", "cold_texts")

@@ -20,7 +20,7 @@ from worldline.model import Believed, Edge, Proposal, Utterance
 from worldline.ports import Tx, View
 from worldline.reading.voices import role_of
 from worldline.rules.identity import block_keys
-from worldline.rules.wording import label
+from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
 from worldline.store.view import LISTED, listed
 from worldline.text import fold, unsigned

@@ -36,7 +36,7 @@ from worldline.model import (
     Scope,
 )
 from worldline.ports import Row, Store, Tenant, Tx, View
-from worldline.rules import ontology
+from worldline.rules import handlers
 from worldline.store import ledger
 from worldline.store.held import CLAIM, its_own
 from worldline.store.tx import begin
@@ -119,7 +119,7 @@ def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
     if clean_name(name) != name:
         raise InvalidInput(f"a name has no space around it and one line: {name!r}")
     kind = _kind(item)
-    built_in = ontology.NODE_TYPES if kind == "node" else ontology.EDGE_TYPES
+    built_in = handlers.NODE_TYPES if kind == "node" else handlers.EDGE_TYPES
     if kind != "predicate" and item.name in built_in and not _registered(tx, kind, item.name):
         raise Refused(f"{item.name!r} is built in and cannot be registered again")
     version = getattr(item, "version", "1")
@@ -198,18 +198,18 @@ def _here(tx: Tx, kind: str, name: str | None, world: int) -> list[Row]:
 def node_types(tx: Tx, world: int, *, agent: bool) -> tuple[str, ...]:
     """The types that a note may have here."""
     own = tuple(row[4] for row in _here(tx, "node", None, world))
-    return ontology.AGENT_TYPES + own + (() if agent else ontology.OPERATOR_TYPES)
+    return handlers.AGENT_TYPES + own + (() if agent else handlers.OPERATOR_TYPES)
 
 
 def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
     """Refuses an edge type that this world does not know, or that this process cannot run."""
-    if isinstance(name, str) and name not in ontology.EDGE_TYPES:
+    if isinstance(name, str) and name not in handlers.EDGE_TYPES:
         rows = _here(tx, "edge", name, world)
         if rows:
             _require_handler(tx, name, rows[0][2])
-    allowed = ontology.AGENT_EDGES if agent else ontology.EDGE_TYPES
+    allowed = handlers.AGENT_EDGES if agent else handlers.EDGE_TYPES
     own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
-    ontology.require(name, allowed + own, "edge type")
+    handlers.require(name, allowed + own, "edge type")
     return
 
 

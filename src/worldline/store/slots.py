@@ -23,7 +23,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.hashing import FactParts, fact_id, named_ids
 from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, NodeDraft, Place
 from worldline.ports import Row, Tx, View
-from worldline.rules.wording import worded
+from worldline.rules.slots import worded
 from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
 from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed
 

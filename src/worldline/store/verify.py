@@ -33,8 +33,8 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.ports import Store
-from worldline.rules import wording
-from worldline.rules.derived import edge_made, node_made
+from worldline.rules import slots
+from worldline.rules.handlers import edge_made, node_made
 from worldline.store import erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
@@ -175,8 +175,8 @@ def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, s
     names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = :t AND id IN ({ends})"))
     return {
         key: (
-            wording.label(phrase),
-            wording.sentence(names.get(subject), phrase, _value(object_, literal, names)),
+            slots.label(phrase),
+            slots.sentence(names.get(subject), phrase, _value(object_, literal, names)),
         )
         for key, subject, _, object_, literal, phrase in facts.values()
     }

@@ -24,7 +24,7 @@ from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.errors import InvalidInput
 from worldline.model import Belief, Edge, FactRow, Metadata, Node, Proposal, Scope
 from worldline.ports import Direction, Store, View
-from worldline.rules.wording import label
+from worldline.rules.slots import label
 from worldline.store import words
 
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$contains")

@@ -16,7 +16,7 @@ from worldline.errors import Conflict, InvalidTime, Refused
 from worldline.inputs import clean_name, clean_text
 from worldline.model import Belief, Close, Edge, EdgeDraft, Node, NodeDraft, Status
 from worldline.ports import Tx
-from worldline.rules.bitemporal import tighten
+from worldline.rules.handlers import tighten
 from worldline.store.indexing import wake
 from worldline.store.slots import world_of_node
 from worldline.store.view import as_belief

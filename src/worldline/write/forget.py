@@ -25,7 +25,7 @@ from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import Tx
 from worldline.rules.identity import block_keys
-from worldline.rules.wording import label, sentence
+from worldline.rules.slots import label, sentence
 from worldline.store import erasing
 from worldline.store.erasing import Doomed, Sets
 from worldline.store.sqlite import open_store

@@ -34,7 +34,7 @@ from worldline.ports import Tx
 from worldline.reading.claim import Claim
 from worldline.reading.given import SELF, family_of, is_turned, whole_date
 from worldline.reading.voices import is_own_voice, who_speaks
-from worldline.rules.wording import sentence
+from worldline.rules.slots import sentence
 from worldline.store import registry, slots
 from worldline.store.slots import Settled, put_fact
 from worldline.text import fold

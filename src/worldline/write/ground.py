@@ -1,7 +1,7 @@
 """What hangs on a memory, and what loses its ground when that memory is given up.
 
 The same reading serves two callers: a correction keeps back at once what hung on it alone, and
-sleep catches what came by another way. It decides nothing itself (`rules/grounding.py` does).
+sleep catches what came by another way. It decides nothing itself (`rules/handlers.py` does).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant
 from worldline.model import Belief, Close
 from worldline.ports import Tx, View
-from worldline.rules.grounding import Footing, lost, standing
+from worldline.rules.handlers import Footing, lost, standing
 from worldline.store.stated import cited, noted_grounds
 from worldline.store.stated import current_and_former as current_and_former
 from worldline.store.stated import hanging as hanging

@@ -20,7 +20,7 @@ from worldline.handle import Handle, Place
 from worldline.inputs import clean_interval, clean_metadata
 from worldline.model import EdgeDraft, Metadata, NodeDraft, Receipt
 from worldline.ports import Tx
-from worldline.rules import ontology
+from worldline.rules import handlers
 from worldline.store import registry
 from worldline.write.put import note
 from worldline.write.redact import likely, redact, screened
@@ -114,7 +114,7 @@ class _Batch(Struct):
 
     def put(self, item: Note) -> int:
         if item.type not in self.allowed:
-            ontology.require(item.type, sorted(self.allowed), "type of note")
+            handlers.require(item.type, sorted(self.allowed), "type of note")
         place = self.place
         if item.inside is not None:
             place = Place(self.at(item.inside), place.session, place.scope)

@@ -13,7 +13,7 @@ from worldline.handle import Handle, Place
 from worldline.inputs import clean_metadata, clean_name, clean_text
 from worldline.model import EdgeDraft, Metadata, NodeDraft
 from worldline.ports import Tx
-from worldline.rules import ontology
+from worldline.rules import handlers
 from worldline.store import erasing, people, registry
 from worldline.text import fold
 
@@ -68,7 +68,7 @@ def stated(
 ) -> tuple[int, bool]:
     """Stores a note of a type that this handle may write here."""
     allowed = registry.node_types(tx, place.world, agent=handle.agent)
-    draft.type = ontology.require(draft.type, allowed, "type of note")
+    draft.type = handlers.require(draft.type, allowed, "type of note")
     return note(tx, draft, place, handle.config.max_text, metadata)
 
 

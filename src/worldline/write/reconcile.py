@@ -37,9 +37,9 @@ from worldline.rules.slots import (
     looked_into,
     looks_into,
     oriented,
+    sentence,
     slot_of,
 )
-from worldline.rules.wording import sentence
 from worldline.store import people, registry, slots
 from worldline.store.events import Stored
 from worldline.text import fold

@@ -27,7 +27,7 @@ from worldline.reading import parser
 from worldline.reading.claim import Claim
 from worldline.reading.read import Reading, reader
 from worldline.reading.voices import is_own_voice
-from worldline.rules.bitemporal import restore
+from worldline.rules.handlers import restore
 from worldline.rules.slots import NOT
 from worldline.store import events, people, slots
 from worldline.store.events import Stored, stored_event

@@ -21,7 +21,7 @@ from worldline.inputs import clean_interval, clean_metadata
 from worldline.model import Edge, EdgeDraft, Fact, Metadata, Receipt
 from worldline.ports import Tx
 from worldline.reading.families import families
-from worldline.rules.wording import sentence
+from worldline.rules.slots import sentence
 from worldline.store import registry
 from worldline.store.histories import beliefs_in
 from worldline.store.registry import Target
