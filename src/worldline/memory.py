@@ -64,14 +64,12 @@ from worldline.store.erasing import is_unswept
 from worldline.store.indexing import wake
 from worldline.store.nights import note_use, set_mark
 from worldline.store.sqlite import open_store
-from worldline.write import change, put, resolve, revise, undo
+from worldline.write import afterwards, change, put
 from worldline.write import forget as forgetting
-from worldline.write import load as bulk
 from worldline.write import remember as remembering
-from worldline.write import reread as rereading
-from worldline.write.embed import embed_anew, embed_new, embed_pending
-from worldline.write.given import believe
-from worldline.write.redact import redacting, require_plain, screened
+from worldline.write.afterwards import embed_anew, embed_new, embed_pending
+from worldline.write.gate import redacting, require_plain, screened
+from worldline.write.given import Link, Note, believe, load_all
 
 if TYPE_CHECKING:
     from worldline.consolidate import run as night
@@ -87,8 +85,8 @@ if TYPE_CHECKING:
     from worldline.read.profile import Profile
     from worldline.read.walk import Answer
     from worldline.store.reindexing import Ailment, Remade
+    from worldline.write.afterwards import Reread
     from worldline.write.forget import Forgotten
-    from worldline.write.reread import Reread
 else:
     night, warmth = Later("worldline.consolidate.run"), Later("worldline.consolidate.warmth")
     absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
@@ -248,7 +246,7 @@ class Memory:
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
             done = remembering.remember_all(self._h, events, dry_run=dry_run)
-            return done if expires is None else revise.until(self._h, done, expires)
+            return done if expires is None else change.until(self._h, done, expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -259,7 +257,7 @@ class Memory:
                 external_id=external_id,
             )
         done = remembering.remember(self._h, text, facts_of(facts) if facts else (), dry_run=dry_run)
-        return done if expires is None else revise.until(self._h, done, expires)
+        return done if expires is None else change.until(self._h, done, expires)
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
@@ -325,10 +323,10 @@ class Memory:
     ) -> Receipt:
         """Joins two memories; the edge type's handler decides what follows from it."""
 
-        edge = revise.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
+        edge = change.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
 
         def work(tx: Tx, place: Place) -> Done:
-            return revise.link(tx, place, self._h, edge)
+            return change.link(tx, place, self._h, edge)
 
         return self._h.write("link", work, dry_run=dry_run)
 
@@ -351,7 +349,7 @@ class Memory:
         revision = change.Revision.of(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            return revise.amend(tx, place, self._h, ref, revision)
+            return change.amend(tx, place, self._h, ref, revision)
 
         return self._h.write("amend", work, dry_run=dry_run)
 
@@ -375,7 +373,7 @@ class Memory:
         revision = change.Revision.of(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            return revise.correct(tx, place, self._h, ref, revision)
+            return change.correct(tx, place, self._h, ref, revision)
 
         return self._h.write("correct", work, dry_run=dry_run)
 
@@ -392,7 +390,7 @@ class Memory:
         def work(tx: Tx, place: Place) -> Done:
             last = None
             for item in ref if isinstance(ref, list | tuple) else (ref,):
-                last, changed = revise.retire(tx, self._h, item, at, reason)
+                last, changed = change.retire(tx, self._h, item, at, reason)
                 ended.update({last.hex(): None} if changed else {})
             return last, bool(ended)
 
@@ -416,15 +414,15 @@ class Memory:
     def undo(self, receipt: Receipt, *, dry_run: bool = False) -> Receipt:
         """Takes back what a receipt's changeset did, as one more changeset."""
         return self._h.write(
-            "undo", lambda tx, _: (None, undo.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
+            "undo", lambda tx, _: (None, change.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
         )
 
-    def load(self, notes: Iterable[bulk.Note], links: Iterable[bulk.Link] = ()) -> Receipt:
+    def load(self, notes: Iterable[Note], links: Iterable[Link] = ()) -> Receipt:
         """Stores many notes and links as one changeset, fast; links name notes by their place.
 
         Vectors are not made on the way: `flush` makes them.
         """
-        return bulk.load_all(self._h, notes, links)
+        return load_all(self._h, notes, links)
 
     # Ontology ----------------------------------------------------------------------------------
 
@@ -627,8 +625,8 @@ class Memory:
         wanted = proposal if isinstance(proposal, str) else proposal.id
 
         def work(tx: Tx, place: Place) -> Done:
-            found = resolve.named(tx, self._h, wanted)
-            return bytes.fromhex(found.id), resolve.decide(tx, found, status)
+            found = put.proposal_named(tx, self._h, wanted)
+            return bytes.fromhex(found.id), put.decide_merge(tx, found, status)
 
         return self._h.write(f"merge {status}", work, dry_run=dry_run)
 
@@ -646,7 +644,7 @@ class Memory:
 
         def work(tx: Tx, place: Place) -> Done:
             line = self._h.target(tx, entity).line
-            key, changed = resolve.split(tx, line, mentions, name, place, self._h.config.max_text)
+            key, changed = put.split_entity(tx, line, mentions, name, place, self._h.config.max_text)
             return tx.id_of(key), changed
 
         return self._h.write("split", work)
@@ -830,10 +828,14 @@ class Memory:
     def readers(self) -> dict[str, int]:
         """Who has read the events of this tenant, and how many each; the empty name stands for nobody."""
         self._h.require_free("counted")
-        return self._h.read(rereading.readers)
+        return self._h.read(afterwards.readers)
 
     def reread(
-        self, *, everything: bool = False, progress: rereading.Progress | None = None, dry_run: bool = False
+        self,
+        *,
+        everything: bool = False,
+        progress: afterwards.RereadProgress | None = None,
+        dry_run: bool = False,
     ) -> Reread:
         """Reads again what another reader read, or everything, and brings the facts up to date.
 
@@ -841,7 +843,7 @@ class Memory:
         left alone; so is what was given, confirmed or corrected by hand. A second run changes nothing.
         """
         self._h.require_free("read again")
-        return rereading.reread(self._h, everything=everything, progress=progress, dry_run=dry_run)
+        return afterwards.reread(self._h, everything=everything, progress=progress, dry_run=dry_run)
 
     def backup(self, path: str | Path) -> None:
         """A whole copy of the store in another file, taken while others go on writing."""

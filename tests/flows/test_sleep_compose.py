@@ -9,7 +9,7 @@ from worldline import Config, Memory, Scope
 from worldline.consolidate import worlds
 from worldline.consolidate.changes import Arrow, NewLines, carry_out
 from worldline.testing import FrozenClock, HashEmbedder
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 PLAIN = Config(embedder="none")
 DAY = 86_400_000_000

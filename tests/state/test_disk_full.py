@@ -22,7 +22,7 @@ from worldline.model import Fact
 from worldline.ports import Tx
 from worldline.store import migrate, packing, people, schema, sqlite
 from worldline.testing import HashEmbedder
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 LONG = "word " * 4000
 

@@ -7,7 +7,7 @@ from worldline import Config, Event, Memory
 from worldline.store import schema
 from worldline.store.schema import INDEXES
 from worldline.store.sqlite import SqliteStore
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 PLAIN = Config(embedder="none")
 LATEST = (

@@ -28,6 +28,7 @@ from worldline.store.stated import (
     arcs,
     causes_drawn,
     contradicting,
+    current_and_former,
     derived_from,
     ever_said,
     facts,
@@ -42,7 +43,7 @@ from worldline.store.stated import (
 )
 from worldline.store.view import as_belief
 from worldline.text import fold
-from worldline.write.ground import MERGED, current_and_former, grounds
+from worldline.write.change import MERGED, grounds
 
 # The same said twice ==================================================================================
 

@@ -28,7 +28,7 @@ from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import View
 from worldline.store import nights, registry
-from worldline.write.embed import embed_new
+from worldline.write.afterwards import embed_new
 
 _TRIES = 3
 _BEHIND = 1000

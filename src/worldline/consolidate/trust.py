@@ -32,13 +32,15 @@ from worldline.store.stated import (
     StatedFact,
     StatedIdentity,
     contradicting,
+    current_and_former,
     evidence,
     facts,
+    hanging,
     ranked,
     stages,
 )
-from worldline.write.ground import current_and_former, grounds, hanging, shaken
-from worldline.write.remember import ECHO
+from worldline.write.change import grounds, shaken
+from worldline.write.gate import ECHO
 
 # Sources ==============================================================================================
 

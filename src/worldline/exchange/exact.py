@@ -21,7 +21,7 @@ from worldline.ports import View
 from worldline.store import reindexing
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
-from worldline.write.redact import redact
+from worldline.write.gate import redact
 
 FORMAT = 2
 

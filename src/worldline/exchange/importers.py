@@ -45,8 +45,8 @@ from worldline.store import copying
 from worldline.store.events import known_before
 from worldline.write import change, put
 from worldline.write import remember as remembering
+from worldline.write.gate import require_plain, screened
 from worldline.write.given import believe
-from worldline.write.redact import require_plain, screened
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -295,7 +295,7 @@ def _amend(tx: Tx, line: int, item: KnownItem, limit: int) -> bool:
     for moment in moments:
         start = clean_interval(moment, None, tx.stamp).start
         try:
-            return change.amend(tx, line, change.Revision(item.name, item.content, start), limit)[1]
+            return change.amend_memory(tx, line, change.Revision(item.name, item.content, start), limit)[1]
         except Refused:
             if moment is None:
                 raise

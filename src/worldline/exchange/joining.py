@@ -24,7 +24,7 @@ from worldline.store import copying, people, registry
 from worldline.store.copying import SIDE
 from worldline.store.schema import COLUMNS
 from worldline.store.slots import holds_one
-from worldline.write.resolve import propose_alike
+from worldline.write.put import propose_alike
 
 
 class Union(Struct):

@@ -32,7 +32,7 @@ from worldline.store import copying, registry
 from worldline.store.copying import SIDE, HeldRow, Mark
 from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS, block_key
-from worldline.write.redact import screened
+from worldline.write.gate import screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
 _TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals", "mark": "marks"}

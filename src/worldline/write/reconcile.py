@@ -43,10 +43,9 @@ from worldline.rules.slots import (
 from worldline.store import people, registry, slots
 from worldline.store.events import Stored
 from worldline.text import fold
-from worldline.write.echo import spoken
+from worldline.write.gate import spoken
 from worldline.write.given import grounding
-from worldline.write.put import ToldBy, add_alias
-from worldline.write.resolve import LONGEST_NAME, mention
+from worldline.write.put import LONGEST_NAME, ToldBy, add_alias, mention
 
 DAY = 86_400_000_000
 NEAR = 30

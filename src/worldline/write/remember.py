@@ -30,10 +30,10 @@ from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
-from worldline.write import model_extract, put
-from worldline.write.echo import echoes
-from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
+from worldline.write import afterwards, put
+from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
 from worldline.write.given import believe, not_given
+from worldline.write.put import recluster
 from worldline.write.reconcile import (
     ENCODER,
     Claimed,
@@ -44,14 +44,11 @@ from worldline.write.reconcile import (
     sharing_words,
     sound,
 )
-from worldline.write.redact import screened
-from worldline.write.resolve import recluster
 
 T = TypeVar("T")
 AHEAD = 40
 """So many events are looked ahead at, so that what settling them needs is looked up together."""
 MINUTE = 60_000_000
-ECHO = "it repeats what this memory has handed out"
 
 
 class Pending(Struct, frozen=True):
@@ -118,7 +115,7 @@ class Intake:
         if known := [id_ for id_ in self.ids if id_ not in self.fresh and id_ not in self.open]:
             stored = _finished(handle, stored, known)
         if self.together:
-            stored = model_extract.joined(stored, recluster(handle, self.by))
+            stored = afterwards.joined(stored, recluster(handle, self.by))
         if self.open:
             stored = _understand_all(handle, replace(stored, id=id_), self.open, left)
         return replace(stored, id=id_)
@@ -184,7 +181,7 @@ def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
     for each in (one for one in _waiting(handle, ids) if not _is_for_model(one[2])):
         done = _resume(*each)
         stored = replace(
-            model_extract.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
+            afterwards.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
         )
     return stored
 
@@ -195,7 +192,7 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
     if not (given or extract):
         return None
     if model:
-        model_extract.required(handle)
+        afterwards.required_model(handle)
     left = Pending(handle.scopes, handle.world, tuple(given), extract, model)
     _encoded(left)
     return left
@@ -310,10 +307,10 @@ def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: P
     except (InvalidInput, Refused, NotFound):
         handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
-    done = model_extract.joined(stored, receipt)
-    done = model_extract.joined(done, recluster(handle, done_by))
+    done = afterwards.joined(stored, receipt)
+    done = afterwards.joined(done, recluster(handle, done_by))
     if left.model:
-        done = model_extract.joined(done, model_extract.read_events(handle, ids, _for_model(left)))
+        done = afterwards.joined(done, afterwards.let_model_read(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -425,7 +422,7 @@ def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
     """As the caller bound it then; facts that can never be stored are told, and block nobody else."""
     stored = Receipt("remember", event, False, 0)
     if _is_for_model(left):
-        read = model_extract.read_events(handle, [event], _drafted([left]) or "")
+        read = afterwards.let_model_read(handle, [event], _drafted([left]) or "")
         return replace(stored, known_at=handle.now()) if read is None else replace(read, id=event)
     try:
         return understand(handle, stored, left)
