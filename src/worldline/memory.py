@@ -22,8 +22,7 @@ from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instan
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_count, clean_interval, clean_metadata, clean_name, clean_scope, clean_text
-from worldline.later import Later
+from worldline import Later
 from worldline.model import (
     Ask,
     Change,
@@ -50,11 +49,16 @@ from worldline.model import (
     Verification,
     Version,
     Why,
+    clean_count,
+    clean_interval,
+    clean_metadata,
+    clean_name,
+    clean_scope,
+    clean_text,
 )
-from worldline.plugins.embedders import open_embedder
-from worldline.plugins.rerankers import open_reranker
+from worldline.plugins import open_embedder, open_reranker
 from worldline.ports import Embedder, Reranker, Tx, View
-from worldline.query import Query, run
+from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
 from worldline.read import listing
 from worldline.reading.given import fact_of, facts_of
@@ -73,7 +77,7 @@ from worldline.write.given import Link, Note, believe, load_all
 
 if TYPE_CHECKING:
     from worldline.consolidate import run as night
-    from worldline.consolidate import warmth
+    from worldline.consolidate import weight
     from worldline.consolidate.run import Progress, Report
     from worldline.exchange import absorb as absorbing
     from worldline.exchange import exporters, importers
@@ -88,7 +92,7 @@ if TYPE_CHECKING:
     from worldline.write.afterwards import Reread
     from worldline.write.forget import Forgotten
 else:
-    night, warmth = Later("worldline.consolidate.run"), Later("worldline.consolidate.warmth")
+    night, weight = Later("worldline.consolidate.run"), Later("worldline.consolidate.weight")
     absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
     importers, asking = Later("worldline.exchange.importers"), Later("worldline.read.asking")
 
@@ -463,14 +467,14 @@ class Memory:
         """Memories, newest first, of one type or several; without one, notes and what was said."""
 
         def look(view: View) -> Page:
-            ask = run.rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
+            ask = rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
             return listing.listing(view, ask, type, metadata or {}, limit, page)
 
         return self._h.read(look)
 
     def query(self) -> Query:
         """A new query: start set, then verbs, then run() or explain()."""
-        return Query(partial(run.run, self._h), partial(run.explain, self._h))
+        return Query(partial(run_query, self._h), partial(explain_query, self._h))
 
     def walk(self, ref: Any, *types: str, way: Any = "both", depth: int = 1) -> Any:
         """What lies around a memory: the memory itself, what is reached, and the edges between."""
@@ -661,7 +665,7 @@ class Memory:
         """
         self._h.require_free("consolidated")
         if self._h.scorers and passes is None and not dry_run:
-            warmth.catch_up(self._h.whole("scored"), self._h.scorers.values())
+            weight.catch_up(self._h.whole("scored"), self._h.scorers.values())
         if not dry_run and passes is None:
             remembering.resume(self._h, by_rules=True)
         if not dry_run and is_unswept(self._h.store, self._h.tenant_row().id):
@@ -702,14 +706,14 @@ class Memory:
             raise InvalidInput(f"score_with takes a Scorer(name, version, score, weight), not {scorer!r}")
         clean_name(scorer.name)
         handle = self._h.whole("scored")
-        warmth.register(handle, scorer)
+        weight.register(handle, scorer)
         self._h.scorers[scorer.name] = scorer
-        return warmth.score_all(handle, scorer, progress)
+        return weight.score_all(handle, scorer, progress)
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
         self._h.scorers.pop(name, None)
-        return warmth.unregister(self._h.whole("scored"), name)
+        return weight.unregister(self._h.whole("scored"), name)
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""

@@ -8,7 +8,7 @@ import pytest
 
 from worldline import Memory
 from worldline.config import Config
-from worldline.plugins.embedders import probe_identity
+from worldline.plugins import probe_identity
 from worldline.store import packing
 from worldline.store.held import same_embedder
 from worldline.testing import HashEmbedder

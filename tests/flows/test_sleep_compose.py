@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from worldline import Config, Memory, Scope
-from worldline.consolidate import worlds
-from worldline.consolidate.changes import Arrow, NewLines, carry_out
+from worldline.consolidate import Arrow, NewLines, carry_out, worlds
 from worldline.testing import FrozenClock, HashEmbedder
 from worldline.write.given import Note
 

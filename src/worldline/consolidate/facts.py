@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Interval
-from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
 from worldline.ports import View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without

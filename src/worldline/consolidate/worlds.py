@@ -33,10 +33,10 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from worldline.clock import Instant, to_datetime
-from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
-from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import View
 from worldline.reading.voices import role_of
 from worldline.rules import topics as rules

@@ -37,8 +37,7 @@ from worldline.exchange.records import (
     StatedItem,
 )
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_interval, clean_scope
-from worldline.model import EdgeDraft, Event, NodeDraft, Scope
+from worldline.model import EdgeDraft, Event, NodeDraft, Scope, clean_interval, clean_scope
 from worldline.ports import Tx
 from worldline.rules.handlers import AGENT_EDGES
 from worldline.store import copying

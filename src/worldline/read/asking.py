@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from worldline.clock import NOW, When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.inputs import clean_count, clean_metadata, clean_text
-from worldline.model import Metadata, Node, Recall
+from worldline.model import Metadata, Node, Recall, clean_count, clean_metadata, clean_text
 from worldline.ports import View
 from worldline.read.context import context as context
 from worldline.read.episodes import episodes as episodes

@@ -13,7 +13,7 @@ from worldline.clock import FOREVER
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Side, Utterance
 from worldline.ports import Store, View
-from worldline.query.run import bind, finish
+from worldline.query import bind, finish
 from worldline.store import people, registry
 from worldline.store.histories import mentions_of
 from worldline.store.people import Worded

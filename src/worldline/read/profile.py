@@ -22,8 +22,7 @@ from worldline.clock import LATEST, Instant, Interval, to_datetime
 from worldline.dates import find_dates
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.inputs import clean_name
-from worldline.model import Node
+from worldline.model import Node, clean_name
 from worldline.ports import View
 from worldline.read.chains import ChainLink, chains
 from worldline.rules.happenings import landmarks, sentences

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.hashing import event_id, node_id, record_id
-from worldline.inputs import clean_name
-from worldline.model import Event, Findable, NodeDraft, Place, Scope
+from worldline.model import Event, Findable, NodeDraft, Place, Scope, clean_name
 from worldline.ports import Tx, View
 from worldline.reading.voices import role_of
 from worldline.store.view import listed

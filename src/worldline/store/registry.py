@@ -21,7 +21,6 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval, show
 from worldline.errors import Ambiguous, Conflict, InvalidInput, NotFound, Refused
 from worldline.hashing import GENESIS, node_id, world_hash
-from worldline.inputs import clean_name
 from worldline.model import (
     Believed,
     Edge,
@@ -34,6 +33,7 @@ from worldline.model import (
     Predicate,
     Receipt,
     Scope,
+    clean_name,
 )
 from worldline.ports import Row, Store, Tenant, Tx, View
 from worldline.rules import handlers

@@ -40,7 +40,7 @@ from worldline.dates import find_dates
 from worldline.errors import InvalidInput, Refused
 from worldline.handle import Done, Handle, Place
 from worldline.model import Belief, Close, FactRow, Receipt, Scope
-from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import Embedder, Tx, View
 from worldline.reading import parser
 from worldline.reading.claim import Claim, Cue, predicate_key

@@ -25,7 +25,6 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant, Interval, When, instant, show
 from worldline.errors import Conflict, InvalidInput, InvalidTime, NotFound, Refused
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_text
 from worldline.model import (
     Belief,
     Close,
@@ -39,6 +38,10 @@ from worldline.model import (
     Receipt,
     Refuse,
     Status,
+    clean_interval,
+    clean_metadata,
+    clean_name,
+    clean_text,
 )
 from worldline.ports import Tx, View
 from worldline.reading.families import families

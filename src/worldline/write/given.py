@@ -24,7 +24,6 @@ from worldline.clock import FOREVER, Interval, When, instant, interval
 from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound
 from worldline.handle import Handle, Place
-from worldline.inputs import clean_interval, clean_metadata, clean_name, clean_struct, clean_text
 from worldline.model import (
     Close,
     EdgeDraft,
@@ -37,6 +36,11 @@ from worldline.model import (
     Predicate,
     Receipt,
     Status,
+    clean_interval,
+    clean_metadata,
+    clean_name,
+    clean_struct,
+    clean_text,
 )
 from worldline.ports import Tx
 from worldline.reading.claim import Claim

@@ -19,8 +19,20 @@ from msgspec import Struct
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.errors import NotFound, Refused, StoreError
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_metadata, clean_name, clean_text
-from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, NodeDraft, Proposal, Propose, Receipt
+from worldline.model import (
+    Belief,
+    Close,
+    Edge,
+    EdgeDraft,
+    Metadata,
+    NodeDraft,
+    Proposal,
+    Propose,
+    Receipt,
+    clean_metadata,
+    clean_name,
+    clean_text,
+)
 from worldline.ports import Tx, View
 from worldline.rules import handlers
 from worldline.rules.identity import (

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
 from worldline.handle import Handle, Place
-from worldline.inputs import clean_names
-from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
+from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate, clean_names
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families

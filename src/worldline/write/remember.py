@@ -20,8 +20,17 @@ from msgspec.structs import replace
 from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, StoreError, WorldlineError
 from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_event, clean_struct
-from worldline.model import Event, Fact, Findable, Metadata, NodeDraft, Receipt, Scope
+from worldline.model import (
+    Event,
+    Fact,
+    Findable,
+    Metadata,
+    NodeDraft,
+    Receipt,
+    Scope,
+    clean_event,
+    clean_struct,
+)
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading
