@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from worldline import Later
 from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle, Place
-from worldline import Later
 from worldline.model import (
     Ask,
     Change,
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from worldline.exchange import absorb as absorbing
     from worldline.exchange import exporters, importers
     from worldline.exchange.absorb import Absorbed
-    from worldline.exchange.records import Imported
+    from worldline.exchange.formats import Imported
     from worldline.read import asking
     from worldline.read.context import Context
     from worldline.read.episodes import Episode

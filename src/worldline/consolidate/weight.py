@@ -1,8 +1,8 @@
 """Sleep over weight: how far a memory is trusted, how warm it is, and what is known of each speaker.
 
 `ground` keeps back and releases by evidence and by votes, `promote` marks traces, units and crystals: both weigh the
-words that a memory rests on, as far as they still stand. `judge` and the scorers leave signals for recall, `fold_uses` and
-`decay` keep strengths and the archive, and `compact` tends the words index. `profile` keeps a tally and a style, one
+words that a memory rests on, as far as they still stand. `judge` and the scorers leave signals for recall, `fold_uses`
+and `decay` keep strengths and the archive, `compact` tends the words index, and `profile` keeps tally and style, one
 row a speaker: new texts are added to the row, and where something of a speaker was given up, came back, or is not known
 to be counted, the row is made anew from all of their texts. The result is the same either way: everything in a row is
 a sum of whole numbers, or the newest of some.

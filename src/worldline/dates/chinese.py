@@ -12,10 +12,8 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from worldline.dates import spans as cal
-from worldline.dates.spans import DateStretch
-from worldline.dates.tense import Pointer
-from worldline.dates.words import FoundDate, Now, nearest, numbered, over_years, pointed
+from worldline.dates import words as w
+from worldline.dates.words import DateStretch, FoundDate, Now, Pointer, nearest, numbered, over_years, pointed
 
 _DIGITS = numbered("零 〇|一|二 两|三|四|五|六|七 日 天|八|九")
 _DAYS = numbered(
@@ -101,14 +99,14 @@ def _counted(match: re.Match[str], now: Now) -> DateStretch | None:
             return None
         unit = "month"
     if match["c_past"] and not side:
-        start = cal.midnight(cal.shift(now.moment, -high, unit))
+        start = w.midnight(w.shift(now.moment, -high, unit))
         return DateStretch(start, now.moment, unit)
     if match["c_coming"]:
-        return DateStretch(now.moment, cal.shift(now.moment, high, unit), unit)
+        return DateStretch(now.moment, w.shift(now.moment, high, unit), unit)
     if not side:
         return None
     sign = -1 if side.endswith("前") else 1
-    near, far = (cal.unit_span(cal.shift(now.moment, sign * n, unit), unit) for n in (low, high))
+    near, far = (w.unit_span(w.shift(now.moment, sign * n, unit), unit) for n in (low, high))
     return DateStretch(min(near.start, far.start), max(near.stop, far.stop), near.precision)
 
 
@@ -124,7 +122,7 @@ def _placed(match: re.Match[str], now: Now) -> DateStretch | None:
         return _at_clock(match, span, part)
     if part == "early":
         return DateStretch(span.start, span.start + timedelta(hours=5), "part")
-    return cal.part_of(span.start, part) if part else span
+    return w.part_of(span.start, part) if part else span
 
 
 def _at_clock(match: re.Match[str], span: DateStretch, part: str | None) -> DateStretch:
@@ -143,14 +141,14 @@ def _day_or_longer(match: re.Match[str], now: Now) -> DateStretch | None:
     if half or quarter:
         year = now.moment.year + _YEARS[match["relyear"]] if match["relyear"] else number(match["year"])
         which = number(quarter) if quarter else 1 + (half == "下")
-        return cal.slice_of(year, which, 3 if quarter else 6)
+        return w.slice_of(year, which, 3 if quarter else 6)
     if match["year"]:
         return _in_year(number(match["year"]), match["ym"], match["ymd"])
     if match["relyear"]:
         year = now.moment.year + _YEARS[match["relyear"]]
         if match["season"]:
             names = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
-            return cal.season_of(year, names[match["season"]])
+            return w.season_of(year, names[match["season"]])
         return _in_year(year, match["rym"], match["rymd"])
     if match["relmonth"]:
         return _relative_month(match, now)
@@ -159,46 +157,46 @@ def _day_or_longer(match: re.Match[str], now: Now) -> DateStretch | None:
     if match["bare"]:
         return _bare_weekday(_DIGITS[match["bare"]] - 1, now)
     if match["bareend"]:
-        return cal.unit_span(now.moment, "weekend")
+        return w.unit_span(now.moment, "weekend")
     if match["day"]:
-        return cal.unit_span(now.today + cal.DAY * _DAYS[match["day"]], "day")
+        return w.unit_span(now.today + w.DAY * _DAYS[match["day"]], "day")
     return nearest(over_years(lambda y: _in_year(y, match["month"], match["md"]), now), now)
 
 
 def _in_year(year: int, month: str | None, day: str | None) -> DateStretch:
     if not month:
-        return cal.year_of(year)
+        return w.year_span(year)
     if not day:
-        return cal.month_of(year, number(month))
-    return cal.of_date(date(year, number(month), number(day)))
+        return w.month_span(year, number(month))
+    return w.of_date(date(year, number(month), number(day)))
 
 
 def _relative_month(match: re.Match[str], now: Now) -> DateStretch:
     word = match["relmonth"]
     step = word.count("下") - word.count("上")
-    month = cal.unit_span(cal.shift(now.today.replace(day=1), step, "month"), "month")
+    month = w.unit_span(w.shift(now.today.replace(day=1), step, "month"), "month")
     if match["rmd"]:
-        return cal.unit_span(month.start.replace(day=number(match["rmd"])), "day")
+        return w.unit_span(month.start.replace(day=number(match["rmd"])), "day")
     if match["edge"]:
-        return cal.third_of(month, {"初": "early", "中": "mid", "底": "late"}[match["edge"]])
+        return w.third_of(month, {"初": "early", "中": "mid", "底": "late"}[match["edge"]])
     return month
 
 
 def _relative_week(match: re.Match[str], now: Now) -> DateStretch:
     step = match["step"].count("下") - match["step"].count("上")
-    week = cal.unit_span(now.today + cal.DAY * 7 * step, "week")
+    week = w.unit_span(now.today + w.DAY * 7 * step, "week")
     if match["weekend"]:
-        return cal.unit_span(week.start, "weekend")
+        return w.unit_span(week.start, "weekend")
     if match["weekday"]:
-        return cal.unit_span(week.start + cal.DAY * (_DIGITS[match["weekday"]] - 1), "day")
+        return w.unit_span(week.start + w.DAY * (_DIGITS[match["weekday"]] - 1), "day")
     return week
 
 
 def _bare_weekday(weekday: int, now: Now) -> DateStretch:
-    week = cal.unit_span(now.today, "week")
-    here = cal.unit_span(week.start + cal.DAY * weekday, "day")
+    week = w.unit_span(now.today, "week")
+    here = w.unit_span(week.start + w.DAY * weekday, "day")
     if now.future is False and here.start > now.today:
-        return cal.weekday_before(now.today, weekday)
+        return w.weekday_before(now.today, weekday)
     if now.future and here.start <= now.today:
-        return cal.weekday_after(now.today, weekday)
+        return w.weekday_after(now.today, weekday)
     return here

@@ -1,7 +1,8 @@
-"""English date expressions: one table of forms, each a pattern and the rule that resolves it.
+"""English date expressions: one table of forms, each a pattern and the rule that resolves it, and the scanner.
 
 Decides what a single expression means ("last Friday", "mid-June", "3rd of May 2023"), not how
-neighbouring expressions combine (that is joining.py) and not which time zone applies.
+neighbouring expressions combine and not which time zone applies. The scanner keeps the time linear: only a few words
+before a word that dates use are tried, and each with one pattern made of all forms.
 
     "next month", said on 7 May 2023, is June 2023.
 """
@@ -9,13 +10,28 @@ neighbouring expressions combine (that is joining.py) and not which time zone ap
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
+from functools import cache
 
-from worldline.dates import spans as cal
 from worldline.dates import words as w
-from worldline.dates.spans import DateStretch
-from worldline.dates.tense import is_of_a_thing
+from worldline.dates.words import (
+    DECADES,
+    MONTHS,
+    MOVED,
+    NUMBERS,
+    ORDINALS,
+    VAGUE,
+    WEEKDAYS,
+    DateStretch,
+    FoundDate,
+    Now,
+    Pointed,
+    Pointer,
+    Role,
+    is_of_a_thing,
+    pointed,
+)
 from worldline.text import word_set
 
 Rule = Callable[["re.Match[str]", w.Now], DateStretch | None]
@@ -45,22 +61,22 @@ def _yearly(match: re.Match[str], make: Callable[[int], DateStretch], now: w.Now
 def _iso(match: re.Match[str], now: w.Now) -> DateStretch | None:
     text = match.group().strip()
     if len(text) <= 11:
-        return cal.of_date(date.fromisoformat(text[:10]))
+        return w.of_date(date.fromisoformat(text[:10]))
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         moment = moment.astimezone(now.zone).replace(tzinfo=None)
-    return cal.unit_span(moment, "second" if text.count(":") > 1 else "minute")
+    return w.unit_span(moment, "second" if text.count(":") > 1 else "minute")
 
 
 @form("ymd", r"(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})\b")
 def _ymd(match: re.Match[str], now: w.Now) -> DateStretch | None:
-    return cal.of_date(date(int(match["y"]), int(match["m"]), int(match["d"])))
+    return w.of_date(date(int(match["y"]), int(match["m"]), int(match["d"])))
 
 
 @form("month-slash-year", r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d{2})(?![\d/])")
 @form("year-month", r"(?P<y>(?:19|20)\d{2})[-/](?P<m>0[1-9]|1[0-2])(?![\d-])")
 def _year_month(match: re.Match[str], now: w.Now) -> DateStretch | None:
-    return cal.month_of(int(match["y"]), int(match["m"]))
+    return w.month_span(int(match["y"]), int(match["m"]))
 
 
 @form("numeric", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P<end>[/.-])(?P<y>\d{4}|\d{2})\b")
@@ -71,7 +87,7 @@ def _numeric(match: re.Match[str], now: w.Now) -> DateStretch | None:
     year += 0 if year >= 100 else 2000 if year < 70 else 1900
     day_first = match["sep"] == "." or first > 12
     month, day = (second, first) if day_first and second <= 12 else (first, second)
-    return cal.of_date(date(year, month, day))
+    return w.of_date(date(year, month, day))
 
 
 _TO = r"\s*(?:-|–|—|to|through|thru|till|until)\s*"
@@ -104,8 +120,8 @@ def _months(match: re.Match[str], now: w.Now) -> DateStretch | None:
     first, last = w.month_of(match["m"]), w.month_of(match["e"])
 
     def make(year: int) -> DateStretch:
-        start = cal.month_of(year - (first > last), first).start
-        return DateStretch(start, cal.month_of(year, last).stop, "month")
+        start = w.month_span(year - (first > last), first).start
+        return DateStretch(start, w.month_span(year, last).stop, "month")
 
     return _yearly(match, make, now)
 
@@ -124,9 +140,9 @@ def _monthday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     weekday, found = w.weekday_of(groups.get("w")), []
     reach = 2 if weekday is None else 14
     for months in [step] if step is not None else range(-reach, reach + 1):
-        first = cal.add_months(now.today.replace(day=1), months)
-        if 1 <= day <= (cal.add_months(first, 1) - first).days:
-            found.append(cal.unit_span(first.replace(day=day), "day"))
+        first = w.add_months(now.today.replace(day=1), months)
+        if 1 <= day <= (w.add_months(first, 1) - first).days:
+            found.append(w.unit_span(first.replace(day=day), "day"))
     return w.nearest(w.fitting(found, weekday), now) if found else None
 
 
@@ -154,7 +170,7 @@ def _month(match: re.Match[str], now: w.Now) -> DateStretch | None:
         r"\b(?:and|to|for|of)\s$", match.string[max(0, match.start() - 5) : match.start()], re.I
     ):
         return None  # "and may I", "to march"
-    return _yearly(match, lambda year: cal.month_of(year, number), now)
+    return _yearly(match, lambda year: w.month_span(year, number), now)
 
 
 @form(
@@ -165,7 +181,7 @@ def _month(match: re.Match[str], now: w.Now) -> DateStretch | None:
 @form("mod-season", rf"(?P<t>{w.THIRD})?(?P<mod>{w.MOD})\s+(?P<s>{w.SEASON})\b")
 @form("season-year", rf"(?P<t>{w.THIRD})?(?:the\s+)?(?P<s>{w.SEASON})\s+(?:of\s+)?(?P<y>{w.YEAR})")
 def _season(match: re.Match[str], now: w.Now) -> DateStretch | None:
-    return _yearly(match, lambda year: cal.season_of(year, match["s"].lower()), now)
+    return _yearly(match, lambda year: w.season_of(year, match["s"].lower()), now)
 
 
 @form("half-year", rf"H(?P<o>[12])[\s/-]*(?:of\s+)?(?P<y>{w.YEAR})")
@@ -183,8 +199,8 @@ def _slice(match: re.Match[str], now: w.Now) -> DateStretch | None:
     months = 6 if match.group()[0] in "Hh" or (groups.get("u") or "").lower() == "half" else 3
     which = int(order[0]) if order[0].isdigit() else w.ORDINALS.get(order, 12 // months)
     this_year = now.future is None and not match["y"] and not groups.get("rel")
-    here = cal.slice_of(now.moment.year, which, months)
-    return here if this_year else _yearly(match, lambda year: cal.slice_of(year, which, months), now)
+    here = w.slice_of(now.moment.year, which, months)
+    return here if this_year else _yearly(match, lambda year: w.slice_of(year, which, months), now)
 
 
 @form("decade", r"(?:the\s+)?(?P<t>early|mid|late)?[\s-]*(?P<y>(?:18|19|20)\d0|[’']\d0)s\b")
@@ -193,7 +209,7 @@ def _decade(match: re.Match[str], now: w.Now) -> DateStretch | None:
     word = match["y"].lower()
     tens = w.DECADES.get(word) or (int(word[0]) if word.endswith("s") else 0)
     year = 1900 + 10 * tens if tens else w.year_of(word) or 1
-    return w.thirded(match["t"], cal.unit_span(datetime(year, 1, 1), "decade"))
+    return w.thirded(match["t"], w.unit_span(datetime(year, 1, 1), "decade"))
 
 
 _HOLIDAY_THINGS = (
@@ -208,7 +224,7 @@ _HOLIDAY_THINGS = (
 )
 def _holiday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     name = re.sub(r"^the |[^a-z ]| day$", "", re.sub(r"\s+", " ", match["h"].lower()))
-    return _yearly(match, lambda year: cal.holiday_of(year, name), now)
+    return _yearly(match, lambda year: w.holiday_of(year, name), now)
 
 
 @form(
@@ -217,7 +233,7 @@ def _holiday(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _beyond(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, steps = match["u"].lower(), -2 if match["w"].lower().startswith("before") else 2
-    return cal.unit_span(cal.shift(now.moment, steps, unit), unit)
+    return w.unit_span(w.shift(now.moment, steps, unit), unit)
 
 
 @form(
@@ -231,7 +247,7 @@ def _ago(match: re.Match[str], now: w.Now) -> DateStretch | None:
         low, high = low + 0.5, high + 0.5
     start = (now.anchor if match["w"].lower() in ("earlier", "prior") else None) or now.moment
     if match["t"]:
-        return cal.unit_span(cal.shift(start, -int(low), w.unit_of(match["u"])), "day")
+        return w.unit_span(w.shift(start, -int(low), w.unit_of(match["u"])), "day")
     return w.backwards(start, low, high, w.unit_of(match["u"]))
 
 
@@ -252,9 +268,9 @@ def _hence(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if word.startswith(("later", "after")):
         start = now.anchor or start
     if word.endswith("tomorrow"):
-        start += cal.DAY
+        start += w.DAY
     if word.endswith(("today", "tomorrow")):
-        return cal.unit_span(cal.shift(start, int(low), w.unit_of(match["u"])), "day")
+        return w.unit_span(w.shift(start, int(low), w.unit_of(match["u"])), "day")
     return w.forwards(start, low, high, w.unit_of(match["u"]))
 
 
@@ -264,8 +280,8 @@ def _hence(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _weekday_hence(match: re.Match[str], now: w.Now) -> DateStretch | None:
     weeks = int(w.count_of(match["m"])[0]) if match["m"] else 1
-    day = cal.weekday_after(now.today, w.WEEKDAYS[(match["d"] or match["x"]).lower()])
-    return cal.moved(day, 0, 7 * weeks)
+    day = w.weekday_after(now.today, w.WEEKDAYS[(match["d"] or match["x"]).lower()])
+    return w.moved(day, 0, 7 * weeks)
 
 
 @form(
@@ -285,10 +301,10 @@ def _window(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if unit == "fortnight":
         unit, count = "week", 2 * count
     if match["w"].lower() in ("past", "last", "previous"):
-        start = cal.shift(now.moment, -count, unit)
-        return DateStretch(start if exact else cal.midnight(start), now.moment, unit)
-    stop = cal.shift(now.moment, count, unit)
-    return DateStretch(now.moment, stop if exact else cal.midnight(stop) + cal.DAY, unit)
+        start = w.shift(now.moment, -count, unit)
+        return DateStretch(start if exact else w.midnight(start), now.moment, unit)
+    stop = w.shift(now.moment, count, unit)
+    return DateStretch(now.moment, stop if exact else w.midnight(stop) + w.DAY, unit)
 
 
 @form(
@@ -298,9 +314,9 @@ def _window(match: re.Match[str], now: w.Now) -> DateStretch | None:
 def _sofar(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit = (match["u"] or "day").lower()
     if unit == "morning":
-        return cal.part_of(now.moment, "morning")
+        return w.part_of(now.moment, "morning")
     back = -1 if (match["p"] or "").lower() == "last" else 0
-    whole = cal.unit_span(cal.shift(now.moment, back, unit), unit)
+    whole = w.unit_span(w.shift(now.moment, back, unit), unit)
     if back:
         return w.thirded(match["w"].replace("earlier", "early").replace("later", "late"), whole)
     if (match["w"] or match["x"]).lower() == "earlier":
@@ -318,7 +334,7 @@ def _mod_unit(match: re.Match[str], now: w.Now) -> DateStretch | None:
     start = (now.anchor or now.moment) if mod in ("following", "previous") else now.moment
     if unit == "weekend":
         return w.thirded(match["t"], w.weekend(start, step, mod))
-    return w.thirded(match["t"], cal.unit_span(cal.shift(start, step, unit), unit))
+    return w.thirded(match["t"], w.unit_span(w.shift(start, step, unit), unit))
 
 
 @form(
@@ -328,8 +344,8 @@ def _mod_unit(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _of_unit(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, third = (match["u"] or match["v"]).lower(), match["t"] or "late"
-    moments = (cal.shift(now.moment, step, unit) for step in (-1, 0, 1))
-    found = [w.thirded(third, cal.unit_span(moment, unit)) for moment in moments]
+    moments = (w.shift(now.moment, step, unit) for step in (-1, 0, 1))
+    found = [w.thirded(third, w.unit_span(moment, unit)) for moment in moments]
     return found[1] if now.future is None else w.nearest(found, now)
 
 
@@ -337,13 +353,13 @@ def _of_unit(match: re.Match[str], now: w.Now) -> DateStretch | None:
 def _mod_weekday(match: re.Match[str], now: w.Now) -> DateStretch | None:
     weekday, step = w.WEEKDAYS[match["d"].lower()], w.step_of(match["mod"])
     if step == -1:
-        found = cal.weekday_before(now.today, weekday)
+        found = w.weekday_before(now.today, weekday)
     elif step == 0:
-        found = cal.unit_span(now.today + cal.DAY * (weekday - now.today.weekday()), "day")
+        found = w.unit_span(now.today + w.DAY * (weekday - now.today.weekday()), "day")
         if found.stop <= now.today and now.future is not False:
-            found = cal.weekday_after(now.today, weekday)
+            found = w.weekday_after(now.today, weekday)
     else:
-        found = cal.weekday_after(now.today, weekday)
+        found = w.weekday_after(now.today, weekday)
     return w.in_part(found, match["p"])
 
 
@@ -353,8 +369,8 @@ def _mod_weekday(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _weekday_week(match: re.Match[str], now: w.Now) -> DateStretch | None:
     days = 7 * (w.step_of(match["mod"]) or 0) + w.WEEKDAYS[match["d"].lower()]
-    week = cal.unit_span(now.today, "week")
-    return w.in_part(cal.unit_span(week.start + cal.DAY * days, "day"), match["p"])
+    week = w.unit_span(now.today, "week")
+    return w.in_part(w.unit_span(week.start + w.DAY * days, "day"), match["p"])
 
 
 @form(
@@ -364,9 +380,9 @@ def _weekday_week(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _day_name(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if match["tonight"]:
-        return cal.part_of(now.today, "evening")
+        return w.part_of(now.today, "evening")
     days = {"yesterday": -1, "today": 0, "tomorrow": 1}[match["n"].lower()]
-    return w.in_part(cal.unit_span(now.today + cal.DAY * days, "day"), match["p"])
+    return w.in_part(w.unit_span(now.today + w.DAY * days, "day"), match["p"])
 
 
 @form(
@@ -374,7 +390,7 @@ def _day_name(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _next_day(match: re.Match[str], now: w.Now) -> DateStretch | None:
     unit, step = match["u"].lower(), 0 if match["w"].lower() == "same" else 1
-    return cal.unit_span(cal.shift(now.anchor or now.moment, step, unit), unit)
+    return w.unit_span(w.shift(now.anchor or now.moment, step, unit), unit)
 
 
 @form(
@@ -383,29 +399,29 @@ def _next_day(match: re.Match[str], now: w.Now) -> DateStretch | None:
 )
 def _weekdays(match: re.Match[str], now: w.Now) -> DateStretch | None:
     first, last = w.weekday_of(match["d"]) or 0, w.weekday_of(match["e"]) or 0
-    size = cal.DAY * ((last - first) % 7 + 1)
+    size = w.DAY * ((last - first) % 7 + 1)
     if match["mod"]:
         days = 7 * (w.step_of(match["mod"]) or 0) + first
-        start = cal.unit_span(now.today, "week").start + cal.DAY * days
+        start = w.unit_span(now.today, "week").start + w.DAY * days
     else:
         if (first, last) == (0, 4) or (last + 1 - first) % 7 == 0:
             return None  # "Monday to Friday" is a habit
-        start = cal.weekday_before(now.today + cal.DAY, first).start
+        start = w.weekday_before(now.today + w.DAY, first).start
         if now.future:
-            start = cal.weekday_after(now.today, first).start
-        elif now.future is False and start + size > now.today + cal.DAY:
-            start -= cal.DAY * 7
+            start = w.weekday_after(now.today, first).start
+        elif now.future is False and start + size > now.today + w.DAY:
+            start -= w.DAY * 7
     return DateStretch(start, start + size, "day")
 
 
 @form("weekday", rf"(?:on\s+)?(?P<d>{w.WEEKDAY})(?:\s+(?P<p>{w.PART}))?\b(?![’']s\b|\s+{w.PART}s\b)")
 def _weekday(match: re.Match[str], now: w.Now) -> DateStretch | None:
-    last = cal.weekday_before(now.today + cal.DAY, w.WEEKDAYS[match["d"].lower()])
+    last = w.weekday_before(now.today + w.DAY, w.WEEKDAYS[match["d"].lower()])
     today = last.start == now.today
     if now.future and not (today and now.mild):
-        last = cal.moved(last, 0, 7)
+        last = w.moved(last, 0, 7)
     found = w.in_part(last, match["p"])
-    return cal.moved(found, 0, -7) if now.future is False and found.start > now.moment else found
+    return w.moved(found, 0, -7) if now.future is False and found.start > now.moment else found
 
 
 # what may follow "the plan for 2019" where the year is not an adjective of it
@@ -450,7 +466,7 @@ def _is_label(text: str, begin: int, end: int) -> bool:
 def _year(match: re.Match[str], now: w.Now) -> DateStretch | None:
     if not match["t"] and _is_label(match.string, match.start(), match.end()):
         return None
-    return w.thirded(match["t"], cal.year_of(int(match["y"])))
+    return w.thirded(match["t"], w.year_span(int(match["y"])))
 
 
 @form("clock", rf"(?:at\s+)?(?:about\s+|around\s+)?(?P<c>{w.CLOCK})")
@@ -472,3 +488,111 @@ def _clock(match: re.Match[str], now: w.Now) -> DateStretch | None:
     start = now.today + timedelta(hours=hour, minutes=minute)
     unit = "minute" if len(digits) > 1 else "hour"
     return DateStretch(start, start + timedelta(minutes=1 if unit == "minute" else 60), unit)
+
+
+_RULES = {name: (pattern, rule) for name, pattern, rule in FORMS}
+_GROUPED = re.compile(r"\(\?P<[a-z]+>")
+
+
+@cache
+def _master() -> re.Pattern[str]:
+    """All forms as one pattern; made by the first text that might hold a date, because that takes a while."""
+    parts = [f"(?P<{name.replace('-', '_')}>{_GROUPED.sub('(?:', pattern)})" for name, pattern, _ in FORMS]
+    return re.compile(r"(?<![\w/.$€£#-])(?:" + "|".join(parts) + ")", re.I)
+
+
+@cache
+def _form(name: str) -> re.Pattern[str]:
+    return re.compile(_RULES[name][0], re.I)
+
+
+_REPEATED = {
+    "weekday": re.compile(r"\b(?:every|each|most|any|all)\s+(?:\w+\s+)?(?:on\s+)?$", re.I),
+    "weekdays": re.compile(
+        r"\b(?:every|each|open|opens|hours|works?|available|weekly|always|usually)\b[\s:]*(?:\w+\s+){0,2}$",
+        re.I,
+    ),
+}
+_TOKEN = re.compile(r"[A-Za-z]+\d?|\d+")
+_LETTERS = re.compile(r"[a-z]+")
+_DIGIT = re.compile(r"\d")
+TRIGGERS = (
+    frozenset(MONTHS)
+    | frozenset(WEEKDAYS)
+    | frozenset(DECADES)
+    | word_set(
+        "yesterday today tomorrow tonight ago last next past previous second seconds week weeks "
+        "weekend weekends month months year years day days night nights spring summer autumn fall "
+        "winter christmas halloween easter thanksgiving valentine valentines independence noon "
+        "midnight later earlier since morning afternoon evening clock hour hours hr hrs minute "
+        "minutes min mins eve quarter decade fortnight fortnights h1 h2 q1 q2 q3 q4 coming century"
+    )
+)
+_STARTERS = (
+    TRIGGERS
+    | frozenset(NUMBERS)
+    | frozenset(VAGUE)
+    | frozenset(ORDINALS)
+    | word_set(
+        "the in on over for during within throughout this following current upcoming "
+        "early mid late "
+        "beginning start middle end about around almost nearly roughly just maybe like couple half at "
+        "new st mother mothers father fathers labor memorial boxing good final between"
+    )
+)
+
+
+def might_hold(text: str) -> bool:
+    """A quick look that spares most sentences the grammar."""
+    return _DIGIT.search(text) is not None or not TRIGGERS.isdisjoint(_LETTERS.findall(text.lower()))
+
+
+def candidates(text: str) -> list[int]:
+    """Where an expression could begin: at or a few words before a word that only dates use."""
+    tokens = [(m.start(), m.group().lower()) for m in _TOKEN.finditer(text)]
+    wanted: set[int] = set()
+    for index, (_, word) in enumerate(tokens):
+        reach = 3 if word[0].isdigit() else 7 if word in TRIGGERS else 0
+        if reach:
+            wanted.update(range(max(0, index - reach), index + 1))
+    starts = ((tokens[i][0], tokens[i][1]) for i in sorted(wanted))
+    return [begin for begin, word in starts if word in _STARTERS or word[0].isdigit()]
+
+
+def scan(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
+    """Every expression from left to right; later ones may lean on earlier ones."""
+    anchor, position = now.anchor, 0
+    for begin in candidates(text):
+        match = _master().match(text, begin) if begin >= position else None
+        if match is None:
+            continue
+        name = (match.lastgroup or "").replace("_", "-")
+        if name in _REPEATED and _REPEATED[name].search(text[max(0, begin - 24) : begin]):
+            position = match.end()
+            continue
+        if name == "weekdays" and MOVED.search(text[max(0, begin - 60) : begin]):
+            name = "weekday"
+        way = pointer.at(begin, match.end(), name, position)
+        found = _resolve(name, text, begin, pointed(now, way, anchor), way)
+        if found is not None:
+            yield found
+            anchor = found.span.start if found.kind != "clock" else anchor
+        if found is not None or name == "weekdays":
+            position = found.end if found else match.end()
+
+
+def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> FoundDate | None:
+    match, rule = _form(name).match(text, begin), _RULES[name][1]
+    if match is None:
+        return None
+    try:
+        span = rule(match, now)
+    except (ValueError, OverflowError, KeyError):
+        return None
+    if span is None:
+        return None
+    groups = match.groupdict()
+    dated = bool(groups.get("y"))
+    role: Role = "range" if groups.get("e") else way.role
+    yearless = name in ("month", "day-month", "month-day") and not dated
+    return FoundDate(begin, match.end(), span, name, yearless, dated, way.future, role)

@@ -21,10 +21,10 @@ from msgspec.structs import replace
 
 from worldline.clock import When, instant
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
-from worldline.exchange import markdown, restore
+from worldline.exchange import formats, restore
 from worldline.exchange.absorb import put_back
-from worldline.exchange.formats import FORMATS, format_of
-from worldline.exchange.records import (
+from worldline.exchange.formats import (
+    FORMATS,
     Bad,
     Imported,
     Item,
@@ -35,6 +35,7 @@ from worldline.exchange.records import (
     Record,
     SaidItem,
     StatedItem,
+    format_of,
 )
 from worldline.handle import Done, Handle, Place
 from worldline.model import EdgeDraft, Event, NodeDraft, Scope, clean_interval, clean_scope
@@ -86,7 +87,7 @@ def detect(path: Path) -> str:
             return "worldline"
         if found := format_of(record.value):
             return found
-    if path.is_dir() and markdown.files(path):
+    if path.is_dir() and formats.files(path):
         return "markdown"
     raise InvalidInput(f"cannot tell the format of {path}; name one of: {', '.join(NAMES[1:])}")
 
@@ -101,7 +102,7 @@ def _some(found: Iterator[Record | Bad], most: int = 20) -> Iterator[Record]:
 
 def _items(path: Path, format: str) -> Iterator[Item]:
     if format == "markdown":
-        return markdown.read_folder(path)
+        return formats.read_folder(path)
     return FORMATS[format].read(records(path))
 
 
