@@ -399,7 +399,8 @@ def _row(edge: Edge) -> tuple[int, bool]:
 def plan(query: Query, view: View, ask: Ask) -> list[str]:
     """One line per thing the query does."""
     lines = [_start_in_words(query), *[_step_in_words(step) for step in query.steps]]
-    lines.append(f"seen from valid {show(view.valid)}, known {_known_in_words(view.known)}")
+    known = show(view.known)
+    lines.append(f"seen from valid {show(view.valid)}, known {'today' if known == 'forever' else known}")
     lines += [f"inside world {view.world}"] if view.world else []
     lines += [f"bound to {' and '.join(f'{k} {v}' for k, v in view.owned.items())}"] * bool(view.owned)
     lines += ["what is over is left out" if ask.current_only else "what is over is included"]
@@ -408,10 +409,6 @@ def plan(query: Query, view: View, ask: Ask) -> list[str]:
     lines += ["accepted identities count once"] if ask.unify else []
     lines += ["a world that has a summary is shown by it"] if query.summaries else []
     return lines + ([f"at most {query.most}"] if query.most else [])
-
-
-def _known_in_words(known: int) -> str:
-    return "today" if show(known) == "forever" else show(known)
 
 
 def _start_in_words(query: Query) -> str:

@@ -11,7 +11,7 @@ from worldline import Config, Fact, Memory
 from worldline.consolidate import run, weight
 from worldline.errors import InvalidInput, NotFound
 from worldline.read import profile as profiling
-from worldline.rules.tally import spoken_of, tally
+from worldline.rules.gathering import spoken_of, tally
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from worldline.rules.topics import (
+from worldline.rules.gathering import (
     REACH,
     TURNS,
     Topic,

@@ -263,7 +263,7 @@ def conflicting(
         return fact.world, fact.subject, fact.predicate
 
     for _, all_ in groupby(sorted(mates, key=lambda f: (*slot(f), _earliest_first(f))), slot):
-        single = [(fact, _text(fact)) for fact in all_ if is_single(fact)]
+        single = [(fact, fold(fact.value.strip('"')) or fact.value) for fact in all_ if is_single(fact)]
         for place, (fact, text) in enumerate(single):
             rivals = _later_rivals(fact, text, islice(single, place + 1, None))
             yield from ((fact, other) for other in islice(rivals, NEAREST))
@@ -287,10 +287,6 @@ def _earliest_first(fact: StatedFact) -> tuple[Any, ...]:
 def _rival(a: StatedFact, b: StatedFact) -> bool:
     same = bool(a.object) and a.object == b.object
     return a.line != b.line and not same and a.belief.valid.overlaps(b.belief.valid)
-
-
-def _text(fact: StatedFact) -> str:
-    return fold(fact.value.strip('"')) or fact.value
 
 
 class _Sweep:

@@ -37,6 +37,17 @@ from worldline.rules.describe import (
     surprise,
     used,
 )
+from worldline.rules.gathering import (
+    DECODER,
+    ENCODER,
+    SaidWords,
+    Tally,
+    combined,
+    counted,
+    packed,
+    tally,
+    unpacked,
+)
 from worldline.rules.handlers import (
     GONE,
     OUTVOTED,
@@ -52,17 +63,6 @@ from worldline.rules.handlers import (
     was_ours,
 )
 from worldline.rules.happenings import landmark_strength, landmarks
-from worldline.rules.tally import (
-    DECODER,
-    ENCODER,
-    SaidWords,
-    Tally,
-    combined,
-    counted,
-    packed,
-    tally,
-    unpacked,
-)
 from worldline.store import nights, words
 from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.indexing import ARCHIVED
@@ -104,7 +104,7 @@ from worldline.write.change import grounds, shaken
 from worldline.write.gate import ECHO
 
 if TYPE_CHECKING:
-    from worldline.rules.tally import Counts
+    from worldline.rules.gathering import Counts
 
 # Sources ==============================================================================================
 

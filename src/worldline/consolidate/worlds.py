@@ -39,9 +39,9 @@ from worldline.model import Close, Edge, Node
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules import topics as rules
+from worldline.rules import gathering as rules
+from worldline.rules.gathering import CoverageSource, Sentence, Topic, TopicStretch, TopicTurn
 from worldline.rules.handlers import INFERRED
-from worldline.rules.topics import CoverageSource, Sentence, Topic, TopicStretch, TopicTurn
 from worldline.store.stated import (
     Child,
     Composed,

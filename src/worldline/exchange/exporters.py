@@ -86,10 +86,6 @@ def exact_lines(view: View, name: str) -> Iterator[dict[str, Any]]:
             yield {"kind": "row", "of": row.table, "values": row.values}
 
 
-def _jsonl(view: View) -> Iterator[tuple[str, int]]:
-    return _dumped(told_lines(view))
-
-
 def _dumped(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str, int]]:
     for line in lines:
         yield orjson.dumps(line).decode() + "\n", 1
@@ -208,7 +204,7 @@ def _data(prefix: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
 
 
 FORMATS: dict[str, Callable[[View], Iterator[tuple[str, int]]]] = {
-    "jsonl": _jsonl,
+    "jsonl": lambda view: _dumped(told_lines(view)),
     "markdown": _markdown,
     "graphml": _graphml,
 }

@@ -17,7 +17,7 @@ from worldline.errors import InvalidInput
 from worldline.model import Node
 from worldline.ports import View
 from worldline.read.profile import Milestone, is_plain, kept, milestones, telling
-from worldline.rules.tally import alike, counted
+from worldline.rules.gathering import alike, counted
 from worldline.store.events import Uttered, backwards, landmarks_among
 
 PAUSE = 6 * 3600 * 1_000_000

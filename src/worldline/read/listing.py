@@ -15,7 +15,7 @@ from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Side
 from worldline.ports import Store, View
 from worldline.query import bind, finish
 from worldline.store import people, registry
-from worldline.store.histories import mentions_of
+from worldline.store.ledger import mentions_of
 from worldline.store.people import Worded
 
 MOST = 5

@@ -25,9 +25,19 @@ from worldline.handle import Handle
 from worldline.model import Node, clean_name
 from worldline.ports import View
 from worldline.read.chains import ChainLink, chains
+from worldline.rules.gathering import (
+    DECODER,
+    Met,
+    SaidWords,
+    Tally,
+    combined,
+    counted,
+    nearest,
+    tally,
+    unpacked,
+)
 from worldline.rules.happenings import landmarks, sentences
 from worldline.rules.identity import GIVEN
-from worldline.rules.tally import DECODER, Met, SaidWords, Tally, combined, counted, nearest, tally, unpacked
 from worldline.store import people
 from worldline.store.events import how_many, newest_of, spoken
 from worldline.store.people import Ascribed, about
@@ -35,7 +45,7 @@ from worldline.store.words import spread
 from worldline.text import content_words, fold, words
 
 if TYPE_CHECKING:
-    from worldline.rules.tally import Counts
+    from worldline.rules.gathering import Counts
 
 RECENT = 2000
 """So many turns are counted where no row of sleep's fits the view, the newest."""

@@ -82,7 +82,8 @@ def place_fact(
     interval, closes = _beside_itself(same, new, stated)
     if interval is None or not functional:
         return interval, closes, []
-    interval = Interval(interval.start, min([interval.end, *_later_starts(slot, interval.start)]))
+    later = [row.belief.valid.start for row in slot if row.belief.valid.start > interval.start]
+    interval = Interval(interval.start, min([interval.end, *later]))
     conflicts = [row for row in slot if row.belief.valid.start == interval.start]
     ended = [
         close
@@ -91,10 +92,6 @@ def place_fact(
         and (close := tighten(row.belief, interval.start)) is not None
     ]
     return interval, [*closes, *ended], conflicts
-
-
-def _later_starts(slot: Sequence[FactRow], start: Instant) -> list[Instant]:
-    return [row.belief.valid.start for row in slot if row.belief.valid.start > start]
 
 
 def _beside_itself(same: Sequence[Belief], new: Interval, stated: bool) -> tuple[Interval | None, list[Op]]:

@@ -90,11 +90,6 @@ def tombs(query: Query, tenant: int) -> Tombs:
     return found
 
 
-def payload_of(type_: str, name: str, content: str) -> bytes:
-    """What the name and text of a node hash to that were written over."""
-    return node_id(type_, name, content)
-
-
 def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Mapping[int, bytes]],
               gone: Tombs) -> bytes:  # fmt: skip
     """The digest over the rows of a changeset, those that were erased since counted as empty."""
@@ -116,6 +111,12 @@ def is_unswept(store: Store, tenant: int) -> bool:
 
 
 # What is to go ----------------------------------------------------------------------------------------
+
+
+def not_erased(tx: Tx, entries: list[ledger.Entry]) -> list[ledger.Entry]:
+    """Those of these rows that are still there."""
+    gone = tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant).rows
+    return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
 
 
 class Resting(NamedTuple):
@@ -644,7 +645,7 @@ def _kept(
     for node, hash_, line, type_ in nodes:
         payload = None
         if node in over["nodes"] and node in doomed.renamed:
-            payload = payload_of(type_, *doomed.renamed[node])
+            payload = node_id(type_, *doomed.renamed[node])
         told.append((node, bytes(hash_), line, payload))
     return {
         "nodes": told,

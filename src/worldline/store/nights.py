@@ -50,11 +50,10 @@ def stands(view: View, name: str, whose: Collection[str] | None = None) -> dict[
         f"SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name{some} ORDER BY owner",
         name=name, whose=orjson.dumps(list(whose or ())).decode(),
     )  # fmt: skip
-    return {owner: Stand(cursor, _numbers(state)) for owner, cursor, state in rows}
-
-
-def _numbers(state: str) -> tuple[int, ...]:
-    return msgspec.json.decode(state, type=tuple[int, ...])
+    return {
+        owner: Stand(cursor, msgspec.json.decode(state, type=tuple[int, ...]))
+        for owner, cursor, state in rows
+    }
 
 
 def stand(store: Store, tenant: int, name: str, owner: str, now: Stand) -> None:
@@ -391,7 +390,7 @@ def _after(view: View, signal: str) -> Mapping[str, Any]:
 #
 # What is kept of each speaker, and which turns it is counted from; hot or archived, in the owner's scope.
 #
-# It reads and decides nothing: how texts are tallied is in `rules/tally.py` and `rules/tally.py`.
+# It reads and decides nothing: how texts are tallied is in `rules/gathering.py` and `rules/gathering.py`.
 
 
 _TABLES = ("texts", "cold_texts")

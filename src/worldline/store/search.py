@@ -17,7 +17,7 @@ from worldline.clock import Instant
 from worldline.model import Node
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules.topics import TURNS as REACH
+from worldline.rules.gathering import TURNS as REACH
 from worldline.store import events, words
 from worldline.store.held import Newest
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, NODE, listed, node_from

@@ -47,9 +47,10 @@ from worldline.ports import Tx, View
 from worldline.reading.families import families
 from worldline.rules.handlers import Footing, lost, standing, tighten
 from worldline.rules.slots import sentence
-from worldline.store import histories, indexing, registry
-from worldline.store.histories import beliefs_in
+from worldline.store import indexing, ledger, registry
+from worldline.store.erasing import not_erased
 from worldline.store.indexing import wake
+from worldline.store.ledger import beliefs_in
 from worldline.store.registry import Target
 from worldline.store.slots import Parts, parts_of, world_of_node
 from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
@@ -107,15 +108,13 @@ def shaken(view: View, lines: Iterable[int], now: Instant) -> list[tuple[Belief,
                 reason = lost(belief, resting.get(line, ())) if belief.status == "believed" else None
                 if reason is not None and belief.row not in found:
                     found[belief.row] = belief, reason
-            if any(b.row in found for b in open_) and all(_is_out(b, found) for b in open_):
+            if any(b.row in found for b in open_) and all(
+                b.status == "quarantined" or b.row in found for b in open_
+            ):
                 fresh.add(line)
         fallen |= fresh
         frontier = set(hanging(view, fresh))
     return [found[row] for row in sorted(found)]
-
-
-def _is_out(belief: Belief, found: Mapping[int, object]) -> bool:
-    return belief.status == "quarantined" or belief.row in found
 
 
 def _doubted(grounds: Mapping[int, list[Footing]], fallen: Collection[int]) -> dict[int, list[Footing]]:
@@ -168,7 +167,8 @@ def amend_memory(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int
         if (draft.name, draft.content) == (node.name, node.content):
             key = key or node.key
             continue
-        draft.valid = _from_then(start, min(belief.valid.end, _or_forever(revision.valid_to)))
+        end = FOREVER if revision.valid_to is None else revision.valid_to
+        draft.valid = _from_then(start, min(belief.valid.end, end))
         if belief.valid.start == start:
             raise Refused(
                 "the version to replace begins at that very moment; if it was never true, use correct"
@@ -183,10 +183,6 @@ def _from_then(start: Instant, end: Instant) -> Interval:
     if end <= start:
         raise InvalidTime(f"amended, it would end ({show(end)}) before it begins ({show(start)})")
     return Interval(start, end)
-
-
-def _or_forever(at: Instant | None) -> Instant:
-    return FOREVER if at is None else at
 
 
 def correct_memory(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tuple[int, bool]:
@@ -553,20 +549,20 @@ def undo(
 
     What one of the changesets taken back `together` put and another one closed is gone already.
     """
-    entries = histories.entries(tx, known_at)
+    entries = ledger.entries(tx, known_at)
     if entries is None:
         raise NotFound(f"there is no changeset of {show(known_at)} to undo")
     types = {
         ended: [e.number for e in entries if e.table == "ontology" and e.closed == ended]
         for ended in (False, True)
     }
-    entries = histories.not_erased(tx, entries)
+    entries = not_erased(tx, entries)
     mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
     marks = [e for e in mine if e.table == "marks"]
-    rows = [(e, histories.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
+    rows = [(e, ledger.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
     apart = {*together, known_at}
-    rows = [(e, known) if known.end in apart else histories.restored(tx, e, known) for e, known in rows]
-    needed = histories.needed(tx, [e for e, _ in rows if not e.closed])
+    rows = [(e, known) if known.end in apart else ledger.restored(tx, e, known) for e, known in rows]
+    needed = ledger.needed(tx, [e for e, _ in rows if not e.closed])
     put = [(e, known) for e, known in rows if not e.closed and e not in needed and known.end not in together]
     standing = [(e, known) for e, known in put if known.end == FOREVER]
     if len(standing) < len([known for _, known in put if known.end != known_at]):
@@ -589,7 +585,7 @@ def undo(
 
 def _mark(tx: Tx, number: int, known_at: Instant, *, stands: bool) -> bool:
     """A mark as it was before: one that was put ends, one that was ended stands again, if none has come since."""
-    mark = histories.marked(tx, number)
+    mark = ledger.marked(tx, number)
     if (mark.since == known_at if stands else mark.until != FOREVER) or (stands and mark.taken):
         return False
     if stands:
@@ -601,25 +597,25 @@ def _mark(tx: Tx, number: int, known_at: Instant, *, stands: bool) -> bool:
     return True
 
 
-def _mine(tx: Tx, entry: histories.Entry) -> bool:
+def _mine(tx: Tx, entry: ledger.Entry) -> bool:
     """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
-    if entry.table == "beliefs" and histories.columns_of(tx, "beliefs", entry.number)["type"] == "Scope":
+    if entry.table == "beliefs" and ledger.columns_of(tx, "beliefs", entry.number)["type"] == "Scope":
         return False
-    if not histories.is_mine(tx, entry.table, entry.number):
+    if not ledger.is_mine(tx, entry.table, entry.number):
         raise NotFound("there is no such changeset in this scope to undo")
     return True
 
 
 def _already_or_conflict(tx: Tx, ends: set[Instant]) -> bool:
-    if ends and all(histories.kind_of(tx, end) == "undo" for end in ends):
+    if ends and all(ledger.kind_of(tx, end) == "undo" for end in ends):
         return False
     raise Conflict("a later write builds on this one; undo that one first")
 
 
 def _restore(tx: Tx, table: str, number: int) -> bool:
     """The closed row's content, believed anew, unless it is believed again already."""
-    columns = histories.columns_of(tx, table, number)
-    if histories.stands_again(tx, table, columns):
+    columns = ledger.columns_of(tx, table, number)
+    if ledger.stands_again(tx, table, columns):
         return False
     if table != "proposals":
         columns["vt"] = min(columns["vt"], *_room(tx, table, columns))
@@ -640,7 +636,7 @@ def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
     """Where later beliefs in the same thing begin; a conflict where its own place is taken by now."""
     if columns.get("type") == "supersedes":
         return [FOREVER]
-    held = histories.beside_row(tx, table, columns)
+    held = ledger.beside_row(tx, table, columns)
     if any(columns["vf"] in valid for valid in held):
         raise Conflict("something else is believed of that time now; undo that first")
     if table == "edges" and columns["type"] in tx.types:

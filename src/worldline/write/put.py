@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -260,16 +259,11 @@ def _sharing(named: Mapping[int, NearEntity]) -> list[tuple[int, int]]:
     blocks: dict[str, list[int]] = {}
     pairs = set()
     for line in sorted(named):
-        keys = [_keys(name) for name in named[line].names]
+        keys = [(people.keys_of(name), asked_keys(name)) for name in named[line].names]
         pairs |= {(line, older) for _, asked in keys for key in asked for older in blocks.get(key, ())}
         for key in {key for held, _ in keys for key in held}:
             blocks.setdefault(key, []).append(line)
     return sorted(pairs)[:PAIRS]
-
-
-@lru_cache(maxsize=50_000)
-def _keys(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    return people.keys_of(name), frozenset(asked_keys(name))
 
 
 def _undecided(view: View, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:

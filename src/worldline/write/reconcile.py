@@ -341,7 +341,8 @@ def _believe(
     )  # fmt: skip
     span: Metadata = {"start": claim.chars[0], "end": claim.chars[1], **dict(told.by)}
     grounds = [(told.event, span)] if told.event else []
-    valid = Interval(at.start, _until(claim, at.start))
+    until = claim.valid_to
+    valid = Interval(at.start, until if until is not None and until > at.start else FOREVER)
     key, changed = slots.believe(tx, slots.ToBelieve(settled, draft, valid, mentions, grounds), place)
     if decision.verb == "contradicts":
         _contradict(tx, key, decision, held, place, at.start)
@@ -367,10 +368,6 @@ def _phrase(claim: Claim, decision: Decision, held: Sequence[tuple[HeldValue, Fa
     if claim.predicate:
         return claim.predicate
     return next((h.phrase for h, _ in held if h.id in decision.closes), decision.slot)
-
-
-def _until(claim: Claim, start: Instant) -> Instant:
-    return claim.valid_to if claim.valid_to is not None and claim.valid_to > start else FOREVER
 
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
