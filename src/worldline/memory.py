@@ -68,12 +68,22 @@ from worldline.store.erasing import is_unswept
 from worldline.store.indexing import wake
 from worldline.store.nights import note_use, set_mark
 from worldline.store.sqlite import open_store
-from worldline.write import afterwards, change, put
+from worldline.write import afterwards, change
 from worldline.write import forget as forgetting
 from worldline.write import remember as remembering
 from worldline.write.afterwards import embed_anew, embed_new, embed_pending
 from worldline.write.gate import redacting, require_plain, screened
-from worldline.write.given import Link, Note, believe, load_all
+from worldline.write.given import (
+    Link,
+    Note,
+    ToldBy,
+    believe,
+    decide_merge,
+    load_all,
+    proposal_named,
+    split_entity,
+    stated,
+)
 
 if TYPE_CHECKING:
     from worldline.consolidate import run as night
@@ -305,8 +315,8 @@ class Memory:
         def work(tx: Tx, place: Place) -> Done:
             draft = NodeDraft(type, name, content, clean_interval(valid_from, valid_to, tx.stamp))
             draft.dated = None if dated is None else instant(dated)
-            key, new = put.stated(tx, draft, place, self._h, metadata)
-            told = put.ToldBy(key, draft.valid.start)
+            key, new = stated(tx, draft, place, self._h, metadata)
+            told = ToldBy(key, draft.valid.start)
             changed = [believe(tx, fact, place, self._h, told)[1] for fact in given]
             return tx.id_of(key), new or any(changed)
 
@@ -629,8 +639,8 @@ class Memory:
         wanted = proposal if isinstance(proposal, str) else proposal.id
 
         def work(tx: Tx, place: Place) -> Done:
-            found = put.proposal_named(tx, self._h, wanted)
-            return bytes.fromhex(found.id), put.decide_merge(tx, found, status)
+            found = proposal_named(tx, self._h, wanted)
+            return bytes.fromhex(found.id), decide_merge(tx, found, status)
 
         return self._h.write(f"merge {status}", work, dry_run=dry_run)
 
@@ -648,7 +658,7 @@ class Memory:
 
         def work(tx: Tx, place: Place) -> Done:
             line = self._h.target(tx, entity).line
-            key, changed = put.split_entity(tx, line, mentions, name, place, self._h.config.max_text)
+            key, changed = split_entity(tx, line, mentions, name, place, self._h.config.max_text)
             return tx.id_of(key), changed
 
         return self._h.write("split", work)

@@ -23,7 +23,7 @@ from typing import Literal
 
 import msgspec
 
-from worldline.dates import chinese, english, words
+from worldline.dates import forms, words
 from worldline.dates.words import MOVED, NUM, UNIT, WEEKDAY, WEEKDAYS, DateStretch, FoundDate, Now, Pointer
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,14 +57,14 @@ def find_dates(text: str, said_at: datetime, *, tense: Literal["", "past", "futu
     pm") is a habit as often as a date, and does not count. "5/7/2023" is 7 May.
     """
     han = _HAN.search(text) is not None
-    if not han and not english.might_hold(text):
+    if not han and not forms.might_hold(text):
         return []
     zone = said_at.tzinfo or UTC
     now = Now(said_at.replace(tzinfo=None), zone=zone)
     pointer = Pointer(text, _TOLD.get(tense))
-    found = list(english.scan(text, now, pointer))
+    found = list(forms.scan_english(text, now, pointer))
     if han:
-        found += apart(chinese.scan(text, now, pointer), found)
+        found += apart(forms.scan_chinese(text, now, pointer), found)
         found.sort(key=lambda f: f.begin)
     joined = join(text, found, now)
     return [_public(f, text, zone) for f in joined if f.kind != "clock"]

@@ -50,7 +50,7 @@ from worldline.store.copying import SIDE
 from worldline.store.schema import COLUMNS
 from worldline.store.slots import holds_one
 from worldline.store.sqlite import reading_only
-from worldline.write.put import propose_alike
+from worldline.write.given import propose_alike
 
 Progress: TypeAlias = Callable[[str, int], None]
 BATCH = 2000

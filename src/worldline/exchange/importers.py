@@ -43,7 +43,7 @@ from worldline.ports import Tx
 from worldline.rules.handlers import AGENT_EDGES
 from worldline.store import copying
 from worldline.store.events import known_before
-from worldline.write import change, put
+from worldline.write import change, given
 from worldline.write import remember as remembering
 from worldline.write.gate import require_plain, screened
 from worldline.write.given import believe
@@ -265,7 +265,7 @@ def _note(handle: Handle, item: KnownItem, report: Imported) -> bool:
         valid = clean_interval(item.valid_from, None, tx.stamp)
         draft = NodeDraft(item.type, item.name, item.content, valid)
         metadata = {**item.metadata, SOURCE: item.source_id}
-        key, new = put.note(tx, draft, place, handle.config.max_text, metadata)
+        key, new = given.note(tx, draft, place, handle.config.max_text, metadata)
         return tx.id_of(key), new
 
     return handle.write("import", work, dry_run=report.dry_run).changed

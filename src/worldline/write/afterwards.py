@@ -56,7 +56,7 @@ from worldline.store.schema import WORDS_PER_NODE
 from worldline.text import PASSAGE, fold, passages
 from worldline.write.change import keep_back
 from worldline.write.gate import ECHO, FLOOR, Signals, spoken
-from worldline.write.put import recluster
+from worldline.write.given import recluster
 from worldline.write.reconcile import DECODER, ENCODER, reading_of, settle
 
 _BATCH = 64

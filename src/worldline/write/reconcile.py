@@ -43,8 +43,7 @@ from worldline.store import people, registry, slots
 from worldline.store.events import Stored
 from worldline.text import fold
 from worldline.write.gate import spoken
-from worldline.write.given import grounding
-from worldline.write.put import LONGEST_NAME, ToldBy, add_alias, mention
+from worldline.write.given import LONGEST_NAME, ToldBy, add_alias, grounding, mention
 
 DAY = 86_400_000_000
 NEAR = 30

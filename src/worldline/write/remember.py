@@ -39,10 +39,9 @@ from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
-from worldline.write import afterwards, put
+from worldline.write import afterwards, given
 from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
-from worldline.write.given import believe, not_given
-from worldline.write.put import recluster
+from worldline.write.given import believe, not_given, recluster
 from worldline.write.reconcile import (
     ENCODER,
     Claimed,
@@ -345,7 +344,7 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
     near = [sharing_words(tx, each.said) if each.said.cues.may_end else () for each in said]
     for number, each in enumerate(said):
         event = each.event
-        told = put.ToldBy(event.key, event.said_at)
+        told = given.ToldBy(event.key, event.said_at)
         changed += [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
         if (own := claims[number]) is not None:
             if tx.gathering is None:
