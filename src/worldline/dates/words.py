@@ -5,7 +5,7 @@ date point ahead of the time said or behind it: by the word that leads to the da
 behind), then by the nearest verb of the sentence before the date, then after it.  A plan is ahead although its verb
 ends in -ed ("was moved to Friday").  The lead also says what the date does: begin ("since") or end ("until") something.
 Of words it is decided what "a few", "mid-", "last" and a year of two digits mean; the forms that use them are in
-english.py.
+forms.py.
 
     unit_span(datetime(2023, 5, 10), "week") == DateStretch(8 May 2023, 15 May 2023, "week")
     Pointer("see you Thursday").at(8, 16, "weekday").future is True
@@ -22,6 +22,8 @@ from itertools import takewhile
 from typing import Literal
 
 import msgspec
+
+# The calendar =========================================================================================
 
 DAY = timedelta(days=1)
 SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
@@ -215,6 +217,8 @@ def holiday_of(year: int, name: str) -> DateStretch:
     return of_date(nth_weekday(year, *_NTH_WEEKDAY[name]))
 
 
+# Which way words point ================================================================================
+
 Role = Literal["", "start", "end", "range"]
 
 
@@ -346,6 +350,9 @@ def is_of_a_thing(head: str) -> bool:
     return not re.search(r"\b(?:t?here|and)\b", between) and not any(
         m.lastgroup == "behind" for m in _CUE.finditer(between)
     )
+
+
+# The vocabulary =======================================================================================
 
 
 def numbered(text: str, first: int = 0) -> dict[str, int]:

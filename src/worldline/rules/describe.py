@@ -40,6 +40,8 @@ from worldline.reading.voices import role_of
 from worldline.rules.kinds import STANDING, tags_of
 from worldline.text import PASSAGE, indexed, passages, words, words_of_each
 
+# Described ============================================================================================
+
 NUMBER, MONEY, DURATION, CLOCK, PERCENT, DATE, QUOTED, NAME, TIME = (1 << n for n in range(9))
 ASKS, REACTS, INSTRUCTS, PREFERS, PLANS, OF_ME, OF_YOU = (1 << n for n in range(9, 16))
 
@@ -302,6 +304,8 @@ def _tags(draft: NodeDraft, role: str, text: str, tokens: str) -> Iterator[str]:
         yield STANDING
 
 
+# How new ==============================================================================================
+
 LONGEST = 6000
 _NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,:/-]*\w*")
@@ -356,6 +360,8 @@ def surprise(mark: Fingerprints, new: Collection[str]) -> float:
         else bonus
     )
 
+
+# How strong ===========================================================================================
 
 DAY = 86_400_000_000
 Use: TypeAlias = Literal["shown", "useful", "wrong"]

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     Counts: TypeAlias = NDArray[np.int64]
     Unit: TypeAlias = NDArray[np.float64]
 
+# Topics ===============================================================================================
+
 TURNS = 8
 """A stretch is at most so long."""
 SETTLED = 6
@@ -255,6 +257,8 @@ def related(topic: Topic, others: Sequence[Topic], most: int) -> Iterator[tuple[
             yield others[at], list(best(shared, 5))
 
 
+# Sentences that stand for a world =====================================================================
+
 SHORT, LONG = 6, 120
 """A sentence counts as at least so many tokens, since one that says little is no bargain; longer ones are
 left out."""
@@ -379,6 +383,8 @@ def _gain(sentence: Sentence, worth: Mapping[str, float], covered: set[str]) -> 
     new = sum(worth.get(item, 0.0) for item in sorted(sentence.covers) if item not in covered)
     return sentence.prior * new / math.sqrt(max(sentence.tokens, SHORT))
 
+
+# A tally ==============================================================================================
 
 TALLIED = 50
 """So many landmarks of a kind are kept for a person, the newest."""
@@ -534,6 +540,8 @@ def _inside(text: str, at: int) -> bool:
 
 ENCODER, DECODER = msgspec.json.Encoder(order="deterministic"), msgspec.json.Decoder(Tally)
 
+
+# A style ==============================================================================================
 
 SIZE = 256
 RUNS = (3, 4, 5)

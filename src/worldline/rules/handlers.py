@@ -45,6 +45,8 @@ from worldline.model import (
 from worldline.ports import View
 from worldline.rules.slots import RANKS
 
+# Both time axes =======================================================================================
+
 
 def visible(valid_interval: Interval, known_interval: Interval, valid: Instant, known: Instant) -> bool:
     """Whether a row is seen from the point (valid, known)."""
@@ -126,6 +128,8 @@ def _with_valid(belief: Belief, valid: Interval) -> Belief:
         precision=belief.precision,
     )
 
+
+# Edge types as programs ===============================================================================
 
 MAX_DEPTH = 64
 
@@ -305,6 +309,8 @@ def built_in() -> dict[str, EdgeType]:
 BUILT_IN: dict[str, EdgeType] = built_in()
 
 
+# The closed ontology ==================================================================================
+
 AGENT_TYPES = ("project", "reference", "learning", "feedback", "context", "user")
 OPERATOR_TYPES = ("Entity", "Happening", "Decision", "Topic", "Summary")
 ENGINE_TYPES = ("Scope", "Session", "Turn", "Fact")
@@ -321,6 +327,8 @@ def require(name: str, allowed: Collection[str], what: str) -> str:
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise UnknownType(f"unknown {what} {name!r}{hint}; allowed here: {', '.join(allowed)}")
 
+
+# Derived edges ========================================================================================
 
 INFERRED: Metadata = {"inferred": True, "made_by": "sleep"}
 """What a derived edge tells its readers; the engine goes by `made`, which nobody else can write."""
@@ -406,6 +414,8 @@ def _same(wanted: WantedEdge, row: HeldEdge) -> bool:
         row.belief.scope,
     )
 
+
+# Grounds ==============================================================================================
 
 GONE = "its evidence is gone: "
 OUTVOTED = "outvoted: "

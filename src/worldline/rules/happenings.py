@@ -27,6 +27,8 @@ from msgspec import Struct
 
 from worldline.text import content_words
 
+# Sentences ============================================================================================
+
 _END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|(?<=[。！？])|\n+")
 _SHORT_FORM = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|Jr|Sr|Inc|a\.m|p\.m|U\.S)\.$|(?:^|\s)[A-Z]\.$"
@@ -95,6 +97,8 @@ def unreal_before(sentence: str, at: int) -> bool:
         cut = found.end()
     return bool(_UNREAL.search(head, cut))
 
+
+# Causes ===============================================================================================
 
 LONGEST = 8000
 """Characters of a text that are read."""
@@ -307,6 +311,8 @@ def happening(clause: str, speaker: str = "") -> str:
     own = re.search(r"\b(?:I|my|me|mine|we|our|us)\b|我", plain)
     return f"{speaker}: {plain}" if speaker and own else plain
 
+
+# Landmarks ============================================================================================
 
 WEIGHTS = {
     "birth": 1.0,

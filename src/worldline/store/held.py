@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Compare = Callable[[Rows, Floats], Floats]
 
+# Texts that wait ======================================================================================
+
 WaitingText: TypeAlias = tuple[int, str, str, str]
 """A passage: its row, its owners, its words and its kinds."""
 KIND, OWNER, APART, EVERY = "#", "@", "=", ""
@@ -181,6 +183,8 @@ def seen_waiting(view: View) -> tuple[Waiting, int, WaitingText | None]:
     known = view.store.waiting.get(view.tenant) or Waiting()
     return (known, *known.seen())
 
+
+# Vectors ==============================================================================================
 
 EXACT = 20_000
 BESIDE = 50
@@ -683,6 +687,8 @@ class WorldIndex:
             matrix[: len(self._matrix)], keys[: len(self._matrix)] = self._matrix, self._keys
         self._matrix, self._keys = matrix, keys
 
+
+# The store ============================================================================================
 
 SHOWN = 4096
 """So many shown memories are kept in mind between two writes; the oldest are dropped."""

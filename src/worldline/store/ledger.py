@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from worldline.ports import Row, Tx
     from worldline.store.registry import Target
 
+# The log ==============================================================================================
+
 TABLES = tuple(COVERED)
 _PICK = {t: itemgetter(*[COLUMNS[t].index(c) for c in COVERED[t]]) for t in TABLES}
 _HEADER = struct.Struct("<BBQ")
@@ -116,6 +118,8 @@ def key_column(table: str) -> str:
     """The column that numbers a table's rows."""
     return KEYED.get(table, "id")
 
+
+# Worlds ===============================================================================================
 
 NOTED = 12
 """So many members are noted before they are added up; with the other columns they fill a page's part of the row."""
@@ -270,6 +274,8 @@ def _came_from_elsewhere(tx: Tx, line: int) -> bool:
     return source is not None and source != tx.world_of(line)
 
 
+# Histories ============================================================================================
+
 LOOK_AT = 400
 """So many rows at a time."""
 
@@ -420,6 +426,8 @@ def beliefs_in(view: View, edge: Edge) -> list[Edge]:
         id=bytes.fromhex(edge.id), src=edge.src_line, type=edge.type, dst=edge.dst_line,
     )  # fmt: skip
 
+
+# Taking back ==========================================================================================
 
 _NULLABLE = frozenset({"status", "confidence", "precision", "reason"})
 _APART = frozenset({"id", "tenant", "kf", "kt", "metadata", "world"})

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Planes = NDArray[np.uint64]
 
+# Halves ===============================================================================================
+
 _PACKED = b"\x0f"
 _STEP = 16
 """Vectors of so many numbers, or a multiple of it, can be packed."""
@@ -122,6 +124,8 @@ def _opened(octets: Octets, width: int) -> Octets:
     found[:, :, 1] = (upper & 0x40) << 1 | upper & 0x3F
     return found.reshape(len(octets), 2 * width)
 
+
+# Signs ================================================================================================
 
 _BLOCK = 32_768
 """So many rows are compared at a time: what is reckoned on stays in the processor's cache."""

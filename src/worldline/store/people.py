@@ -25,6 +25,8 @@ from worldline.store.events import SEATS, TURN_TABLES
 from worldline.store.view import LISTED, listed
 from worldline.text import fold, unsigned
 
+# Names ================================================================================================
+
 KEYLESS = "  "
 """What the key of a name begins with that has not got its own yet."""
 MOST_KEYLESS = 128
@@ -311,6 +313,8 @@ def believed_edges(tx: Tx, edge: Edge) -> list[Edge]:
     )  # fmt: skip
 
 
+# Who was heard ========================================================================================
+
 _MOST_SPEAKERS = 2000
 _SPELLINGS = 100
 """Of so many texts of a speaker, those that came first, the name is taken: nobody reads all that somebody ever said."""
@@ -485,6 +489,8 @@ def only_speaker(view: View) -> str:
     people = [row[0] for row in rows if role_of(row[0]) != "assistant"]
     return people[0] if len(people) == 1 else ""
 
+
+# What is believed of them =============================================================================
 
 _HOME = (
     "(SELECT h.id FROM scopes s CROSS JOIN scopes h ON h.tenant = s.tenant"

@@ -108,7 +108,7 @@ KEYED = {"events": "node", "facts": "node", "texts": "node"}
 CLOSABLE = ("beliefs", "edges", "proposals", "ontology", "marks")
 
 VECTORS = ("embeddings", "cold_embeddings")
-"""Tables of vectors, which stand in the last column (`halves`)."""
+"""Tables of vectors, which stand in the last column (`packing`)."""
 
 UNNUMBERED = ("labels", "wordings", "blocks")
 """Tables without row numbers, in which a row may be there already."""

@@ -59,6 +59,8 @@ from worldline.write.gate import ECHO, FLOOR, Signals, spoken
 from worldline.write.given import recluster
 from worldline.write.reconcile import DECODER, ENCODER, reading_of, settle
 
+# Vectors ==============================================================================================
+
 _BATCH = 64
 SWEEP = 32
 """So many left-over texts are embedded with the first write of a process; flush does the rest."""
@@ -158,6 +160,8 @@ def embed_anew(handle: Handle, embedder: Embedder, progress: Progress | None, ba
     handle.store.swept.discard(handle.tenant)
     return done
 
+
+# What a model reads ===================================================================================
 
 LONGEST = 6_000
 """Characters of a message that a model is shown."""
@@ -488,6 +492,8 @@ def joined(first: Receipt, second: Receipt | None) -> Receipt:
         also=also,
     )
 
+
+# Reading again ========================================================================================
 
 BATCH = 50
 """So many events are one changeset."""

@@ -58,6 +58,8 @@ from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.given import believe
 
+# Ground ===============================================================================================
+
 MERGED = "merged"
 """The key, in the metadata of a derived_from edge, by which a merged memory names the one that stayed."""
 
@@ -130,6 +132,9 @@ def keep_back(tx: Tx, line: int) -> None:
     hung = hanging(tx, [line])
     for belief, reason in shaken(tx, hung, tx.stamp) if hung else ():
         tx.close(Close(belief, status="quarantined", reason=reason), "grounding")
+
+
+# Memories =============================================================================================
 
 
 class Revision(Struct, frozen=True):
@@ -364,6 +369,9 @@ def end_edge(tx: Tx, edges: Sequence[Edge], when: Instant | None, *, wrong: bool
     return changed
 
 
+# What somebody names ==================================================================================
+
+
 def amend(tx: Tx, place: Place, handle: Handle, ref: Any, revision: Revision) -> Done:
     """It changed."""
     target = handle.target(tx, ref)
@@ -531,6 +539,9 @@ def _newest(tx: Tx, target: Target) -> tuple[int, Instant]:
         raise Refused("one end of the edge is not believed any more")
     since, key = max(held)
     return key, since
+
+
+# Undoing ==============================================================================================
 
 
 def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:

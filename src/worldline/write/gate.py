@@ -51,6 +51,8 @@ from worldline.errors import InvalidInput
 from worldline.model import Fact, Receipt
 from worldline.text import fold
 
+# Secrets ==============================================================================================
+
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
@@ -258,6 +260,8 @@ def require_plain(name: str, what: str) -> None:
             raise InvalidInput(f"the {what} looks like a secret ({kind}); names are stored, so use another")
 
 
+# Echoes ===============================================================================================
+
 ECHO = "it repeats what this memory has handed out"
 GRAM = 4
 MOSTLY = 0.8
@@ -345,6 +349,8 @@ def _gram_set(text: str) -> frozenset[tuple[str, ...]]:
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
+
+# The verdict ==========================================================================================
 
 Act = Literal[
     "noise",

@@ -75,6 +75,8 @@ from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.gate import likely, redact, screened
 
+# Notes and entities ===================================================================================
+
 
 class ToldBy(Struct, frozen=True):
     """The event that something was drawn from, if any: its key and when it was said."""
@@ -156,6 +158,8 @@ def _replace_others(tx: Tx, key: int, draft: NodeDraft) -> None:
         if current and node.key != key and draft.valid.start in belief.valid:
             tx.link(EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope))
 
+
+# Whom a name means ====================================================================================
 
 LONGEST_NAME = 200
 POOL = 40
@@ -403,6 +407,9 @@ def split_entity(
             tx.link(EdgeDraft(edge.src_line, "refers_to", key, edge.valid, edge.scope, edge.metadata))
             changed = True
     return key, changed
+
+
+# Facts ================================================================================================
 
 
 class Rule(Struct, frozen=True):
@@ -666,6 +673,8 @@ def _span(evidence: Evidence) -> Metadata:
     pairs = (("start", evidence.start), ("end", evidence.end))
     return {name: value for name, value in pairs if value is not None}
 
+
+# In bulk ==============================================================================================
 
 _BATCH = 20_000
 _TOGETHER = 256
