@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
-from worldline.model import EdgeType, Receipt, Scope, Scorer
-from worldline.model import Place as Place
+from worldline.model import EdgeType, Place, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker, Store, Tenant, Tx, View
 from worldline.store import registry
 from worldline.store.view import bound

@@ -22,7 +22,7 @@ from worldline import Later
 from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
-from worldline.handle import Done, Handle, Place
+from worldline.handle import Done, Handle
 from worldline.model import (
     Ask,
     Change,
@@ -40,6 +40,7 @@ from worldline.model import (
     NodeDraft,
     NodeType,
     Page,
+    Place,
     Predicate,
     Proposal,
     Recall,

@@ -15,10 +15,10 @@ from workers import QUICK, end, start
 
 from worldline.config import Config
 from worldline.errors import NewerFormat, NotAStore, StoreError, StoreFull
-from worldline.handle import Handle, Place
+from worldline.handle import Handle
 from worldline.hashing import tenant_number
 from worldline.memory import Memory
-from worldline.model import Fact
+from worldline.model import Fact, Place
 from worldline.ports import Tx
 from worldline.store import migrate, packing, people, schema, sqlite
 from worldline.testing import HashEmbedder

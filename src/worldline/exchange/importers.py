@@ -37,8 +37,8 @@ from worldline.exchange.formats import (
     StatedItem,
     format_of,
 )
-from worldline.handle import Done, Handle, Place
-from worldline.model import EdgeDraft, Event, NodeDraft, Scope, clean_interval, clean_scope
+from worldline.handle import Done, Handle
+from worldline.model import EdgeDraft, Event, NodeDraft, Place, Scope, clean_interval, clean_scope
 from worldline.ports import Tx
 from worldline.rules.handlers import AGENT_EDGES
 from worldline.store import copying

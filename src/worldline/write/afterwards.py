@@ -38,8 +38,8 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.dates import find_dates
 from worldline.errors import InvalidInput, Refused
-from worldline.handle import Done, Handle, Place
-from worldline.model import Belief, Close, FactRow, Receipt, Scope
+from worldline.handle import Done, Handle
+from worldline.model import Belief, Close, FactRow, Place, Receipt, Scope
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import Embedder, Tx, View
 from worldline.reading import parser

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, When, instant, show
 from worldline.errors import Conflict, InvalidInput, InvalidTime, NotFound, Refused
-from worldline.handle import Done, Handle, Place
+from worldline.handle import Done, Handle
 from worldline.model import (
     Belief,
     Close,
@@ -34,6 +34,7 @@ from worldline.model import (
     Metadata,
     Node,
     NodeDraft,
+    Place,
     Put,
     Receipt,
     Refuse,

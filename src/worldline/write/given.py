@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval, When, instant, interval
 from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound, Refused, StoreError
-from worldline.handle import Done, Handle, Place
+from worldline.handle import Done, Handle
 from worldline.model import (
     Belief,
     Close,
@@ -42,6 +42,7 @@ from worldline.model import (
     FactRow,
     Metadata,
     NodeDraft,
+    Place,
     Predicate,
     Proposal,
     Propose,

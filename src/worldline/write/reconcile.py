@@ -18,8 +18,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
-from worldline.handle import Handle, Place
-from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate, clean_names
+from worldline.handle import Handle
+from worldline.model import (
+    Close,
+    EdgeDraft,
+    Event,
+    FactDraft,
+    FactRow,
+    Metadata,
+    Place,
+    Predicate,
+    clean_names,
+)
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families

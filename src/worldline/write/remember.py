@@ -19,13 +19,14 @@ from msgspec.structs import replace
 
 from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, StoreError, WorldlineError
-from worldline.handle import Done, Handle, Place
+from worldline.handle import Done, Handle
 from worldline.model import (
     Event,
     Fact,
     Findable,
     Metadata,
     NodeDraft,
+    Place,
     Receipt,
     Scope,
     clean_event,
