@@ -68,7 +68,6 @@ from worldline.store import people, registry, reindexing, verify
 from worldline.store.erasing import is_unswept
 from worldline.store.indexing import wake
 from worldline.store.nights import note_use, set_mark
-from worldline.store.sqlite import open_store
 from worldline.write import afterwards, change
 from worldline.write import forget as forgetting
 from worldline.write import remember as remembering
@@ -99,6 +98,7 @@ if TYPE_CHECKING:
     from worldline.read.episodes import Episode
     from worldline.read.profile import Profile
     from worldline.read.walk import Answer
+    from worldline.store import sqlite
     from worldline.store.reindexing import Ailment, Remade
     from worldline.write.afterwards import Reread
     from worldline.write.forget import Forgotten
@@ -106,6 +106,7 @@ else:
     night, weight = Later("worldline.consolidate.run"), Later("worldline.consolidate.weight")
     absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
     importers, asking = Later("worldline.exchange.importers"), Later("worldline.read.asking")
+    sqlite = Later("worldline.store.sqlite")
 
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
@@ -149,7 +150,7 @@ class Memory:
         An `embedder` or `reranker` of your own stands in for the configured one.
         """
         config = load() if config is None else config
-        store = open_store(default_path() if path is None else path, config)
+        store = sqlite.open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
         handle = Handle(

@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-import apsw
+if TYPE_CHECKING:
+    import apsw
 
 FORMAT = 7
 UNSWEPT = "unswept"
