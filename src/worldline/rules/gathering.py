@@ -42,6 +42,7 @@ from msgspec import Struct
 
 from worldline.clock import Instant, to_datetime
 from worldline.dates import find_dates
+from worldline.rules import TURNS
 from worldline.rules.happenings import Landmark, causes, landmarks, sentences
 from worldline.rules.identity import GIVEN
 from worldline.text import estimate_tokens, fold, stop, word_set, words
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 
 # Topics ===============================================================================================
 
-TURNS = 8
-"""A stretch is at most so long."""
 SETTLED = 6
 """So many terms a stretch has before talk can move on from it."""
 RECURS, COMMON, SEVERAL = 3, 0.2, 12

@@ -17,7 +17,7 @@ from worldline.clock import Instant
 from worldline.model import Node
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules.gathering import TURNS as REACH
+from worldline.rules import TURNS
 from worldline.store import events, words
 from worldline.store.held import Newest
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, NODE, listed, node_from
@@ -379,7 +379,7 @@ def in_topics(view: View, nodes: Sequence[int], topics: int, room: int) -> list[
     )
     rows = view.query(
         f"SELECT m.* FROM ({members}) m UNION ALL {cited} ORDER BY 2 DESC, 1, 3",
-        among=listed(nodes), reach=REACH, topics=topics, room=room,
+        among=listed(nodes), reach=TURNS, topics=topics, room=room,
     )  # fmt: skip
     return [(line, node) for line, _, node in rows]
 
