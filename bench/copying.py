@@ -24,7 +24,7 @@ from recall import fill
 
 from conformance.server import Server
 from worldline import Config, Memory
-from worldline.store.moving import move
+from worldline.store.copying import move
 from worldline.testing import HashEmbedder
 
 CONFIG = Config(embedder="none", durability="normal", understand="off")

@@ -20,7 +20,7 @@ from pathlib import Path
 import apsw
 
 from worldline import Config, Memory
-from worldline.write.load import Link, Note
+from worldline.write.given import Link, Note
 
 PLAIN = Config(embedder="none", understand="off")
 WORDS = (

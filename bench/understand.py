@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 from fact_graph import sentences
 
 from worldline import Config, Memory
-from worldline.plugins.embedders import open_embedder
+from worldline.plugins import open_embedder
 
 STEP = 1000
 REFERENCE = 7.6

@@ -178,7 +178,7 @@ OTHERWISE = {
     "worldline.write.given.believe",
     "worldline.write.given.not_given",
     "worldline.write.remember.resume",
-    "worldline.write.reread.reread",
+    "worldline.write.afterwards.reread",
 }
 """Steps that the tour names for what would happen in another case."""
 

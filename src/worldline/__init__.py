@@ -1,6 +1,7 @@
 """Worldline: the memory of long-running AI agents, on both time axes, traceable to verbatim text.
 
-Names are imported when they are first used, so that `worldline --help` does not load the engine.
+Names are imported when they are first used, so that `worldline --help` does not load the engine; for the same end
+a module may name another one at its top as `Later`, and a type checker reads the plain import instead.
 """
 
 from importlib import import_module
@@ -53,6 +54,18 @@ _HOMES = {
     ),
     "query": ("Query",),
 }
+
+
+class Later:
+    """A module, not loaded yet."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        """Something of the module; loads it, and keeps what was asked for."""
+        found = self.__dict__[name] = getattr(import_module(self._name), name)
+        return found
 
 
 def __getattr__(name: str) -> Any:

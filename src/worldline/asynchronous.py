@@ -18,7 +18,7 @@ from typing import Any
 
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.query import Query, run
+from worldline.query import Query, explain_query, run_query
 
 THREADS = 4
 
@@ -78,8 +78,8 @@ class AsyncMemory:
 
     def query(self) -> Query:
         """As `Memory.query`; `run()` and `explain()` are awaited."""
-        running: Any = functools.partial(self._later, run.run, self.memory.handle)
-        explaining: Any = functools.partial(self._later, run.explain, self.memory.handle)
+        running: Any = functools.partial(self._later, run_query, self.memory.handle)
+        explaining: Any = functools.partial(self._later, explain_query, self.memory.handle)
         return Query(running, explaining)
 
     def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Awaitable[Any]:

@@ -2,7 +2,7 @@
 
 An instant is an integer number of microseconds since 1970-01-01 UTC; it may be negative.
 An interval is `[start, end)`; an open end is `FOREVER`, so that no comparison ever meets NULL.
-This module parses and prints time; it does not decide what was true when (`rules/bitemporal.py`).
+This module parses and prints time; it does not decide what was true when (`rules/handlers.py`).
 
 >>> show(instant("2026-03-05"))
 '2026-03-05T00:00:00Z'

@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
-from worldline.model import EdgeType, Receipt, Scope, Scorer
-from worldline.model import Place as Place
+from worldline.model import EdgeType, Place, Receipt, Scope, Scorer
 from worldline.ports import Embedder, Reranker, Store, Tenant, Tx, View
-from worldline.store import lookup, registry
+from worldline.store import registry
 from worldline.store.view import bound
 
 T = TypeVar("T")
@@ -206,11 +205,11 @@ class Handle(Struct, frozen=True):
             fresh=fresh,
         )
 
-    def resolve(self, view: View, ref: Any) -> lookup.Target:
+    def resolve(self, view: View, ref: Any) -> registry.Target:
         """The memory that a caller means."""
-        return lookup.resolve(view, ref, self.config.prefix_length)
+        return registry.resolve(view, ref, self.config.prefix_length)
 
-    def target(self, tx: Tx, ref: Any) -> lookup.Target:
+    def target(self, tx: Tx, ref: Any) -> registry.Target:
         """The same, inside a changeset."""
         return self.resolve(tx.as_view(world=self.world), ref)
 
@@ -218,7 +217,7 @@ class Handle(Struct, frozen=True):
         """A world to enter: inside the one that this handle is in already, at this moment."""
         target = self.resolve(view, world)
         if not view.lies_inside(target.line):
-            raise lookup.missing(view, target)
+            raise registry.missing(view, target)
         return target.line
 
     def now(self) -> Instant:

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from worldline import Later
 from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
-from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_count, clean_interval, clean_metadata, clean_name, clean_scope, clean_text
-from worldline.later import Later
+from worldline.handle import Done, Handle
 from worldline.model import (
     Ask,
     Change,
@@ -41,6 +40,7 @@ from worldline.model import (
     NodeDraft,
     NodeType,
     Page,
+    Place,
     Predicate,
     Proposal,
     Recall,
@@ -50,51 +50,63 @@ from worldline.model import (
     Verification,
     Version,
     Why,
+    clean_count,
+    clean_interval,
+    clean_metadata,
+    clean_name,
+    clean_scope,
+    clean_text,
 )
-from worldline.plugins.embedders import open_embedder
-from worldline.plugins.rerankers import open_reranker
+from worldline.plugins import open_embedder, open_reranker
 from worldline.ports import Embedder, Reranker, Tx, View
-from worldline.query import Query, run
+from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
 from worldline.read import listing
 from worldline.reading.given import fact_of, facts_of
 from worldline.rules.handlers import BUILT_IN
-from worldline.store import listing as lists
 from worldline.store import people, registry, reindexing, verify
-from worldline.store.cold import wake
-from worldline.store.dialect import open_store
 from worldline.store.erasing import is_unswept
-from worldline.store.nights import set_mark
-from worldline.store.strengths import note_use
-from worldline.write import change, put, resolve, revise, undo
+from worldline.store.indexing import wake
+from worldline.store.nights import note_use, set_mark
+from worldline.write import afterwards, change
 from worldline.write import forget as forgetting
-from worldline.write import load as bulk
 from worldline.write import remember as remembering
-from worldline.write import reread as rereading
-from worldline.write.embed import embed_anew, embed_new, embed_pending
-from worldline.write.given import believe
-from worldline.write.redact import redacting, require_plain, screened
+from worldline.write.afterwards import embed_anew, embed_new, embed_pending
+from worldline.write.gate import redacting, require_plain, screened
+from worldline.write.given import (
+    Link,
+    Note,
+    ToldBy,
+    believe,
+    decide_merge,
+    load_all,
+    proposal_named,
+    split_entity,
+    stated,
+)
 
 if TYPE_CHECKING:
     from worldline.consolidate import run as night
-    from worldline.consolidate import warmth
+    from worldline.consolidate import weight
     from worldline.consolidate.run import Progress, Report
     from worldline.exchange import absorb as absorbing
     from worldline.exchange import exporters, importers
     from worldline.exchange.absorb import Absorbed
-    from worldline.exchange.records import Imported
+    from worldline.exchange.formats import Imported
     from worldline.read import asking
     from worldline.read.context import Context
     from worldline.read.episodes import Episode
     from worldline.read.profile import Profile
     from worldline.read.walk import Answer
+    from worldline.store import sqlite
     from worldline.store.reindexing import Ailment, Remade
+    from worldline.write.afterwards import Reread
     from worldline.write.forget import Forgotten
-    from worldline.write.reread import Reread
 else:
-    night, warmth = Later("worldline.consolidate.run"), Later("worldline.consolidate.warmth")
+    night, weight = Later("worldline.consolidate.run"), Later("worldline.consolidate.weight")
     absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
     importers, asking = Later("worldline.exchange.importers"), Later("worldline.read.asking")
+    sqlite = Later("worldline.store.sqlite")
 
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
@@ -138,7 +150,7 @@ class Memory:
         An `embedder` or `reranker` of your own stands in for the configured one.
         """
         config = load() if config is None else config
-        store = open_store(default_path() if path is None else path, config)
+        store = sqlite.open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
         handle = Handle(
@@ -250,7 +262,7 @@ class Memory:
         if messages is not None:
             events = remembering.events_of(messages, said_at, session, metadata)
             done = remembering.remember_all(self._h, events, dry_run=dry_run)
-            return done if expires is None else revise.until(self._h, done, expires)
+            return done if expires is None else change.until(self._h, done, expires)
         if not isinstance(text, Event):
             text = Event(
                 text or "",
@@ -261,7 +273,7 @@ class Memory:
                 external_id=external_id,
             )
         done = remembering.remember(self._h, text, facts_of(facts) if facts else (), dry_run=dry_run)
-        return done if expires is None else revise.until(self._h, done, expires)
+        return done if expires is None else change.until(self._h, done, expires)
 
     def resume(self) -> tuple[Receipt, ...]:
         """Continues every event whose facts were not settled when the process ended."""
@@ -305,8 +317,8 @@ class Memory:
         def work(tx: Tx, place: Place) -> Done:
             draft = NodeDraft(type, name, content, clean_interval(valid_from, valid_to, tx.stamp))
             draft.dated = None if dated is None else instant(dated)
-            key, new = put.stated(tx, draft, place, self._h, metadata)
-            told = put.ToldBy(key, draft.valid.start)
+            key, new = stated(tx, draft, place, self._h, metadata)
+            told = ToldBy(key, draft.valid.start)
             changed = [believe(tx, fact, place, self._h, told)[1] for fact in given]
             return tx.id_of(key), new or any(changed)
 
@@ -327,10 +339,10 @@ class Memory:
     ) -> Receipt:
         """Joins two memories; the edge type's handler decides what follows from it."""
 
-        edge = revise.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
+        edge = change.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
 
         def work(tx: Tx, place: Place) -> Done:
-            return revise.link(tx, place, self._h, edge)
+            return change.link(tx, place, self._h, edge)
 
         return self._h.write("link", work, dry_run=dry_run)
 
@@ -353,7 +365,7 @@ class Memory:
         revision = change.Revision.of(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            return revise.amend(tx, place, self._h, ref, revision)
+            return change.amend(tx, place, self._h, ref, revision)
 
         return self._h.write("amend", work, dry_run=dry_run)
 
@@ -377,7 +389,7 @@ class Memory:
         revision = change.Revision.of(name, content, valid_from, valid_to, reason)
 
         def work(tx: Tx, place: Place) -> Done:
-            return revise.correct(tx, place, self._h, ref, revision)
+            return change.correct(tx, place, self._h, ref, revision)
 
         return self._h.write("correct", work, dry_run=dry_run)
 
@@ -394,7 +406,7 @@ class Memory:
         def work(tx: Tx, place: Place) -> Done:
             last = None
             for item in ref if isinstance(ref, list | tuple) else (ref,):
-                last, changed = revise.retire(tx, self._h, item, at, reason)
+                last, changed = change.retire(tx, self._h, item, at, reason)
                 ended.update({last.hex(): None} if changed else {})
             return last, bool(ended)
 
@@ -418,15 +430,15 @@ class Memory:
     def undo(self, receipt: Receipt, *, dry_run: bool = False) -> Receipt:
         """Takes back what a receipt's changeset did, as one more changeset."""
         return self._h.write(
-            "undo", lambda tx, _: (None, undo.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
+            "undo", lambda tx, _: (None, change.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
         )
 
-    def load(self, notes: Iterable[bulk.Note], links: Iterable[bulk.Link] = ()) -> Receipt:
+    def load(self, notes: Iterable[Note], links: Iterable[Link] = ()) -> Receipt:
         """Stores many notes and links as one changeset, fast; links name notes by their place.
 
         Vectors are not made on the way: `flush` makes them.
         """
-        return bulk.load_all(self._h, notes, links)
+        return load_all(self._h, notes, links)
 
     # Ontology ----------------------------------------------------------------------------------
 
@@ -467,14 +479,14 @@ class Memory:
         """Memories, newest first, of one type or several; without one, notes and what was said."""
 
         def look(view: View) -> Page:
-            ask = run.rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
+            ask = rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
             return listing.listing(view, ask, type, metadata or {}, limit, page)
 
         return self._h.read(look)
 
     def query(self) -> Query:
         """A new query: start set, then verbs, then run() or explain()."""
-        return Query(partial(run.run, self._h), partial(run.explain, self._h))
+        return Query(partial(run_query, self._h), partial(explain_query, self._h))
 
     def walk(self, ref: Any, *types: str, way: Any = "both", depth: int = 1) -> Any:
         """What lies around a memory: the memory itself, what is reached, and the edges between."""
@@ -509,13 +521,13 @@ class Memory:
 
         def look(view: View) -> str:
             line = self._h.tenant_row().root if ref is None else self._h.resolve(view, ref).line
-            return lists.hash_of(view, line).hex()
+            return registry.hash_of(view, line).hex()
 
         return self._h.read(look)
 
     def worlds(self) -> tuple[tuple[Node, str], ...]:
         """Every world (whatever contains something) with its hash."""
-        return self._h.read(lists.worlds)
+        return self._h.read(registry.worlds)
 
     # Asking ------------------------------------------------------------------------------------
 
@@ -629,8 +641,8 @@ class Memory:
         wanted = proposal if isinstance(proposal, str) else proposal.id
 
         def work(tx: Tx, place: Place) -> Done:
-            found = resolve.named(tx, self._h, wanted)
-            return bytes.fromhex(found.id), resolve.decide(tx, found, status)
+            found = proposal_named(tx, self._h, wanted)
+            return bytes.fromhex(found.id), decide_merge(tx, found, status)
 
         return self._h.write(f"merge {status}", work, dry_run=dry_run)
 
@@ -648,7 +660,7 @@ class Memory:
 
         def work(tx: Tx, place: Place) -> Done:
             line = self._h.target(tx, entity).line
-            key, changed = resolve.split(tx, line, mentions, name, place, self._h.config.max_text)
+            key, changed = split_entity(tx, line, mentions, name, place, self._h.config.max_text)
             return tx.id_of(key), changed
 
         return self._h.write("split", work)
@@ -665,7 +677,7 @@ class Memory:
         """
         self._h.require_free("consolidated")
         if self._h.scorers and passes is None and not dry_run:
-            warmth.catch_up(self._h.whole("scored"), self._h.scorers.values())
+            weight.catch_up(self._h.whole("scored"), self._h.scorers.values())
         if not dry_run and passes is None:
             remembering.resume(self._h, by_rules=True)
         if not dry_run and is_unswept(self._h.store, self._h.tenant_row().id):
@@ -706,14 +718,14 @@ class Memory:
             raise InvalidInput(f"score_with takes a Scorer(name, version, score, weight), not {scorer!r}")
         clean_name(scorer.name)
         handle = self._h.whole("scored")
-        warmth.register(handle, scorer)
+        weight.register(handle, scorer)
         self._h.scorers[scorer.name] = scorer
-        return warmth.score_all(handle, scorer, progress)
+        return weight.score_all(handle, scorer, progress)
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
         self._h.scorers.pop(name, None)
-        return warmth.unregister(self._h.whole("scored"), name)
+        return weight.unregister(self._h.whole("scored"), name)
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""
@@ -832,10 +844,14 @@ class Memory:
     def readers(self) -> dict[str, int]:
         """Who has read the events of this tenant, and how many each; the empty name stands for nobody."""
         self._h.require_free("counted")
-        return self._h.read(rereading.readers)
+        return self._h.read(afterwards.readers)
 
     def reread(
-        self, *, everything: bool = False, progress: rereading.Progress | None = None, dry_run: bool = False
+        self,
+        *,
+        everything: bool = False,
+        progress: afterwards.RereadProgress | None = None,
+        dry_run: bool = False,
     ) -> Reread:
         """Reads again what another reader read, or everything, and brings the facts up to date.
 
@@ -843,7 +859,7 @@ class Memory:
         left alone; so is what was given, confirmed or corrected by hand. A second run changes nothing.
         """
         self._h.require_free("read again")
-        return rereading.reread(self._h, everything=everything, progress=progress, dry_run=dry_run)
+        return afterwards.reread(self._h, everything=everything, progress=progress, dry_run=dry_run)
 
     def backup(self, path: str | Path) -> None:
         """A whole copy of the store in another file, taken while others go on writing."""

@@ -60,7 +60,7 @@ class Store(Protocol):
     """What the store is called in messages: a file, or a server without its password."""
     in_memory: bool
     packs: bool
-    """Whether vectors are kept in fifteen bits a number (`store/halves.py`)."""
+    """Whether vectors are kept in fifteen bits a number (`store/packing.py`)."""
     statements: int
     """How many were sent so far."""
     likeness: Any

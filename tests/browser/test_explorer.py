@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from conftest import NASTY, loaded, opened, ready, shot
 from serving import rest, running
 from worldline import Config, Memory
-from worldline.write.load import Link, Note
+from worldline.write.given import Link, Note
 
 
 def ask(page: Page, question: str) -> None:

@@ -21,7 +21,7 @@ from conformance.server import SETTINGS, Server
 from worldline import Memory
 from worldline.config import load
 from worldline.hashing import tenant_number
-from worldline.store import dialect
+from worldline.store import sqlite
 from worldline.store.postgres import PostgresStore
 
 EXAMPLES = 4
@@ -100,7 +100,7 @@ def on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         return memory
 
     monkeypatch.setattr(Memory, "open", classmethod(opened))
-    monkeypatch.setattr(dialect, "_server", _shared)
+    monkeypatch.setattr(sqlite, "_server", _shared)
 
 
 @cache

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from worldline import Memory
 from worldline.config import Config
 from worldline.errors import Refused, StoreError
-from worldline.store import halves
-from worldline.store.moving import move
+from worldline.store import packing
+from worldline.store.copying import move
 from worldline.surfaces.cli import main
 from worldline.testing import HashEmbedder
 
@@ -67,7 +67,7 @@ def test_there_and_back(url: str, tmp_path: Path) -> None:
         assert (done.head, done.rows) == (again.head, again.rows)
         assert told(server) == told(origin) == told(back)
         assert set(map(len, vectors(server))).isdisjoint(map(len, vectors(back)))  # each in its own way
-        assert vectors(back) == vectors(origin) == [halves.packed(vector) for vector in vectors(server)]
+        assert vectors(back) == vectors(origin) == [packing.packed(vector) for vector in vectors(server)]
         assert move(origin.handle.store, server.handle.store, whose).already
 
         origin.note("context", "later", "x")

@@ -26,8 +26,8 @@ from worldline.errors import (
     StoreError,
 )
 from worldline.hashing import tenant_number
-from worldline.store import naming
-from worldline.store.moving import move
+from worldline.store import people
+from worldline.store.copying import move
 from worldline.store.schema import TABLES
 
 PLAIN = Config(embedder="none", understand="off", lock_seconds=20.0)
@@ -212,7 +212,7 @@ def test_tables_of_format_4_are_brought_up(server: Server) -> None:
     url = server.url()
     with Memory.open(url, Config(embedder="none"), "a") as memory:
         memory.remember("Katarzyna Nowak lives in Porto.", speaker="Ana")
-        memory.handle.write("keys", lambda tx, place: (naming.give_keys(tx), True))
+        memory.handle.write("keys", lambda tx, place: (people.give_keys(tx), True))
         with memory.handle.reading():
             keys = set(memory.handle.store.query("SELECT key FROM blocks"))
     with psycopg.connect(url, autocommit=True) as connection:

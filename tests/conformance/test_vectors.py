@@ -11,10 +11,10 @@ import pytest
 
 from conformance.server import Server
 from worldline import Config, Memory
-from worldline.store import held, scanning
-from worldline.store.scanning import ScannedIndex
+from worldline.store import dialect, held
+from worldline.store.dialect import ScannedIndex
+from worldline.store.held import Newest, VectorIndex
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectors import Newest, VectorIndex
 from worldline.testing import HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")
@@ -51,8 +51,8 @@ def memory(url: str) -> Iterator[Memory]:
 @pytest.mark.parametrize("narrowed", ["no", "scopes", "nodes", "both"])
 def test_as_in_memory(memory: Memory, narrowed: str, archive: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """For random questions, narrowed or not, the server and memory agree on every node and cosine."""
-    monkeypatch.setattr(scanning, "SCANS", 1000)
-    monkeypatch.setattr(scanning, "SMALL", 0)
+    monkeypatch.setattr(dialect, "SCANS", 1000)
+    monkeypatch.setattr(dialect, "SMALL", 0)
     handle, rng = memory._h, np.random.default_rng(5)
     tenant = handle.tenant_row().id
     known = dict(memory._h.store.query("SELECT name, id FROM nodes WHERE tenant = :t", {"t": tenant}))
@@ -83,7 +83,7 @@ def test_as_in_memory(memory: Memory, narrowed: str, archive: bool, monkeypatch:
 
 def test_whoever_asks_again_is_kept_in_memory(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first questions are the server's; then the vectors are loaded, and answers stay what they were."""
-    monkeypatch.setattr(scanning, "SMALL", 0)
+    monkeypatch.setattr(dialect, "SMALL", 0)
     with Memory.open(url, PLAIN, uuid.uuid4().hex, embedder=HashEmbedder(64)) as memory:
         for text in ("I bought a kayak.", "My boss is Clara.", "Ina lives in Graz.", "We planted tomatoes."):
             memory.remember(text, speaker="Vera")
@@ -91,7 +91,7 @@ def test_whoever_asks_again_is_kept_in_memory(url: str, monkeypatch: pytest.Monk
         told = []
         for asked in range(1, 5):
             told.append([(hit.node.id, hit.score) for hit in memory.recall("What did Vera buy?").hits])
-            assert bool(index.size) == (asked > scanning.SCANS)
+            assert bool(index.size) == (asked > dialect.SCANS)
         assert told[0] == told[-1]
 
 
@@ -112,7 +112,7 @@ def test_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_without_the_extension_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors lie in memory until the extension is there; then they are given to it when the store is opened next."""
-    monkeypatch.setattr(scanning, "SMALL", 0)
+    monkeypatch.setattr(dialect, "SMALL", 0)
     server = Server()
     server.start()
     try:

@@ -9,7 +9,7 @@ import pytest
 from worldline import Config, EdgeType, Event, Evidence, Fact, Memory, Scope, WorldlineError
 from worldline.clock import EARLIEST, FOREVER, LAST
 from worldline.errors import Ambiguous, InvalidInput, InvalidText, InvalidTime, NotFound, Refused
-from worldline.write.load import Link, Note
+from worldline.write.given import Link, Note
 
 WRONG = [None, 5, -1, 1.5, True, b"bytes", [], {}, object(), "", " ", "\x00", "\ud800", "zz", "a" * 5000]
 

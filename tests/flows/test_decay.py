@@ -6,7 +6,7 @@ import pytest
 
 from worldline import Config, Memory, Receipt, Scorer
 from worldline.errors import InvalidInput, Refused
-from worldline.rules.salience import DAY
+from worldline.rules.describe import DAY
 from worldline.store.words import rows_of
 from worldline.testing import FrozenClock
 

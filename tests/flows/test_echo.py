@@ -6,8 +6,7 @@ import pytest
 
 from worldline import Config, Event, Memory
 from worldline.testing import FrozenClock
-from worldline.write.echo import spoken
-from worldline.write.remember import ECHO
+from worldline.write.gate import ECHO, spoken
 
 PLACES = (
     "Porto Lisbon Faro Braga Madrid Oslo Bergen Turin Lyon Ghent Leipzig Graz Basel Gdansk Zadar Split Brno "

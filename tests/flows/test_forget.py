@@ -14,7 +14,7 @@ from worldline.clock import instant
 from worldline.config import Config
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.model import Event, Fact, Scope
-from worldline.store import planning
+from worldline.store import schema
 from worldline.store.schema import TABLES
 from worldline.store.sqlite import SqliteStore
 from worldline.testing import HashEmbedder
@@ -452,7 +452,7 @@ def test_what_is_erased_during_a_sweep_of_a_file_waits(
 ) -> None:
     """A mark that was set anew meanwhile is not taken away."""
     with opened(tmp_path / "m.db") as memory:
-        store, tell = memory.handle.store, planning.tell
+        store, tell = memory.handle.store, schema.tell_planner
         first = memory.remember("My doctor is Petra Holm.", speaker="Ana")
 
         def erased_meanwhile(connection: apsw.Connection) -> None:
@@ -460,7 +460,7 @@ def test_what_is_erased_during_a_sweep_of_a_file_waits(
             tell(connection)
 
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(planning, "tell", erased_meanwhile)
+            meanwhile.setattr(schema, "tell_planner", erased_meanwhile)
             memory.forget(first.id, confirm=True)
         assert unswept(memory)
         assert store.sweep()

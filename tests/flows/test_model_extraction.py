@@ -14,7 +14,7 @@ import pytest
 from worldline import Config, Memory
 from worldline.errors import InvalidInput
 from worldline.testing import FrozenClock
-from worldline.write.model_extract import ChatMessage, ModelReply, checked, parsed, prompt
+from worldline.write.afterwards import ChatMessage, ModelReply, checked, parsed, prompt
 
 TEXT = "The kitchen is being redone; Marta Silva from Studio Norte draws the plans for us."
 FACT = {

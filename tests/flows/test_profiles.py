@@ -8,10 +8,10 @@ from click.testing import CliRunner
 
 import worldline.memory
 from worldline import Config, Fact, Memory
-from worldline.consolidate import lives, run
+from worldline.consolidate import run, weight
 from worldline.errors import InvalidInput, NotFound
 from worldline.read import profile as profiling
-from worldline.rules.tally import spoken_of, tally
+from worldline.rules.gathering import spoken_of, tally
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
 
@@ -389,9 +389,11 @@ def test_who_lags_far_behind_is_left_to_a_night(memory, monkeypatch):
 def test_what_is_dated_ahead_is_left_to_a_night(memory, clock, monkeypatch):
     """Much that is said ahead of the clock is not looked at again with every text; a night counts it in its time."""
     looked = []
-    ahead = lives.not_yet
+    ahead = weight.not_yet
     monkeypatch.setattr(worldline.memory, "_SELDOM", 0)
-    monkeypatch.setattr(lives, "not_yet", lambda view, lines: looked.append(len(lines)) or ahead(view, lines))
+    monkeypatch.setattr(
+        weight, "not_yet", lambda view, lines: looked.append(len(lines)) or ahead(view, lines)
+    )
     monkeypatch.setattr(run, "_BEHIND", 20)
     for number in range(60):
         memory.remember(f"I walk {number} miles.", speaker="Ana", session="later", said_at="2027-01-01")

@@ -8,9 +8,8 @@ import pytest
 import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
-from worldline.store import facts as stored_facts
-from worldline.store import people
-from worldline.store.facts import facts_near
+from worldline.store import held, people
+from worldline.store.people import facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")
@@ -254,14 +253,12 @@ def test_another_process_sees_new_vectors(tmp_path):
 
 def test_a_large_index_finds_what_an_exact_one_finds(monkeypatch, engine):
     """Above the exact limit the sketch still brings the nearest texts."""
-    from worldline.store import vectors
-
     texts = 4000 if engine == "file" else 1500
     with Memory.open(":memory:", PLAIN, embedder=HashEmbedder()) as memory:
         said = [{"name": "Ana", "content": f"word{n % 97} thing{n % 89} place{n % 83}"} for n in range(texts)]
         memory.remember(messages=said)
         exact = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]
-        monkeypatch.setattr(vectors, "EXACT", 100)
+        monkeypatch.setattr(held, "EXACT", 100)
         rough = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]
 
         assert [first(found) for found in rough] == [first(found) for found in exact]
@@ -462,14 +459,14 @@ def test_no_data_set_is_known_to_the_engine():
 
 def test_facts_of_others_do_not_crowd_out_mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few of the latest facts are looked at first, one's own are found behind those of others."""
-    monkeypatch.setattr(stored_facts, "REACH", 2)
+    monkeypatch.setattr(people, "REACH", 2)
     with Memory.open(tmp_path / "m.db", Config(embedder="none")) as memory:
         memory.scoped(user="me").remember("Rosa lives in Lisbon.")
         for number in range(9):
             memory.scoped(user=f"other {number}").remember(f"Rosa owns boat number {number + 3}.")
         mine = memory.scoped(user="me")
         rosa = mine.handle.read(lambda view: [one.first for one in people.called(view, {"rosa"})])
-        about = mine.handle.read(lambda view: stored_facts.about(view, rosa, 200))
+        about = mine.handle.read(lambda view: people.about(view, rosa, 200))
         near = mine.handle.read(lambda view: facts_near(view, rosa, ()))
     assert [one.fact.text for one in about] == ["Rosa lives in Lisbon"]
     assert [fact.value for fact in near] == ["Lisbon"]

@@ -8,9 +8,9 @@ import pytest
 
 from worldline import Memory
 from worldline.config import Config
-from worldline.plugins.embedders import probe_identity
-from worldline.store import halves
-from worldline.store.vectors import same_embedder
+from worldline.plugins import probe_identity
+from worldline.store import packing
+from worldline.store.held import same_embedder
 from worldline.testing import HashEmbedder
 
 PLAIN = Config(embedder="none")
@@ -70,7 +70,7 @@ def test_running_processes_keep_answering(tmp_path: Path) -> None:
             assert seen["vectors"]
             assert "vectors" in seen["lanes"]
             assert seen["new"]
-            assert {halves.width_of(vector) for _, vector in vectors(changing)} == {32}
+            assert {packing.width_of(vector) for _, vector in vectors(changing)} == {32}
             assert "vectors" in changing.recall("bees").hits[0].lanes
             assert vectors(other) == theirs
             hits = running.recall("bees").hits

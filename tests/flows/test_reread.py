@@ -6,7 +6,7 @@ import pytest
 from worldline import Fact, Memory
 from worldline.reading.claim import Claim
 from worldline.reading.read import Reading, reader
-from worldline.write import reread as rereading
+from worldline.write import afterwards
 
 OLD = "records only, rules 0"
 
@@ -143,7 +143,7 @@ def test_each_owner_keeps_what_is_theirs():
 def test_broken_off_it_goes_on_where_it_stopped(monkeypatch):
     """What an interrupted run has done stays, and the next one does the rest."""
     memory = unread(*(f"I like tea number {number}." for number in range(5)))
-    monkeypatch.setattr(rereading, "BATCH", 2)
+    monkeypatch.setattr(afterwards, "BATCH", 2)
 
     def stop(stage, done):
         if done == 4:

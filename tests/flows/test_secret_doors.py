@@ -21,7 +21,7 @@ from worldline.surfaces.cli import main
 from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.mcp_tools import amend as mcp_amend
 from worldline.surfaces.mcp_tools import write as mcp_write
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 KEY = "ghp_" + "a1B2c3D4e5F6" * 3
 SAID = f"the deploy key is {KEY} for now"

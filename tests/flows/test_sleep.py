@@ -10,8 +10,7 @@ import pytest
 
 from worldline import Memory
 from worldline.config import Config
-from worldline.consolidate import run
-from worldline.consolidate.changes import Arrow, NewLines, Night, Pass, Plan
+from worldline.consolidate import Arrow, NewLines, Night, Pass, Plan, run
 from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.ports import View
 from worldline.surfaces import nights

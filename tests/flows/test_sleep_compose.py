@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from worldline import Config, Memory, Scope
-from worldline.consolidate.changes import Arrow, NewLines, carry_out
-from worldline.rules import composition
+from worldline.consolidate import Arrow, NewLines, carry_out, worlds
 from worldline.testing import FrozenClock, HashEmbedder
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 PLAIN = Config(embedder="none")
 DAY = 86_400_000_000
@@ -81,7 +80,7 @@ def test_a_session_gets_the_middle_of_its_turns(memory):
 
     turns = [memory.get(node.id) for node in memory.list("Turn", limit=100).items]
     said = [node.content for node in turns if "Subject0" in node.content]
-    middle = composition.mean(HashEmbedder().embed(sorted(said)).astype(np.float16))
+    middle = worlds.mean(HashEmbedder().embed(sorted(said)).astype(np.float16))
     session = next(node for node, _ in memory.worlds() if node.name == "s0")
     assert vector(memory, session.id) @ middle == pytest.approx(1.0, abs=1e-3)
 

@@ -15,7 +15,7 @@ from worldline.config import Config
 from worldline.model import Node
 from worldline.testing import FrozenClock
 from worldline.text import estimate_tokens
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 BOAT = (
     "I bought an old sailboat in Porto and its engine is broken.",

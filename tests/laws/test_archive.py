@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from laws.years import DAYTIME, NIGHT, THINGS, Life
-from worldline.rules.salience import DAY
+from worldline.rules.describe import DAY
 from worldline.store import words
 from worldline.testing import HashEmbedder
 

@@ -130,7 +130,7 @@ def test_children_in_any_order_give_the_same_hash():
 
 def test_a_bulk_load_has_the_hashes_of_single_writes():
     """Notes loaded at once, and the same notes one by one, make the same memory."""
-    from worldline.write.load import Link, Note
+    from worldline.write.given import Link, Note
 
     notes = [Note("project", "w")] + [Note("learning", f"n{i}", inside=0) for i in range(100)]
     loaded, single = Memory.open(":memory:"), Memory.open(":memory:")

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from worldline import Config, Memory
-from worldline.store import rewording, words
+from worldline.store import migrate, words
 from worldline.store.glance import StoreGlance as Glance
 from worldline.store.view import SqlView
 from worldline.store.words import All, Either, Index, any_of
@@ -265,9 +265,9 @@ def test_what_fts5_held_is_indexed_anew(tmp_path):
             connection.execute("ALTER TABLE words RENAME TO kept")
             connection.execute(OLD.format("") + OLD.format("cold_"))
             connection.execute("INSERT INTO cold_words (rowid, text) VALUES (?, 'stove')", (last * 65536,))
-            cold = rewording.drop_fts5(connection)
+            cold = migrate.drop_fts5(connection)
             connection.execute("ALTER TABLE kept RENAME TO words")
-            rewording.reword(connection, "english", cold)
+            migrate.reword(connection, "english", cold)
         assert memory.verify().ok
         after = memory.recall("Where is the lamp number 7?", limit=5)
         assert [(h.node.id, h.score) for h in after.hits] == [(h.node.id, h.score) for h in before.hits]

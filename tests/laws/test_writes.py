@@ -9,7 +9,7 @@ from laws.harness import Pair, histories, ops
 from worldline import FOREVER, EdgeType, Fact, Memory, NodeType, Predicate
 from worldline.store.schema import COLUMNS, key_of
 from worldline.testing import FrozenClock
-from worldline.write.load import Link, Note
+from worldline.write.given import Link, Note
 
 TABLES = (*COLUMNS, "worlds", "log", "tenants", "words", "fresh_words", "words_total")
 

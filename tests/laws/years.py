@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from worldline import Config, Memory
 from worldline.errors import Conflict, NotFound, Refused
-from worldline.rules.salience import DAY
+from worldline.rules.describe import DAY
 from worldline.testing import FrozenClock
 
 START = 1_700_000_000_000_000

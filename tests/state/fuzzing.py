@@ -384,7 +384,7 @@ class Fuzz:
 
     def load(self, m: Memory) -> Receipt:
         """A few notes and links at once."""
-        from worldline.write.load import Link, Note
+        from worldline.write.given import Link, Note
 
         notes = [
             Note("learning", f"l{self.random.randint(0, self.step)}", inside=0 if i else None)

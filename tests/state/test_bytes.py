@@ -10,9 +10,9 @@ import pytest
 
 from worldline import Config, Memory
 from worldline.hashing import EMPTY_DIGEST, digest_update
-from worldline.store import digests, halves, naming
+from worldline.store import ledger, packing, people
+from worldline.store.indexing import keep_vectors
 from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.vectorising import keep_vectors
 from worldline.testing import FrozenClock
 
 PLACES = ("Lisbon", "Oslo", "Kyoto", "Lima", "Quito", "Accra", "Cairo", "Turin")
@@ -69,7 +69,7 @@ def test_a_vector_takes_less_than_its_halves_would(tmp_path: Path) -> None:
         query = memory.handle.store.query
         ((filled,),) = query("SELECT sum(pgsize) FROM dbstat WHERE name = 'embeddings'")
         kept = query("SELECT passage, vector FROM embeddings ORDER BY id")
-    assert [(passage, halves.plain(vector)) for passage, vector in kept] == plain
+    assert [(passage, packing.plain(vector)) for passage, vector in kept] == plain
     assert filled / 400 <= 790
 
 
@@ -81,9 +81,9 @@ def test_notes_amount_to_the_digest() -> None:
         removed = dice.sample(members, min(len(members), dice.choice((0, 1, 1, 3))))
         members = [member for member in [*members, *added] if member not in removed]
         digest = digest_update(digest, added, removed)
-        stored = digests._with_notes(stored, digests.Members(added, removed), digest)
-        assert len(stored) == len(digest) + digests.NOTED * 33
-        assert digests.current(stored) == digest == digest_update(EMPTY_DIGEST, members)
+        stored = ledger._with_notes(stored, ledger.Members(added, removed), digest)
+        assert len(stored) == len(digest) + ledger.NOTED * 33
+        assert ledger.current_digest(stored) == digest == digest_update(EMPTY_DIGEST, members)
 
 
 @pytest.mark.parametrize("at_once", [1, 30])
@@ -94,7 +94,7 @@ def test_names_are_found_alike_before_they_have_their_keys(
     texts = [text for text in _messages(160) if "friend" in text]
 
     def proposed(most: int) -> tuple[object, int]:
-        monkeypatch.setattr(naming, "MOST_KEYLESS", most)
+        monkeypatch.setattr(people, "MOST_KEYLESS", most)
         with Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(10**15)) as memory:
             for start in range(0, len(texts), at_once):
                 part = [

@@ -14,7 +14,7 @@ from worldline.memory import Memory
 from worldline.model import EdgeType, Event, Evidence, Fact, NodeType, Predicate, Scope, Verification
 from worldline.store.nights import set_mark
 from worldline.store.schema import COLUMNS, COVERED
-from worldline.write.load import Link, Note
+from worldline.write.given import Link, Note
 
 UNCOVERED = {("events", "state"), ("events", "draft"), ("events", "signals"), ("events", "reading")}
 """What is done about an event after it is stored: it changes, so no checksum covers it."""

@@ -15,14 +15,14 @@ from workers import QUICK, end, start
 
 from worldline.config import Config
 from worldline.errors import NewerFormat, NotAStore, StoreError, StoreFull
-from worldline.handle import Handle, Place
+from worldline.handle import Handle
 from worldline.hashing import tenant_number
 from worldline.memory import Memory
-from worldline.model import Fact
+from worldline.model import Fact, Place
 from worldline.ports import Tx
-from worldline.store import halves, migrate, naming, schema, sqlite
+from worldline.store import migrate, packing, people, schema, sqlite
 from worldline.testing import HashEmbedder
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 LONG = "word " * 4000
 
@@ -308,7 +308,7 @@ def with_keys(memory: Memory) -> None:
     """Gives the names that wait for them their block keys, as older programs did at once."""
 
     def work(tx: Tx, place: Place) -> tuple[None, bool]:
-        naming.give_keys(tx)
+        people.give_keys(tx)
         return None, True
 
     memory.handle.write("keys", work)
@@ -322,7 +322,7 @@ def test_a_file_of_format_6_opens(tmp_path: Path) -> None:
         for number in range(40):
             memory.remember(f"I bought kettle {number} in Porto.", speaker="Ana")
         store = memory.handle.store
-        before = [(passage, halves.plain(vector)) for passage, vector in store.query(plain)]
+        before = [(passage, packing.plain(vector)) for passage, vector in store.query(plain)]
         hits = [hit.node.id for hit in memory.recall("Which kettle did Ana buy?").hits]
         store.connection().executemany(
             "UPDATE embeddings SET vector = ? WHERE passage = ?",
@@ -333,8 +333,8 @@ def test_a_file_of_format_6_opens(tmp_path: Path) -> None:
     with Memory.open(path, Config(embedder="none"), embedder=embedder) as memory:
         store = memory.handle.store
         after = store.query(plain)
-        assert {len(vector) for _, vector in after} == {halves.packed_length(384)}
-        assert [(passage, halves.plain(vector)) for passage, vector in after] == before
+        assert {len(vector) for _, vector in after} == {packing.packed_length(384)}
+        assert [(passage, packing.plain(vector)) for passage, vector in after] == before
         assert store.missing_indexes() == []
         assert memory.verify().ok
         assert [hit.node.id for hit in memory.recall("Which kettle did Ana buy?").hits] == hits

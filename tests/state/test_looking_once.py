@@ -4,7 +4,7 @@ from pathlib import Path
 
 from worldline import Config, Fact, Memory
 from worldline.read.facts import ViewGraph
-from worldline.store.turns import BESIDE, newest_of
+from worldline.store.events import BESIDE, newest_of
 
 PLAIN = Config(embedder="none", understand="off")
 

@@ -4,10 +4,10 @@ import apsw
 import pytest
 
 from worldline import Config, Event, Memory
-from worldline.store import planning
+from worldline.store import schema
 from worldline.store.schema import INDEXES
 from worldline.store.sqlite import SqliteStore
-from worldline.write.load import Note
+from worldline.write.given import Note
 
 PLAIN = Config(embedder="none")
 LATEST = (
@@ -20,7 +20,7 @@ def told(path) -> bool:
     """Whether the file has the figures."""
     connection = apsw.Connection(str(path))
     try:
-        return planning.is_told(connection)
+        return schema.planner_is_told(connection)
     finally:
         connection.close()
 
@@ -29,13 +29,13 @@ def test_figures_name_every_index_as_the_store_does(tmp_path):
     """SQLite itself knows each index under the name, and with as many columns, as the figures say."""
     Memory.open(tmp_path / "m.db", PLAIN).close()
     connection = apsw.Connection(str(tmp_path / "m.db"))
-    for table, index, figures in planning.figures():
+    for table, index, figures in schema.figures():
         held = [row[1] for row in connection.execute(f"PRAGMA index_list({table})")]
         if index != table:
             assert index in held
             columns = list(connection.execute(f"PRAGMA index_info({index})"))
             assert len(figures.split()) == len(columns) + 1, index
-    assert {index for _, index, _ in planning.figures()} >= set(INDEXES)
+    assert {index for _, index, _ in schema.figures()} >= set(INDEXES)
     connection.close()
 
 

@@ -95,7 +95,7 @@ def run_together(tasks: list[Callable[[], None]]) -> None:
 
 def test_threads_load_into_one_empty_store(tmp_path: Path) -> None:
     """Bulk loads that begin at the same moment in an empty store are all kept, each note once."""
-    from worldline.write.load import Link, Note
+    from worldline.write.given import Link, Note
 
     for where in (tmp_path / "m.db", ":memory:"):
         with Memory.open(where, QUICK) as memory:

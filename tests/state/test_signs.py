@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from worldline import Config, Memory
-from worldline.store import signs, vectors
+from worldline.store import held, packing
 from worldline.store.sqlite import put_back, reading_only
 from worldline.testing import HashEmbedder
 
@@ -22,8 +22,8 @@ ASKED = [f"word{n} thing{n} place{n}" for n in range(0, 80, 8)]
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred vectors are many."""
-    monkeypatch.setattr(vectors, "EXACT", 100)
-    monkeypatch.setattr(signs, "FRESH", 50)
+    monkeypatch.setattr(held, "EXACT", 100)
+    monkeypatch.setattr(packing, "FRESH", 50)
 
 
 @pytest.fixture
@@ -63,14 +63,14 @@ def told(path: Path, user: str = "") -> list[list[str]]:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many vectors are taken from SQL at a time from now on."""
     counts: list[int] = []
-    plain = signs.Gathered.take
+    plain = packing.Gathered.take
 
-    def take(self: signs.Gathered, batches: Iterator) -> int:
+    def take(self: packing.Gathered, batches: Iterator) -> int:
         rows = list(batches)
         counts.append(sum(map(len, rows)))
         return plain(self, rows)
 
-    monkeypatch.setattr(signs.Gathered, "take", take)
+    monkeypatch.setattr(packing.Gathered, "take", take)
     return counts
 
 
@@ -78,7 +78,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_as_all_of_them_compared(path: Path, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
     """Signs choose what comparing every vector would, within a scope too, and by the same cosines."""
     rough = told(path, user)
-    monkeypatch.setattr(vectors, "EXACT", 100_000)
+    monkeypatch.setattr(held, "EXACT", 100_000)
     assert rough == told(path, user)
     assert all(rough)
 
@@ -130,9 +130,9 @@ def test_what_is_erased_is_not_in_it(path: Path) -> None:
         memory.forget(gone.id, confirm=True)
         assert files(path) == []
         memory.recall(ASKED[1])
-    found = signs.read(str(file))
+    found = packing.read(str(file))
     assert found is not None
-    nodes = found[0].signs.passages // vectors.WORDS_PER_NODE
+    nodes = found[0].signs.passages // held.WORDS_PER_NODE
     assert len(nodes) == TEXTS - 1
     assert gone.key not in nodes
 
@@ -151,9 +151,9 @@ def test_one_from_before_something_was_erased_is_not_taken(path: Path) -> None:
     put_back(backup, path, PLAIN)
     assert files(path) == []
     file.write_bytes(old)
-    found = signs.read(str(file))
+    found = packing.read(str(file))
     assert found is not None
-    signs.write(str(file), found[0], replace(found[1], head="0" * 64))
+    packing.write(str(file), found[0], replace(found[1], head="0" * 64))
     told(path)
     assert file.read_bytes() == old
 
@@ -185,12 +185,12 @@ def test_bits_stand_for_vectors() -> None:
         rows = rng.standard_normal((50, width))
         rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
         rows[7, 3] = np.nan
-        held = signs.Signs.of(np.arange(50, dtype=np.int64)[::-1], rows)
+        held = packing.Signs.of(np.arange(50, dtype=np.int64)[::-1], rows)
         assert len(held) == 49
         kept = np.delete(rows.astype(np.float32), 7, axis=0)[::-1]
         query = kept[4]
         found = held.products(query, np.arange(49))
         assert np.abs(found - kept @ query).max() < 0.35
         assert int(found.argmax()) == 4
-        bits = signs._packed((query > 0)[None, :])[:, 0]
+        bits = packing._packed((query > 0)[None, :])[:, 0]
         assert held.apart(bits, None).tolist() == [int(((one > 0) != (query > 0)).sum()) for one in kept]

@@ -26,7 +26,7 @@ from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Fact, Predicate
 from worldline.testing import HashEmbedder
-from worldline.write.load import Link, Note
+from worldline.write.given import Link, Note
 
 QUICK = Config(durability="normal", lock_seconds=120, embedder="none")
 

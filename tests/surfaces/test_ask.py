@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from click.testing import CliRunner
 
-from worldline.plugins.language_models import Endpoint, LanguageModelError, open_language_model
+from worldline.plugins import Endpoint, LanguageModelError, open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces.cli import main
 

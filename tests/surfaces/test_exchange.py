@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from worldline import Config, Fact, Memory, Scope
 from worldline.clock import instant, show
 from worldline.errors import InvalidInput, NotFound, Refused
-from worldline.exchange import exporters, importers, jsonl
+from worldline.exchange import exporters, importers
 from worldline.store.reindexing import TABLES
 from worldline.surfaces.cli import main
 from worldline.testing import FrozenClock
@@ -492,7 +492,7 @@ def test_own_copy_keeps_both_clocks(tmp_path: Path) -> None:
 def test_a_file_of_the_former_form_is_still_read(tmp_path: Path) -> None:
     """Lines by ids, as whole memories were exported once, are put back with the known times of the new store."""
     origin = lived()
-    told = origin.handle.read(lambda view: [json.dumps(line) for line in jsonl.lines(view)])
+    told = origin.handle.read(lambda view: [json.dumps(line) for line in exporters.told_lines(view)])
     path = written(tmp_path, "old.jsonl", "\n".join(told))
     copy = Memory.open(":memory:", Config(embedder="none"), clock=FrozenClock(NOW))
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 import warm
 from worldline import Memory
-from worldline.rules.wording import told
+from worldline.rules.slots import told
 from worldline.surfaces import care
 from worldline.surfaces.cli import main
 

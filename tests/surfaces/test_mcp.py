@@ -525,7 +525,7 @@ def test_first_answer_after_a_cold_start(db: str) -> None:
     """Starting the server and answering takes little more CPU than loading what it needs: MCP, parser and embedder."""
     loading = (
         "import mcp.server, worldline.reading.parser as parser; parser.parse(['It works.']);"
-        "from worldline.plugins.embedders import open_embedder as opened; opened('auto').embed(['It works.'])"
+        "from worldline.plugins import open_embedder as opened; opened('auto').embed(['It works.'])"
     )
     with Memory.open(db) as memory:
         memory.remember("We moved Acme to the gold tier.", speaker="Ana")

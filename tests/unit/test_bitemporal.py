@@ -6,7 +6,7 @@ import pytest
 
 from worldline.clock import FOREVER, Interval
 from worldline.model import Belief, Close, FactRow, Put, Refuse
-from worldline.rules.bitemporal import place_fact, restore, supersede, tighten, visible
+from worldline.rules.handlers import place_fact, restore, supersede, tighten, visible
 
 
 def belief(start: int, end: int = FOREVER, row: int = 1) -> Belief:

@@ -5,14 +5,14 @@ import sys
 import numpy as np
 import pytest
 
+from worldline import plugins
 from worldline.errors import InvalidInput
-from worldline.plugins import embedders
 
 
 @pytest.fixture(scope="module")
 def bge():
     """The packaged model."""
-    return embedders.bge_small()
+    return plugins.bge_small()
 
 
 def test_vectors_do_not_depend_on_the_batch(bge):
@@ -37,12 +37,12 @@ def test_no_texts_give_no_rows(bge):
 def test_unknown_embedder_lists_the_choices():
     """A wrong name is refused with what is possible."""
     with pytest.raises(InvalidInput, match="onnx:FOLDER"):
-        embedders.open_embedder("nonsense")
+        plugins.open_embedder("nonsense")
 
 
 def test_none_is_no_embedder():
     """Recall works without one."""
-    assert embedders.open_embedder("none") is None
+    assert plugins.open_embedder("none") is None
 
 
 def test_changed_weights_are_refused(tmp_path):
@@ -50,5 +50,5 @@ def test_changed_weights_are_refused(tmp_path):
     fake = tmp_path / "model.onnx"
     fake.write_bytes(b"not a model")
 
-    with pytest.raises(embedders.EmbedderError, match="expected"):
-        embedders.OnnxEmbedder(fake, "x", expected="00")
+    with pytest.raises(plugins.EmbedderError, match="expected"):
+        plugins.OnnxEmbedder(fake, "x", expected="00")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from worldline.write.echo import echoes
-from worldline.write.gate import GateVectors, combine, judge, novelty, prediction_error, speech_act
+from worldline.write.gate import GateVectors, combine, echoes, judge, novelty, prediction_error, speech_act
 
 MESSAGES = [
     tuple(line.split("\t"))

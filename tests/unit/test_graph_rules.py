@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from worldline.clock import FOREVER, Interval
 from worldline.model import Belief
-from worldline.rules.derived import HeldEdge, WantedEdge, refit, without
-from worldline.rules.grounding import (
+from worldline.rules.handlers import (
     Candidate,
     Footing,
+    HeldEdge,
     Source,
     Voice,
+    WantedEdge,
     independent,
     lost,
     outvoted,
+    refit,
     stage_of,
     standing,
+    without,
 )
 
 

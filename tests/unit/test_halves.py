@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worldline.store import halves
+from worldline.store import packing
 
 DICE = np.random.default_rng(7)
 
@@ -19,24 +19,24 @@ def unit(width, count=1):
 def test_no_number_is_another_one(width):
     """What is packed comes back bit by bit, alone and among plain ones."""
     plain = unit(width, 40)
-    packed = [halves.packed(vector) for vector in plain]
+    packed = [packing.packed(vector) for vector in plain]
     mixed = [
         one if number % 3 else other for number, (one, other) in enumerate(zip(packed, plain, strict=True))
     ]
 
-    assert {len(vector) for vector in packed} == {halves.packed_length(width)}
-    assert {halves.width_of(vector) for vector in mixed} == {width}
-    assert {len(vector) for vector in mixed} == halves.lengths(width)
-    assert [halves.plain(vector) for vector in packed] == plain
-    assert halves.unpacked(mixed, width).tobytes() == b"".join(plain)
+    assert {len(vector) for vector in packed} == {packing.packed_length(width)}
+    assert {packing.width_of(vector) for vector in mixed} == {width}
+    assert {len(vector) for vector in mixed} == packing.lengths(width)
+    assert [packing.plain(vector) for vector in packed] == plain
+    assert packing.unpacked(mixed, width).tobytes() == b"".join(plain)
 
 
 def test_every_half_below_two_is_kept():
     """All numbers that have the bit unset, denormal ones and both zeros too."""
     every = np.concatenate([np.arange(0x4000), np.arange(0x8000, 0xC000)]).astype(np.uint16).tobytes()
 
-    assert halves.plain(halves.packed(every)) == every
-    assert len(halves.packed(every)) < len(every)
+    assert packing.plain(packing.packed(every)) == every
+    assert len(packing.packed(every)) < len(every)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_every_half_below_two_is_kept():
         unit(40)[0],
         np.full(16, np.nan, np.float16).tobytes(),
         np.full(16, 2.0, np.float16).tobytes(),
-        halves.packed(unit(32)[0]),
+        packing.packed(unit(32)[0]),
         b"odd",
     ],
 )
 def test_what_does_not_fit_stays_as_it_is(vector):
     """Other widths, numbers of 2 and more, what is no number, what is packed already, and what is no vector."""
-    assert halves.packed(vector) == vector
+    assert packing.packed(vector) == vector

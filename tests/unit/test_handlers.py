@@ -102,7 +102,7 @@ def test_worlds_make_no_circles_at_any_time(three):
 
 def test_a_contains_edge_is_open(three):
     """It is ended by retiring it, never made with an end; neither in a load."""
-    from worldline.write.load import Link, Note
+    from worldline.write.given import Link, Note
 
     memory, a, b, _ = three
     with pytest.raises(Refused):

@@ -11,8 +11,8 @@ from name_pairs import GIVEN, HELD_OUT, LABELLED, SURNAMES, pairs
 from clock import cpu
 from worldline import Config, Memory
 from worldline.clock import EARLIEST, Interval
-from worldline.handle import Done, Place
-from worldline.model import Fact, NodeDraft
+from worldline.handle import Done
+from worldline.model import Fact, NodeDraft, Place
 from worldline.ports import Tx
 from worldline.rules.identity import (
     PROPOSE,
@@ -23,9 +23,9 @@ from worldline.rules.identity import (
     asked_keys,
     block_keys,
     compare,
+    phonetic,
     resolve,
 )
-from worldline.rules.names import phonetic
 
 SAME = """
 Acme Inc.|Acme Corporation

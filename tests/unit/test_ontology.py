@@ -9,8 +9,8 @@ from worldline import Ask, EdgeType, Fact, Memory, NodeType, Predicate
 from worldline.clock import Interval
 from worldline.errors import Conflict, Refused, UnknownType, WorldlineError
 from worldline.model import Close, EdgeDraft, Put, Refuse
-from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
-from worldline.write.load import Link, Note
+from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
+from worldline.write.given import Link, Note
 
 
 def test_an_unknown_node_type_is_refused_with_the_list_and_the_nearest(memory):

@@ -11,7 +11,7 @@ from worldline import Config, Memory
 from worldline.clock import show, to_datetime
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading, read
-from worldline.rules.wording import label, sentence
+from worldline.rules.slots import label, sentence
 from worldline.write.reconcile import DECODER, ENCODER
 
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)  # a Wednesday

@@ -3,8 +3,7 @@
 import pytest
 
 from worldline.errors import InvalidInput
-from worldline.plugins.language_models import LanguageModelError
-from worldline.plugins.rerankers import CANDIDATES, Cascade, ModelReranker, open_reranker
+from worldline.plugins import CANDIDATES, Cascade, LanguageModelError, ModelReranker, open_reranker
 
 
 class Scripted:

@@ -6,7 +6,7 @@ import pytest
 
 from worldline.clock import FOREVER
 from worldline.config import Config
-from worldline.rules.salience import DAY, Strength, cold_at, effective, is_lasting, standing, starting, used
+from worldline.rules.describe import DAY, Strength, cold_at, effective, is_lasting, standing, starting, used
 
 RATE, BELOW = Config().decay_rate, Config().cold_below
 

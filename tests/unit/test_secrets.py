@@ -9,8 +9,8 @@ import time
 import pytest
 
 from clock import cpu
-from worldline.write.load import Note
-from worldline.write.redact import likely, redact, rules, screened
+from worldline.write.gate import likely, redact, rules, screened
+from worldline.write.given import Note
 
 _MIX = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
 _HEX = "0123456789abcdef"

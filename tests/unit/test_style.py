@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worldline.rules.style import SIZE, alike, counted, nearest, packed, unit, unpacked
+from worldline.rules.gathering import SIZE, alike, counted, nearest, packed, unit, unpacked
 
 SHY = [
     "i guess so... maybe later?",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worldline.clock import instant
-from worldline.rules.coverage import CoverageSource, Sentence, budget, choose, cut, recurring, worth
+from worldline.rules.gathering import CoverageSource, Sentence, budget, choose, cut, recurring, worth
 
 AT = instant("2025-03-10")
 

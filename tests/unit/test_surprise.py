@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worldline.rules.surprise import fingerprints, surprise
+from worldline.rules.describe import fingerprints, surprise
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from worldline.rules.topics import (
+from worldline.rules import TURNS
+from worldline.rules.gathering import (
     REACH,
-    TURNS,
     Topic,
     TopicStretch,
     TopicTurn,

@@ -150,7 +150,7 @@ def test_cost_at_18_000_facts() -> None:
 
 def test_cost_with_meanings() -> None:
     """With the embedder on, a question still costs at most 150 ms of CPU."""
-    from worldline.plugins.embedders import open_embedder
+    from worldline.plugins import open_embedder
 
     embedder = open_embedder("auto")
     assert embedder is not None

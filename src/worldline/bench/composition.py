@@ -3,7 +3,7 @@
 A synthetic study, the same on every machine: 50 worlds of 20 children. Each world has a theme; three
 children carry it, the others are chatter that all worlds share. The world's own words point at the
 theme, roughly. A hundred questions about themes are answered by the nearest effective vector. Pooling
-goes through `rules/composition.py`, as in sleep; `content` is the world's own vector without children,
+goes through `consolidate/worlds.py`, as in sleep; `content` is the world's own vector without children,
 and `flat` is the attention of unit vectors that were not brought to length √d.
 """
 
@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from worldline.rules import composition
-from worldline.rules.composition import Floats
+from worldline.consolidate.worlds import Floats, effective, unit
 
 SYSTEMS = ("attention", "mean", "flat", "content")
 BAR = 0.98
@@ -86,10 +85,10 @@ def answered(study: Study, seed: int) -> dict[str, float]:
 
 def made(study: Study, draw: np.random.Generator) -> list[BenchWorld]:
     """The worlds of one study."""
-    chatter = composition.unit(draw.standard_normal((study.chatter, study.dimension)))
+    chatter = unit(draw.standard_normal((study.chatter, study.dimension)))
     worlds = []
     for _ in range(study.worlds):
-        theme = composition.unit(draw.standard_normal(study.dimension))
+        theme = unit(draw.standard_normal(study.dimension))
         noise = chatter[draw.integers(0, study.chatter, study.children - study.carriers)]
         carried = _near(np.tile(theme, (study.carriers, 1)), study.child, draw)
         children = np.concatenate([carried, _near(noise, study.noise, draw)])
@@ -99,25 +98,25 @@ def made(study: Study, draw: np.random.Generator) -> list[BenchWorld]:
 
 def _near(directions: Floats, cosine: float, draw: np.random.Generator) -> Floats:
     """Vectors at about this cosine from these directions, of the length that d components of variance one have."""
-    apart = composition.unit(draw.standard_normal(directions.shape))
-    mixed = composition.unit(cosine * directions + np.sqrt(1 - cosine**2) * apart)
+    apart = unit(draw.standard_normal(directions.shape))
+    mixed = unit(cosine * directions + np.sqrt(1 - cosine**2) * apart)
     return np.asarray(mixed * np.sqrt(directions.shape[1]))
 
 
 def _vectors(worlds: Sequence[BenchWorld]) -> dict[str, Floats]:
     return {
-        "attention": np.array([composition.effective(w.content, w.children) for w in worlds]),
-        "mean": np.array([composition.effective(w.content, w.children, "mean") for w in worlds]),
+        "attention": np.array([effective(w.content, w.children) for w in worlds]),
+        "mean": np.array([effective(w.content, w.children, "mean") for w in worlds]),
         "flat": np.array([_flat(w) for w in worlds]),
-        "content": np.array([composition.effective(w.content, ()) for w in worlds]),
+        "content": np.array([effective(w.content, ()) for w in worlds]),
     }
 
 
 def _flat(world: BenchWorld) -> Floats:
     """softmax(q·k/√d) over unit vectors as they are: what not to do."""
-    keys = composition.unit(world.children)
-    shares = np.exp(keys @ composition.unit(world.content) / np.sqrt(keys.shape[1]))
-    return composition.unit(shares @ keys)
+    keys = unit(world.children)
+    shares = np.exp(keys @ unit(world.content) / np.sqrt(keys.shape[1]))
+    return unit(shares @ keys)
 
 
 def table(made: dict[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from worldline.bench.report import ReportRow
 from worldline.read.pack import messages
 
 if TYPE_CHECKING:
-    from worldline.plugins.language_models import LanguageModel
+    from worldline.plugins import LanguageModel
 
 ANSWER, VERDICT, WHOLE = 300, 8, 400_000
 VOTES = 3

@@ -24,7 +24,7 @@ from worldline.bench.datasets import load as load_file
 from worldline.bench.report import ReportRow
 from worldline.bench.systems import DEPTH, Baselines, Worldline
 from worldline.bench.updates import knowledge_update
-from worldline.plugins.embedders import open_embedder
+from worldline.plugins import open_embedder
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder

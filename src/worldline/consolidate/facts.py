@@ -14,12 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Interval
-from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
 from worldline.ports import View
-from worldline.rules.causes import Cause, causes, happening, strength
-from worldline.rules.derived import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
+from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
+from worldline.rules.happenings import Cause, cause_strength, causes, happening
 from worldline.rules.slots import RANKS
+from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import (
     Arc,
     StatedFact,
@@ -27,6 +28,7 @@ from worldline.store.stated import (
     arcs,
     causes_drawn,
     contradicting,
+    current_and_former,
     derived_from,
     ever_said,
     facts,
@@ -39,10 +41,9 @@ from worldline.store.stated import (
     turns_behind,
     with_arcs,
 )
-from worldline.store.turns import Spoken, not_yet, spoken
 from worldline.store.view import as_belief
 from worldline.text import fold
-from worldline.write.ground import MERGED, current_and_former, grounds
+from worldline.write.change import MERGED, grounds
 
 # The same said twice ==================================================================================
 
@@ -262,7 +263,7 @@ def conflicting(
         return fact.world, fact.subject, fact.predicate
 
     for _, all_ in groupby(sorted(mates, key=lambda f: (*slot(f), _earliest_first(f))), slot):
-        single = [(fact, _text(fact)) for fact in all_ if is_single(fact)]
+        single = [(fact, fold(fact.value.strip('"')) or fact.value) for fact in all_ if is_single(fact)]
         for place, (fact, text) in enumerate(single):
             rivals = _later_rivals(fact, text, islice(single, place + 1, None))
             yield from ((fact, other) for other in islice(rivals, NEAREST))
@@ -286,10 +287,6 @@ def _earliest_first(fact: StatedFact) -> tuple[Any, ...]:
 def _rival(a: StatedFact, b: StatedFact) -> bool:
     same = bool(a.object) and a.object == b.object
     return a.line != b.line and not same and a.belief.valid.overlaps(b.belief.valid)
-
-
-def _text(fact: StatedFact) -> str:
-    return fold(fact.value.strip('"')) or fact.value
 
 
 class _Sweep:
@@ -433,7 +430,7 @@ def chain(view: View, night: Night) -> Plan:
     for turn in spoken(view, {*(item.line for item in turns), *night.waiting} - set(ahead)):
         found = _causes_in(turn)
         if found:
-            scores.append((view.tenant, turn.node, CAUSE, strength(tuple(one for one, _, _ in found))))
+            scores.append((view.tenant, turn.node, CAUSE, cause_strength(tuple(one for one, _, _ in found))))
         for one, cause, effect in found:
             changes += _happenings(turn, one, cause, effect)
     if scores:

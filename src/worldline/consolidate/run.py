@@ -17,18 +17,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import NOW, Instant
-from worldline.consolidate.changes import News, Night, NightFeed, Pass, Plan, carry_out
+from worldline.consolidate import News, Night, NightFeed, Pass, Plan, carry_out
 from worldline.consolidate.facts import chain, contradict, infer, merge
-from worldline.consolidate.lives import profile
-from worldline.consolidate.trust import ground, promote
-from worldline.consolidate.warmth import compact, decay, fold, judge
+from worldline.consolidate.weight import compact, decay, fold_uses, ground, judge, profile, promote
 from worldline.consolidate.worlds import compose, summarise, topics
 from worldline.errors import Conflict, InvalidInput, ReadOnly, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import View
 from worldline.store import nights, registry
-from worldline.write.embed import embed_new
+from worldline.write.afterwards import embed_new
 
 _TRIES = 3
 _BEHIND = 1000
@@ -39,7 +37,7 @@ Progress = Callable[[str, int, int], None]
 
 PROFILES = Pass("profiles", "who writes how, with whom, and what befell them", profile, by_day=True)
 PASSES: tuple[Pass, ...] = (
-    Pass("uses", "what was shown and judged reaches the strength of memories", fold, always=True),
+    Pass("uses", "what was shown and judged reaches the strength of memories", fold_uses, always=True),
     Pass("surprise", "how much of each new text was new, and what of a life it tells", judge),
     Pass("chains", "what texts say caused what", chain),
     Pass("redundancy", "facts that say the same become one, with all evidence", merge),

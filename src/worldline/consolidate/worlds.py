@@ -2,6 +2,22 @@
 
 `topics` gathers stretches of talk into Topic worlds that one can walk between, `summarise` says of each
 world what it holds, citing it, and `compose` pools the vectors of what a world contains.
+
+A world has two vectors. Its *content* vector is that of its own words (its summary, or its name and
+text); its *effective* vector is composed of its children's effective vectors. A leaf has no children,
+so its effective vector is its content vector. Both are unit vectors, and so is whatever is pooled.
+Attention weighs a child by softmax(q·k/√d), with q the world's own content vector and k the child's.
+That formula was made for vectors whose d components have variance one: there q·k is of the order of d,
+and √d brings it back. Embeddings have length one instead, so |q·k| ≤ 1, and q·k/√d lies within ±.05
+for d = 384: the softmax is flat, and attention is the mean under another name. So vectors are first
+brought to the length √d that such a vector would have; then q·k/√d = √d·cos(q, k), at any length that
+they come in.
+
+>>> children = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+>>> attention(np.array([1.0, 0.0]), children).round(2)
+array([0.9 , 0.44])
+>>> mean(children).round(2)
+array([0.45, 0.89])
 """
 
 from __future__ import annotations
@@ -9,26 +25,24 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from blake3 import blake3
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 from worldline.clock import Instant, to_datetime
-from worldline.consolidate.changes import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
-from worldline.plugins.language_models import LanguageModel, LanguageModelError, open_language_model
+from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules import composition, coverage
-from worldline.rules import topics as rules
-from worldline.rules.composition import Floats
-from worldline.rules.coverage import CoverageSource, Sentence
-from worldline.rules.derived import INFERRED
-from worldline.rules.topics import Topic, TopicStretch, TopicTurn
-from worldline.store.gathering import (
+from worldline.rules import gathering as rules
+from worldline.rules.gathering import CoverageSource, Sentence, Topic, TopicStretch, TopicTurn
+from worldline.rules.handlers import INFERRED
+from worldline.store.stated import (
     Child,
     Composed,
     Seated,
@@ -443,14 +457,14 @@ def _summary(
 
 
 def _chosen(view: View, sources: Sequence[CoverageSource], counted: dict[str, int]) -> list[Sentence]:
-    said = coverage.cut(sources)
-    counts = coverage.recurring(said)
+    said = rules.cut(sources)
+    counts = rules.recurring(said)
     if new := counts.keys() - counted.keys():
         counted.update(dict.fromkeys(new, 0) | view.frequencies(sorted(new)))
     known = {term: count for term in counts if (count := counted[term])}
     total = max(known.values(), default=1)
     rarity = {term: math.log(1 + total / count) for term, count in known.items()}
-    return coverage.choose(said, coverage.worth(sources, counts, rarity), coverage.budget(len(sources)))
+    return rules.choose(said, rules.worth(sources, counts, rarity), rules.budget(len(sources)))
 
 
 def _line(source: CoverageSource, sentence: Sentence) -> str:
@@ -533,7 +547,7 @@ def compose(view: View, night: Night) -> Plan:
     vectors that are stored already (no model is asked). A world attends with the words that somebody gave
     it, its name and text. A session has none, and what sleep writes about a world does not count as such
     (attending with an extract finds fewer sessions than the plain mean), so there all children count alike.
-    A topic contains the turns that it gathers. How vectors are pooled is in `rules/composition.py`. What is
+    A topic contains the turns that it gathers. What is
     the same as before is not written again.
 
     Vectors come after words, so a child may have none yet: its worlds are put off until a newer vector is
@@ -635,7 +649,7 @@ def _pooled(
             whole = whole and child.silent
     if not found:
         return b"", 0, whole
-    vector = composition.effective(content, np.array(found))
+    vector = effective(content, np.array(found))
     return vector.astype(np.float16).tobytes(), len(found), whole
 
 
@@ -668,7 +682,7 @@ def _vectors(view: View, worlds: Sequence[_World], inner: Mapping[int, bytes]) -
     stored = passages(view, nodes)
     width = max((len(row) for rows in stored.values() for row in rows), default=0)
     found = {node: _sound(rows, width) for node, rows in stored.items()}
-    return {node: composition.mean(block) for node, block in found.items() if len(block)}
+    return {node: mean(block) for node, block in found.items() if len(block)}
 
 
 def _sound(rows: Sequence[bytes], width: int) -> Any:
@@ -677,3 +691,47 @@ def _sound(rows: Sequence[bytes], width: int) -> Any:
         -1, width // 2
     )
     return block[np.isfinite(block).all(axis=1)]
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Pooling: TypeAlias = Literal["mean", "attention"]
+_TINY = 1e-12
+
+
+def unit(vectors: Any) -> Floats:
+    """Length one, each; what has no direction stays zero."""
+    rows = np.asarray(vectors, np.float64)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), _TINY))
+
+
+def mean(children: Any) -> Floats:
+    """Every child counts the same, whatever its length."""
+    return unit(unit(children).sum(axis=0))
+
+
+def weights(content: Any, children: Any) -> Floats:
+    """What each child counts: softmax(q·k/√d) over vectors of length √d."""
+    keys = unit(children)
+    raised = np.sqrt(keys.shape[1]) * (keys @ unit(content))
+    shares = np.exp(raised - raised.max())
+    return np.asarray(shares / shares.sum())
+
+
+def attention(content: Any, children: Any) -> Floats:
+    """Children count the more, the nearer they are to what the world says of itself."""
+    return unit(weights(content, children) @ unit(children))
+
+
+def effective(content: Any | None, children: Any, pooling: Pooling = "attention") -> Floats:
+    """The vector of a world: composed of its children, or (a leaf) its own content.
+
+    A world without words of its own has nothing to attend with: its children count alike. (Attending
+    around their middle instead lets whatever is said everywhere drown what this world is about.)
+    """
+    if not len(children):
+        if content is None:
+            raise ValueError("a world without words and without children has no vector")
+        return unit(content)
+    if content is None or pooling == "mean":
+        return mean(children)
+    return attention(content, children)

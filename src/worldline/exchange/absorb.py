@@ -4,32 +4,53 @@
 
 The other store is only read. What both hold is one; known times are those of this store, with the
 origin's beside them; what was given up there arrives as history. Nothing that is believed here is
-closed: what does not go together becomes contradicts edges, merge proposals, or a difference that is
-told. A batch is one changeset; after a crash the next run goes on, because it joins only what is missing.
+closed: handlers may veto an edge, what they once did at the origin comes over as rows, and what does not go together
+becomes contradicts edges, merge proposals, or a difference that is told. A batch is one changeset; after a crash the
+next run goes on, because it joins only what is missing.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from worldline.clock import NOW, Instant
+from worldline.clock import FOREVER, NOW, Instant, Interval
 from worldline.errors import NotFound, Refused
-from worldline.exchange import exact, joining, jsonl, restore
-from worldline.exchange.records import Bad, Imported, Record
-from worldline.exchange.restore import Copy, guarded, require_handlers, require_types
+from worldline.exchange import exporters, restore
+from worldline.exchange.formats import Bad, Imported, Record
+from worldline.exchange.restore import (
+    Copy,
+    Line,
+    OwnRow,
+    ToldRow,
+    guarded,
+    held,
+    judge,
+    require_handlers,
+    require_types,
+    rivals,
+    span,
+    told,
+)
 from worldline.handle import Handle
-from worldline.model import Receipt
+from worldline.hashing import edge_id
+from worldline.model import EdgeDraft, NodeDraft, Propose, Receipt, Refuse
 from worldline.ports import Tx
-from worldline.rules import ontology
-from worldline.store import copying, registry
+from worldline.rules import handlers
+from worldline.store import copying, people, registry
+from worldline.store.copying import SIDE
+from worldline.store.schema import COLUMNS
+from worldline.store.slots import holds_one
 from worldline.store.sqlite import reading_only
+from worldline.write.given import propose_alike
 
 Progress: TypeAlias = Callable[[str, int], None]
 BATCH = 2000
@@ -102,7 +123,9 @@ def absorb(
     with _opened(handle, other, tenant) as origin:
         _require_another(handle, origin)
         copy = origin.read(
-            lambda view: restore.gathered(_records(jsonl.lines(view), progress), plain=handle.config.redact)
+            lambda view: restore.gathered(
+                _records(exporters.told_lines(view), progress), plain=handle.config.redact
+            )
         )
     return _join(handle, copy, dry_run, progress)
 
@@ -118,14 +141,15 @@ def put_back(
     restore.require_whole(handle)
     rest = iter(records)
     head = next(rest, None)
-    if isinstance(head, Record) and exact.fits(head):
-        rows = exact.gathered(head, rest)
-        if restore.is_empty(handle) and (done := exact.restore(handle, rows, dry_run=dry_run)):
+    if isinstance(head, Record) and restore.fits_exactly(head):
+        rows = restore.gathered_rows(head, rest)
+        if restore.is_empty(handle) and (done := restore.restore_exactly(handle, rows, dry_run=dry_run)):
             return done
-        with exact.aside(handle, rows) as origin:
+        with restore.aside(handle, rows) as origin:
             copy = origin.read(
                 lambda view: restore.gathered(
-                    (*_records(jsonl.lines(view), progress), *rows.others), plain=handle.config.redact
+                    (*_records(exporters.told_lines(view), progress), *rows.others),
+                    plain=handle.config.redact,
                 )
             )
     else:
@@ -174,7 +198,7 @@ def _records(lines: Iterable[dict[str, Any]], progress: Progress | None) -> Iter
 
 
 def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) -> Absorbed:
-    union = joining.united(copy)
+    union = united(copy)
     same = handle.read(lambda view: _already_here(handle, union))
     run = _Run(handle, dry_run, progress or (lambda stage, done: None))
     if copy.lines["node"]:
@@ -196,12 +220,12 @@ def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) 
     )  # fmt: skip
 
 
-def _told(union: joining.Union) -> tuple[str, ...]:
+def _told(union: Union) -> tuple[str, ...]:
     counts = ((union.memories, "memories"), (union.beliefs, "beliefs"), (union.edges, "edges"))
     return tuple(f"{count:,} {what}" for count, what in counts if count)
 
 
-def _already_here(handle: Handle, union: joining.Union) -> int:
+def _already_here(handle: Handle, union: Union) -> int:
     """How many versions are here already; from now on the union knows them."""
     types = {line["id"]: line["type"] for _, line in union.copy.lines["node"]}
     found = copying.stored_among(handle.store, handle.tenant_row()[0], types)
@@ -219,7 +243,7 @@ def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:
     own = {
         (line["type"], _nearest(line.get("world"), worlds, copy))
         for _, line in copy.lines["node"]
-        if line["type"] not in ontology.NODE_TYPES
+        if line["type"] not in handlers.NODE_TYPES
     }
     if own:
         with run.changeset() as tx:
@@ -236,36 +260,36 @@ def _nearest(world: str | None, worlds: dict[str, str | None], copy: Copy) -> in
     return copy.keys[world] if world is not None else 0
 
 
-def _memories(run: _Run, union: joining.Union) -> None:
+def _memories(run: _Run, union: Union) -> None:
     copy = union.copy
     for done, batch in _batches(copy.lines["node"]):
         with run.changeset() as tx:
             restore.scope_sets(tx, copy)
             for position, line in batch:
-                guarded(copy, position, joining.join_memory, tx, union, line)
+                guarded(copy, position, join_memory, tx, union, line)
         run.progress("memories", done)
     with run.changeset() as tx:
         for position, line in copy.lines["type"]:
-            guarded(copy, position, joining.join_predicate, tx, union, line)
+            guarded(copy, position, join_predicate, tx, union, line)
 
 
-def _edges(run: _Run, union: joining.Union) -> None:
+def _edges(run: _Run, union: Union) -> None:
     copy, moves = union.copy, list[tuple[str, restore.Line]]()
     for done, batch in _batches(copy.lines["edge"]):
         with run.changeset() as tx:
             for position, line in batch:
-                if guarded(copy, position, joining.join_edge, tx, union, line):
+                if guarded(copy, position, join_edge, tx, union, line):
                     moves.append((position, line))
         run.progress("edges", done)
     for position, line in moves:
         with run.changeset() as tx:
-            guarded(copy, position, joining.move, tx, union, line)
+            guarded(copy, position, move, tx, union, line)
 
 
-def _merges(run: _Run, union: joining.Union) -> None:
+def _merges(run: _Run, union: Union) -> None:
     with run.changeset() as tx:
         for position, line in union.copy.lines["merge"]:
-            guarded(union.copy, position, joining.join_merge, tx, union, line)
+            guarded(union.copy, position, join_merge, tx, union, line)
 
 
 def _batches(lines: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
@@ -273,3 +297,431 @@ def _batches(lines: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
     while batch := list(islice(rest, BATCH)):
         done += len(batch)
         yield done, batch
+
+
+class Union(Struct):
+    """The other memory, and how far its union with this one has come."""
+
+    copy: Copy
+    home: dict[int, int] = field(default_factory=dict)
+    """The lineage that each version has here."""
+    born: set[int] = field(default_factory=set)
+    """Versions that this union has put."""
+    linked: set[tuple[int, str, int]] = field(default_factory=set)
+    grouped: dict[str, dict[str, list[Line]]] = field(default_factory=dict)
+    versions: dict[str, list[str]] = field(default_factory=dict)
+    """The versions of each lineage there, in their order."""
+    believed: set[str] = field(default_factory=set)
+    """Ids that the other store believes now."""
+    placed: set[int] = field(default_factory=set)
+    """Contains edges that came with their children, by their row there."""
+    differences: list[Bad] = field(default_factory=list)
+    memories: int = 0
+    beliefs: int = 0
+    edges: int = 0
+    contradictions: int = 0
+
+    def of(self, kind: str, id_: str) -> Sequence[Line]:
+        return self.grouped[kind].get(id_, ())
+
+    def differ(self, id_: str, why: str) -> None:
+        self.differences.append(Bad(id_[:12], why))
+
+    def line(self, id_: str) -> int:
+        """The lineage here of a memory there."""
+        return self.home[self.copy.keys[id_]]
+
+
+def united(copy: Copy) -> Union:
+    """A union that is about to begin."""
+    union = Union(copy)
+    keys = {"alias": "of", "wordings": "of", "blocks": "of", "metadata": "of", "belief": "of", "edge": "dst"}
+    for kind, key in keys.items():
+        groups = union.grouped[kind] = defaultdict(list)
+        for _, line in copy.lines[kind]:
+            if kind != "edge" or line["type"] == "contains":
+                groups[line[key]].append(line)
+    union.believed = {line["of"] for _, line in copy.lines["belief"] if line["known"][1] is None}
+    copy.lineages = {line["id"]: line["lineage"] for _, line in copy.lines["node"]}
+    for id_, lineage in copy.lineages.items():
+        union.versions.setdefault(lineage, []).append(id_)
+    return union
+
+
+# Memories ------------------------------------------------------------------------------------------
+
+
+def join_memory(tx: Tx, union: Union, line: Line) -> None:
+    """A version with its names, notes and beliefs."""
+    copy, id_ = union.copy, line["id"]
+    if line["type"] == "Scope":
+        if found := tx.find(bytes.fromhex(id_)):
+            copy.keys[id_], union.home[found[0]] = found
+        return
+    if id_ not in copy.keys:
+        _put(tx, union, line)
+    key = copy.keys[id_]
+    names = _aliases(tx, union, line, key)
+    _notes(tx, union, line, key)
+    _beliefs(tx, union, line, key)
+    if line["type"] == "Entity" and key in union.born:
+        for name, scope in names:
+            _propose(tx, union, key, name, scope)
+
+
+def _put(tx: Tx, union: Union, line: Line) -> None:
+    copy, id_ = union.copy, line["id"]
+    world = copy.keys[line["world"]] if line.get("world") else 0
+    restore.checked(copy, line)
+    if id_ in copy.facts:
+        restore.fact_row(copy, copy.facts[id_])
+    first = copy.first.get(id_, {})
+    lineage = 0 if line["lineage"] == id_ else _lineage(tx, union, line)
+    if lineage in tx.worlds.heads:  # of several new versions each but the last is a former one
+        tx.worlds.add(lineage, tx.id_of(tx.worlds.heads[lineage]))
+    draft = NodeDraft(
+        line["type"], line["name"], line["content"],
+        span(first["valid"]) if first else Interval(0), line.get("dated"), world,
+        copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {},
+        id=bytes.fromhex(id_), made=line.get("made"),
+    )  # fmt: skip
+    key, home, _ = tx.payload_only(draft, place=False)
+    copy.keys[id_], union.home[key] = key, home
+    union.born.add(key)
+    union.memories += 1
+    if id_ in copy.events:
+        restore.put_event(tx, copy, line, key, world)
+    if id_ in copy.facts:
+        tx.add("facts", key, *restore.fact_row(copy, copy.facts[id_]))
+    if home == key:
+        _place(tx, union, id_, key)
+
+
+def _lineage(tx: Tx, union: Union, line: Line) -> int:
+    """The lineage that a new version joins; 0 where this store believes something else of its time."""
+    first = union.copy.keys[line["lineage"]]
+    home = union.home[first]
+    keys = [union.copy.keys[id_] for id_ in union.versions[line["lineage"]] if id_ in union.copy.keys]
+    apart = [union.home[key] for key in keys if union.home[key] != home]
+    if apart:
+        return apart[0]
+    for belief in union.of("belief", line["id"]):
+        row = told(belief, union.copy.root)
+        if row.current and _unlike(tx, union, belief, row, home):
+            return 0
+    return home
+
+
+def _unlike(tx: Tx, union: Union, belief: Line, row: ToldRow, home: int) -> bool:
+    """Whether another version is believed here of the same time, which the other store does not believe."""
+    scope = union.copy.scope(belief)
+    for node, id_, own in _held_beliefs(tx, home):
+        theirs = [told(b, union.copy.root) for b in union.of("belief", id_)]
+        shared = any(t.current and t.valid == own.valid and t.marks & own.marks for t in theirs)
+        same = union.copy.keys.get(belief["of"]) == node
+        if own.scope == scope and not same and not shared and rivals(row, [own]):
+            return True
+    return False
+
+
+def _held_beliefs(tx: Tx, home: int) -> list[tuple[int, str, OwnRow]]:
+    return [(row.node, row.id, held(row)) for row in copying.held_beliefs(tx, home)]
+
+
+def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
+    """A new lineage lies where the other store has it, if that world is here already."""
+    for line in union.of("edge", id_):
+        if line["src"] not in union.copy.keys:
+            continue
+        src, row = union.line(line["src"]), told(line, union.copy.root)
+        if row.current and row.valid.end == FOREVER:
+            draft = EdgeDraft(src, "contains", key, row.valid)
+            if any(isinstance(op, Refuse) for op in tx.types["contains"].on_insert(draft, tx)):
+                continue
+            tx.lies_in(key, src)
+        union.placed.add(line["row"])
+        _add_edge(tx, union, line, row, (src, key))
+
+
+def _aliases(tx: Tx, union: Union, line: Line, key: int) -> list[tuple[str, int]]:
+    """The names that are new here, with their scopes."""
+    wanted = union.of("alias", line["id"])
+    home, new = union.home[key], list[tuple[str, int]]()
+    there = copying.names_here(tx, home) if wanted and key not in union.born else set()
+    for alias in wanted:
+        scope = union.copy.scope(alias)
+        if (alias["key"], alias["name"], scope) not in there:
+            tx.add("aliases", alias["key"], alias["name"], home, scope)
+            new.append((alias["name"], scope))
+    for table, of in SIDE.items():
+        for side in union.of(table, line["id"]):
+            row = {**side["values"], of: home}
+            tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
+    return new
+
+
+def _notes(tx: Tx, union: Union, line: Line, key: int) -> None:
+    """What each scope has noted beside it; what this store noted itself stays."""
+    noted = [(union.copy.scope(n), n["metadata"]) for n in union.of("metadata", line["id"])]
+    if line.get("metadata") and key not in union.born:
+        noted.append((union.copy.scope(line), line["metadata"]))
+    for scope, metadata in noted:
+        draft = NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, scope=scope)
+        tx.own_metadata(key, draft)
+
+
+def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
+    wanted = union.of("belief", line["id"])
+    home = union.home[key]
+    here = [] if key in union.born else [own for node, _, own in _held_beliefs(tx, home) if node == key]
+    scopes = {own.scope for own in here}
+    for belief in wanted:
+        scope, row = union.copy.scope(belief), told(belief, union.copy.root)
+        verdict, own = judge(row, [h for h in here if h.scope == scope])
+        if verdict == "known" and own is not None:
+            _given_up(union, line["id"], own, row)
+            continue
+        number = own.row if own else _believe(tx, union, line, (key, home), belief, row)
+        restore.note_origin(tx, "beliefs", number, row)
+        if not own:
+            scopes.add(scope)
+            union.beliefs += 1
+            if row.current:
+                tx.wake(home)
+                _beside_others(tx, union, line, belief, row)
+    if len(scopes) > 1 and wanted:
+        _found_from_all(tx, union, line, key, here)
+
+
+def _believe(tx: Tx, union: Union, line: Line, place: tuple[int, int], belief: Line, row: ToldRow) -> int:
+    key, home = place
+    number = tx.add(
+        "beliefs", home, key, line["type"], union.copy.scope(belief), row.valid.start, row.valid.end, tx.stamp,
+        FOREVER, belief.get("status"), belief.get("confidence"), belief.get("precision"), belief.get("reason"),
+    )  # fmt: skip
+    if not row.current:
+        tx.end_row("beliefs", number)
+    return number
+
+
+def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence[OwnRow]) -> None:
+    """The words are found from every scope that believes them."""
+    now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
+    if key in union.born or now - {own.scope for own in before}:
+        tx.reindex_shared([key])
+
+
+def _given_up(union: Union, id_: str, own: OwnRow, row: ToldRow) -> None:
+    if own.current and not row.current:
+        union.differ(id_, "believed here, given up there")
+    elif row.current and not own.current:
+        union.differ(id_, "given up here, believed there")
+
+
+# Differences ---------------------------------------------------------------------------------------
+
+
+def _beside_others(tx: Tx, union: Union, line: Line, belief: Line, row: ToldRow) -> None:
+    """A belief that is new here, beside what is believed here already."""
+    key = union.copy.keys[line["id"]]
+    if line["type"] == "Fact":
+        _against_facts(tx, union, line["id"], belief, row)
+    elif line["lineage"] != line["id"] and union.home[key] != union.line(line["lineage"]) and row.rank:
+        scope = union.copy.scope(belief)
+        _contradict(tx, union, (union.home[key], union.line(line["lineage"])), row.valid.start, scope)
+    elif key not in union.born and _unlike(tx, union, belief, row, union.home[key]):
+        union.differ(line["id"], "believed there; here another version holds at that time")
+
+
+def _against_facts(tx: Tx, union: Union, id_: str, belief: Line, row: ToldRow) -> None:
+    """Another object in a slot that holds one at a time contradicts; nothing is closed."""
+    key, fact = union.copy.keys[id_], union.copy.facts.get(id_)
+    if fact is None or not row.rank:
+        return
+    subject, scope = union.copy.keys[fact["subject"]], union.copy.scope(belief)
+    slot = fact["values"]["predicate"]
+    others = [
+        other
+        for other in tx.slot(subject, slot, scope, key)
+        if other.node != key
+        and other.belief.status != "quarantined"
+        and other.belief.valid.overlaps(row.valid)
+    ]
+    if not others:
+        return
+    one = bool(fact["values"]["one"]) or registry.predicate(tx, slot, tx.world_of(key)).functional
+    objects = tx.same_as(union.copy.keys[fact["object"]]) if fact.get("object") else []
+    for other in others:
+        theirs = tx.id_of(other.node).hex() in union.believed
+        if not theirs and other.object not in objects and (one or holds_one(tx, other.node)):
+            start = max(row.valid.start, other.belief.valid.start)
+            _contradict(tx, union, (key, other.node), start, scope)
+
+
+def _contradict(tx: Tx, union: Union, pair: tuple[int, int], start: int, scope: int) -> None:
+    a, b = sorted(pair, key=tx.id_of)
+    if a != b and not copying.is_contradicted(tx, a, b, scope):
+        tx.link(EdgeDraft(a, "contradicts", b, Interval(start), scope))
+        union.contradictions += 1
+        union.linked.add((a, "contradicts", b))
+
+
+def _propose(tx: Tx, union: Union, key: int, name: str, scope: int) -> None:
+    """Names here that the other store does not know, and that may mean the same, are proposed."""
+    tx.scope_id = scope
+    known = union.home
+    propose_alike(tx, key, name, scope, known)
+    for line in people.namesakes(tx, key, scope):
+        if line not in known:
+            tx.propose(Propose(line, key, "exact", 1.0, f"{name!r} is a name of both"))
+
+
+# Edges ---------------------------------------------------------------------------------------------
+
+
+def join_edge(tx: Tx, union: Union, line: Line) -> bool:
+    """An edge as rows; whether it is a move to another world, which is a changeset of its own."""
+    if line["row"] in union.placed:
+        return False
+    ends, row = _ends(tx, union, line), told(line, union.copy.root)
+    scope = union.copy.scope(line)
+    here = _held_edges(tx, union, ends, line["type"])
+    mine = [own for own in here if own.scope == scope or line["type"] == "contains"]
+    verdict, own = judge(row, mine, at_once=tx.types[line["type"]].versions)
+    if verdict == "known" and own is not None:
+        return False
+    if own is not None:
+        restore.note_origin(tx, "edges", own.row, row)
+        return False
+    if verdict == "new" and not _may_stand(tx, union, line, ends, row):
+        return False
+    if verdict == "new" and line["type"] == "contains" and row.valid.end == FOREVER:
+        return True
+    _add_edge(tx, union, line, row, ends, first=not here)
+    return False
+
+
+def move(tx: Tx, union: Union, line: Line) -> None:
+    """What lies in no world here goes into the one that the other store has it in."""
+    (src, dst), row = _ends(tx, union, line), told(line, union.copy.root)
+    if _may_stand(tx, union, line, (src, dst), row):
+        tx.worlds.move(dst, tx.world_of(dst), src)
+        tx.lies_in(dst, src)
+        _add_edge(tx, union, line, row, (src, dst))
+
+
+def _ends(tx: Tx, union: Union, line: Line) -> tuple[int, int]:
+    """The ends here: lineages, where the other store joins lineages; else versions."""
+    keys, lineages = union.copy.keys, union.copy.lineages
+    if tx.types[line["type"]].versions:
+        return keys[line["src"]], keys[line["dst"]]
+    src, dst = (
+        union.home[keys[end]] if lineages.get(end, end) == end else keys[end]
+        for end in (line["src"], line["dst"])
+    )
+    return src, dst
+
+
+def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[OwnRow]:
+    triple = ends[0], type_, ends[1]
+    if triple not in union.linked and (ends[0] in union.born or ends[1] in union.born):
+        return []
+    return [held(row) for row in copying.held_edges(tx, ends[0], type_, ends[1])]
+
+
+def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: ToldRow) -> bool:
+    """Whether an edge can stand beside what is here; if not, that is told."""
+    (src, dst), scope, type_ = ends, union.copy.scope(line), line["type"]
+    if src == dst:
+        return False
+    if type_ == "same_as":
+        return _may_merge(tx, union, line, ends)
+    if type_ == "supersedes":
+        return _is_over(tx, union, ends, row, scope)
+    if type_ == "contains":
+        if any(own.overlaps(row.valid) for own in copying.contained_when(tx, dst)):
+            union.differ(line["dst"], "it lies in another world here")
+            return False
+        if row.valid.end != FOREVER:
+            return True
+    draft = EdgeDraft(src, type_, dst, row.valid, scope, line.get("metadata") or {}, made=line.get("made"))
+    refused = [op.reason for op in tx.types[type_].on_insert(draft, tx) if isinstance(op, Refuse)]
+    if refused:
+        union.differ(line["id"], f"its {type_} edge cannot stand here: {refused[0]}")
+    return not refused
+
+
+def _is_over(tx: Tx, union: Union, ends: tuple[int, int], row: ToldRow, scope: int) -> bool:
+    """What is still believed here is contradicted by what replaced it there, not closed."""
+    src, dst = ends
+    beliefs = [b for b in tx.held_in(dst, scope) if b.valid.start < row.valid.start < b.valid.end]
+    if not beliefs:
+        return True
+    _contradict(tx, union, (union.home[src], union.home[dst]), row.valid.start, scope)
+    return False
+
+
+def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
+    """A decision of this store stands; two that it has both known by itself are proposed only."""
+    a, b = sorted(ends)
+    scope = union.copy.scope(line)
+    status = people.merge_status(tx, a, b, scope)
+    if status:
+        if status != "accepted":
+            union.differ(line["src"], f"one and the same there; that merge is {status} here")
+        return status == "accepted"
+    if not (_is_native(tx, a) and _is_native(tx, b)):
+        return True
+    tx.scope_id = scope
+    tx.propose(Propose(a, b, reason="one and the same in the memory that was absorbed"))
+    return False
+
+
+def _is_native(tx: Tx, line: int) -> bool:
+    """Whether this store knew a memory before any other one told it."""
+    return copying.first_told_by(tx, line) not in ("", "absorb", "import")
+
+
+def _add_edge(
+    tx: Tx, union: Union, line: Line, row: ToldRow, ends: tuple[int, int], *, first: bool = True
+) -> None:
+    (src, dst), type_ = ends, line["type"]
+    world = src if type_ == "contains" else tx.owning_world(src, type_, dst)
+    id_, metadata = edge_id(tx.id_of(src), type_, tx.id_of(dst)), line.get("metadata")
+    number = tx.add(
+        "edges", id_, src, type_, dst, world, union.copy.scope(line), row.valid.start, row.valid.end, tx.stamp,
+        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
+    )  # fmt: skip
+    if not row.current:
+        tx.end_row("edges", number)
+    if type_ != "contains" and first:
+        tx.worlds.add(world, id_)
+    restore.note_origin(tx, "edges", number, row)
+    union.linked.add((src, type_, dst))
+    union.edges += 1
+
+
+# Merges and types ----------------------------------------------------------------------------------
+
+
+def join_merge(tx: Tx, union: Union, line: Line) -> None:
+    """A staged or decided merge, where nobody has staged or decided it here."""
+    if line["known"][1] is not None:
+        return
+    a, b = sorted((union.line(line["a"]), union.line(line["b"])))
+    scope = union.copy.scope(line)
+    if a == b or people.merge_status(tx, a, b, scope):
+        return
+    tx.scope_id = scope
+    tx.add_proposal(
+        tx.proposal_id(a, b), a, b, line["status"], line["tier"], line["score"], line.get("reason"), scope
+    )
+
+
+def join_predicate(tx: Tx, union: Union, line: Line) -> None:
+    """How a predicate's facts reconcile, where this store has no rule of its own for it."""
+    world = union.line(line["world"]) if line.get("world") else 0
+    if line["of"] == "predicate" and not registry._here(tx, "predicate", line["name"], world):
+        tx.add(
+            "ontology", world, "predicate", line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER
+        )

@@ -1,4 +1,7 @@
-"""Formats made of JSON records that can be imported, one below the other: whether a record fits, and what it holds.
+"""Formats that can be imported, one below the other: whether a record fits, what it holds, and what it is read into.
+
+Every reader turns the records of a file into conversations, notes, links and facts; `importers.py` stores them. A
+record that makes no sense becomes a `Bad` with its position, and the rest of the file goes on.
 
 `chat` is plain chat as JSON Lines (or a JSON list), a message a record or a conversation a record:
 
@@ -8,6 +11,12 @@
 Only the words are needed. `chatgpt` and `claude` are the data exports of those (`conversations.json`, or the ZIP
 that it comes in), `claude-code` is a session's transcript, `mem0` what its `get_all()` returns, and
 `server-memory` the graph of the MCP reference server "memory".
+
+In a folder of Markdown each file is a note, named by its first heading, dated by its front matter or else by the
+file's own date of change. A file that has changed since the last import is amended; hidden files and folders are left
+alone. `[[links]]` join notes. A folder that was written from here (a vault) comes back to the very notes it shows: the
+front matter has their ids, and the links below a mark tell the edges by their types; a link that was taken out of a
+file is over.
 """
 
 from __future__ import annotations
@@ -15,24 +24,175 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from worldline.clock import instant
-from worldline.exchange.records import (
-    Bad,
-    Item,
-    KnownItem,
-    LeftOut,
-    Record,
-    SaidItem,
-    StatedItem,
-    each,
-    shortened,
-    text_of,
-    when,
-)
+from msgspec import Struct
+
+from worldline.clock import When, instant
+from worldline.errors import WorldlineError
 from worldline.hashing import record_id
-from worldline.model import Event, Fact, Scope
+from worldline.model import Event, Fact, Metadata, Scope
+from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
+
+_MILLISECONDS, _MICROSECONDS = 10**11, 10**14
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError, WorldlineError)
+
+
+class Record(Struct, frozen=True):
+    """One record of a file, and where it stands there."""
+
+    position: str
+    value: Any
+
+
+class Bad(Struct, frozen=True):
+    """A record that was skipped, and why."""
+
+    position: str
+    reason: str
+
+
+class LeftOut(Struct, frozen=True):
+    """Something that is no memory and was left out, such as the output of a tool."""
+
+    what: str
+    count: int = 1
+
+
+class SaidItem(Struct, frozen=True):
+    """Things said in one conversation, in order; each event has its own position."""
+
+    events: tuple[Event, ...]
+    positions: tuple[str, ...]
+
+
+class KnownItem(Struct, frozen=True):
+    """A note; `source_id` is its name at its origin, under which a later import finds it again."""
+
+    position: str
+    source_id: str
+    type: str
+    name: str
+    content: str
+    valid_from: When | None = None
+    changed_at: When | None = None
+    metadata: Metadata = {}
+    scope: Scope = Scope()
+    id: str = ""
+    """The id under which this store knows it, where the file tells."""
+
+
+class JoinedItem(Struct, frozen=True):
+    """A link between two notes, each by its id here or its name at its origin."""
+
+    position: str
+    src: str
+    type: str
+    dst: str
+
+
+class Linked(Struct, frozen=True):
+    """All that a file tells of a note's links: one that it knew of and does not tell any more is over."""
+
+    position: str
+    src: str
+    told: frozenset[tuple[str, str]]
+    """(type, id) of each."""
+    among: frozenset[str]
+    """The notes whose files are there too; links to others are not the file's to end."""
+    seen: When
+    """When the file was written; links that are younger were not known to it."""
+
+
+class StatedItem(Struct, frozen=True):
+    """A fact."""
+
+    position: str
+    fact: Fact
+    scope: Scope = Scope()
+
+
+Item: TypeAlias = SaidItem | KnownItem | StatedItem | JoinedItem | Linked | LeftOut | Bad
+
+
+class Imported(Struct, frozen=True):
+    """What an import did."""
+
+    format: str
+    stored: int = 0
+    """What is new here."""
+    same: int = 0
+    """What was here already."""
+    skipped: tuple[Bad, ...] = ()
+    dry_run: bool = False
+    left_out: dict[str, int] = {}
+    """What is no memory and was not taken over, by its kind."""
+    redacted: tuple[str, ...] = ()
+    """The kinds of secrets that were taken out."""
+
+
+def each(records: Iterable[Record | Bad], make: Callable[[Record], Iterable[Item]]) -> Iterator[Item]:
+    """What `make` reads from each record; one that it cannot read is told, and the others go on."""
+    for record in records:
+        if isinstance(record, Bad):
+            yield record
+            continue
+        try:
+            yield from list(make(record))
+        except _UNREADABLE as error:
+            yield Bad(record.position, told(error))
+
+
+def told(error: Exception) -> str:
+    """Why a record could not be read, for a person."""
+    if isinstance(error, WorldlineError):
+        return str(error)
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text (byte {error.start})"
+    if isinstance(error, AttributeError | TypeError):
+        return "it is not of this format"
+    return f"it is not of this format ({error})"
+
+
+def when(value: Any) -> When | None:
+    """A date of another program: ISO text as it is, a number as seconds (or milli-, microseconds)."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is not a date")
+    if isinstance(value, int | float):
+        scale = 1 if value > _MICROSECONDS else 1_000 if value > _MILLISECONDS else 1_000_000
+        return instant(round(value * scale))
+    instant(value)
+    found: When = value
+    return found
+
+
+def shortened(text: str, width: int = 60) -> str:
+    """The beginning of a text on one line, as a name."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def text_of(content: Any) -> str:
+    """The words of a message: plain text, or the text blocks of a list."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    blocks = [block if isinstance(block, str) else _block(block) for block in content]
+    return "\n".join(block for block in blocks if block.strip())
+
+
+def _block(block: Any) -> str:
+    if isinstance(block, dict) and block.get("type", "text") in ("text", "input_text", "output_text"):
+        found = block.get("text", "")
+        return found if isinstance(found, str) else ""
+    return ""
+
 
 _Read: TypeAlias = Callable[[Record], Iterator[Item]]
 
@@ -321,3 +481,108 @@ def format_of(record: Any) -> str | None:
     if not isinstance(record, dict):
         return None
     return next((name for name, one in FORMATS.items() if one.fits(record)), None)
+
+
+_FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.S)
+_PAIR = re.compile(r"^([A-Za-z_][\w-]*):\s*(.*?)\s*$", re.M)
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.M)
+_ID = re.compile(r"[0-9a-f]{64}")
+_LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
+_TYPED = re.compile(rf"^- ({'|'.join(sorted(EDGE_TYPES))}) \[\[([^\[\]\n]{{1,200}})\]\].*$", re.M)
+LINKS = "<!-- links -->"
+"""Below this mark a vault tells the edges of a note by their types."""
+_DATES = ("date", "created", "created_at", "updated")
+
+
+def files(folder: Path) -> list[Path]:
+    """The Markdown files of a folder, or the one file itself."""
+    if folder.is_file():
+        return [folder]
+    found = [p for p in folder.rglob("*") if p.suffix.lower() in (".md", ".markdown") and p.is_file()]
+    return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
+
+
+def read_folder(folder: Path) -> Iterator[Item]:
+    """One note a file, then the links between them."""
+    read: dict[str, tuple[KnownItem, str]] = {}
+    for path in files(folder):
+        name = path.name if folder.is_file() else path.relative_to(folder).as_posix()
+        try:
+            text = path.read_text("utf-8")
+            note = _note(path, name, text)
+        except (OSError, ValueError) as error:
+            yield Bad(name, told(error) if isinstance(error, ValueError) else str(error))
+            continue
+        read[name] = (note, text)
+        yield note
+    called = {key: _known_as(note) for name, (note, _) in read.items() for key in _keys(name, note)}
+    for name, (note, text) in read.items():
+        yield from _links(name, note, text, called)
+
+
+def _known_as(note: KnownItem) -> str:
+    return note.id or note.source_id
+
+
+def _keys(name: str, note: KnownItem) -> tuple[str, ...]:
+    """What a link may call a note: its title, its file, its path."""
+    path = Path(name)
+    return tuple(key.casefold() for key in (note.name, path.stem, name, name.removesuffix(path.suffix)))
+
+
+def _links(name: str, note: KnownItem, text: str, called: dict[str, str]) -> Iterator[Item]:
+    """The edges that a file tells of: by type below the mark, and as `relates_to` in its words."""
+    front, rest = _front(text)
+    body, below = _words(rest), rest.partition(LINKS)[2]
+    typed = [(kind, target) for kind, target in _TYPED.findall(below) if kind in AGENT_EDGES]
+    plain = [("relates_to", target) for target in _LINK.findall(body)]
+    all_told = set()
+    for kind, target in dict.fromkeys([*typed, *plain]):
+        wanted = called.get(target.partition("|")[0].partition("#")[0].strip().casefold())
+        if wanted is None:
+            yield LeftOut("links to notes that are not there")
+        elif wanted != _known_as(note):
+            all_told.add((kind, wanted))
+            yield JoinedItem(f"{name}, [[{target}]]", _known_as(note), kind, wanted)
+    if note.id and (seen := _date(front.get("seen"))):
+        yield Linked(name, note.id, frozenset(all_told), frozenset(called.values()), seen)
+
+
+def _note(path: Path, name: str, text: str) -> KnownItem:
+    front, body = _front(text)
+    body = _words(body)
+    heading = _HEADING.search(body)
+    title = front.get("title") or (heading[1] if heading else "") or path.stem
+    began = next((front[key] for key in _DATES if front.get(key)), None)
+    changed = path.stat().st_mtime
+    metadata: Metadata = {"path": name, **{key: front[key] for key in ("tags",) if front.get(key)}}
+    kind = front.get("type", "")
+    return KnownItem(
+        name, f"markdown:{name}", kind if kind in AGENT_TYPES else "reference", title, body.strip(),
+        _date(began) or when(changed), when(changed), metadata,
+        id=front.get("id", "") if _ID.fullmatch(front.get("id", "")) else "",
+    )  # fmt: skip
+
+
+def _words(rest: str) -> str:
+    """What a file says: all but its list of typed links, and also what was written below that list."""
+    body, _, below = rest.partition(LINKS)
+    written = _TYPED.sub("", below).strip()
+    return f"{body.rstrip()}\n\n{written}" if written else body
+
+
+def _front(text: str) -> tuple[dict[str, str], str]:
+    """The `key: value` lines at the top, and the rest."""
+    found = _FRONT.match(text)
+    if not found:
+        return {}, text
+    pairs = {key.lower(): value.strip("\"'") for key, value in _PAIR.findall(found[1])}
+    return pairs, text[found.end() :]
+
+
+def _date(text: str | None) -> When | None:
+    """A date of the front matter; one that cannot be read is as good as none."""
+    try:
+        return when(text)
+    except ValueError:
+        return None

@@ -21,10 +21,10 @@ from msgspec.structs import replace
 
 from worldline.clock import When, instant
 from worldline.errors import Conflict, InvalidInput, NotFound, Refused
-from worldline.exchange import markdown, restore
+from worldline.exchange import formats, restore
 from worldline.exchange.absorb import put_back
-from worldline.exchange.formats import FORMATS, format_of
-from worldline.exchange.records import (
+from worldline.exchange.formats import (
+    FORMATS,
     Bad,
     Imported,
     Item,
@@ -35,18 +35,18 @@ from worldline.exchange.records import (
     Record,
     SaidItem,
     StatedItem,
+    format_of,
 )
-from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_interval, clean_scope
-from worldline.model import EdgeDraft, Event, NodeDraft, Scope
+from worldline.handle import Done, Handle
+from worldline.model import EdgeDraft, Event, NodeDraft, Place, Scope, clean_interval, clean_scope
 from worldline.ports import Tx
-from worldline.rules.ontology import AGENT_EDGES
+from worldline.rules.handlers import AGENT_EDGES
 from worldline.store import copying
 from worldline.store.events import known_before
-from worldline.write import change, put
+from worldline.write import change, given
 from worldline.write import remember as remembering
+from worldline.write.gate import require_plain, screened
 from worldline.write.given import believe
-from worldline.write.redact import require_plain, screened
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -87,7 +87,7 @@ def detect(path: Path) -> str:
             return "worldline"
         if found := format_of(record.value):
             return found
-    if path.is_dir() and markdown.files(path):
+    if path.is_dir() and formats.files(path):
         return "markdown"
     raise InvalidInput(f"cannot tell the format of {path}; name one of: {', '.join(NAMES[1:])}")
 
@@ -102,7 +102,7 @@ def _some(found: Iterator[Record | Bad], most: int = 20) -> Iterator[Record]:
 
 def _items(path: Path, format: str) -> Iterator[Item]:
     if format == "markdown":
-        return markdown.read_folder(path)
+        return formats.read_folder(path)
     return FORMATS[format].read(records(path))
 
 
@@ -265,7 +265,7 @@ def _note(handle: Handle, item: KnownItem, report: Imported) -> bool:
         valid = clean_interval(item.valid_from, None, tx.stamp)
         draft = NodeDraft(item.type, item.name, item.content, valid)
         metadata = {**item.metadata, SOURCE: item.source_id}
-        key, new = put.note(tx, draft, place, handle.config.max_text, metadata)
+        key, new = given.note(tx, draft, place, handle.config.max_text, metadata)
         return tx.id_of(key), new
 
     return handle.write("import", work, dry_run=report.dry_run).changed
@@ -295,7 +295,7 @@ def _amend(tx: Tx, line: int, item: KnownItem, limit: int) -> bool:
     for moment in moments:
         start = clean_interval(moment, None, tx.stamp).start
         try:
-            return change.amend(tx, line, change.Revision(item.name, item.content, start), limit)[1]
+            return change.amend_memory(tx, line, change.Revision(item.name, item.content, start), limit)[1]
         except Refused:
             if moment is None:
                 raise

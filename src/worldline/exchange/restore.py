@@ -5,6 +5,10 @@ decided again. Ids are recomputed from the contents: a line that does not fit it
 told. Known times are those of this store; the origin's are kept beside each belief and edge.
 Everything happens in one transaction, in as few changesets as keep each belief that was given up
 later from being given up at once.
+
+A file of exact rows, put into an empty store, is that memory: both time axes, the log, marks and strengths, the same
+head. It is proved before it is kept. A file that does not prove itself, another tenant's name, or a store that holds
+something already take the other way: the rows are read aside, and told from there as any memory is.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import re
 from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import orjson
@@ -21,18 +25,20 @@ from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, NOW, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError, UnknownType
-from worldline.exchange.jsonl import FORMAT, event_key
-from worldline.exchange.records import Bad, Imported, Record
+from worldline.exchange.exporters import EXACT_FORMAT, TOLD_FORMAT, event_key
+from worldline.exchange.formats import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Tx
-from worldline.rules.derived import edge_made, node_made
-from worldline.store import copying, registry
+from worldline.rules.handlers import edge_made, node_made
+from worldline.store import copying, registry, reindexing
 from worldline.store.copying import SIDE, HeldRow, Mark
 from worldline.store.events import has_key
 from worldline.store.schema import COLUMNS, block_key
-from worldline.write.redact import screened
+from worldline.store.sqlite import SqliteStore
+from worldline.store.verify import verify
+from worldline.write.gate import redact, screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
 _TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals", "mark": "marks"}
@@ -134,7 +140,7 @@ def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
         else:
             lines[record.value["kind"]].append((record.position, record.value))
     for _, head in lines["worldline"]:
-        if head.get("format", 0) > FORMAT:
+        if head.get("format", 0) > TOLD_FORMAT:
             raise InvalidInput(f"this export has format {head['format']}; upgrade Worldline to read it")
         copy.root = bytes.fromhex(head.get("root") or "")
     for _, line in lines["blocks"]:
@@ -632,3 +638,95 @@ def require_types(unknown: Iterable[str]) -> None:
             f"that memory has types that this one does not know: {', '.join(map(repr, names))}; "
             "register their NodeType here first"
         )
+
+
+class CopiedRows(Struct):
+    """The rows of a file, as they are to be stored."""
+
+    name: str
+    tenant: tuple[Any, ...] = ()
+    tables: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
+    others: list[Record | Bad] = field(default_factory=list)
+    """What is no row."""
+
+
+class Unproved(Exception):
+    """The rows do not make a memory that proves itself."""
+
+
+def fits_exactly(record: Record | Bad) -> bool:
+    """Whether a record is the first line of such a file; an even newer form is refused."""
+    if (
+        isinstance(record, Bad)
+        or not isinstance(record.value, dict)
+        or record.value.get("kind") != "worldline"
+    ):
+        return False
+    format_ = record.value.get("format", 0)
+    if isinstance(format_, int) and format_ > EXACT_FORMAT:
+        raise InvalidInput(f"this export has format {format_}; upgrade Worldline to read it")
+    return bool(format_ == EXACT_FORMAT)
+
+
+def gathered_rows(head: Record, records: Iterable[Record | Bad]) -> CopiedRows:
+    """The rows of a file, by their tables."""
+    rows = CopiedRows(str(head.value.get("tenant", "")), tables={table: [] for table in reindexing.TABLES})
+    for record in records:
+        value = None if isinstance(record, Bad) else record.value
+        try:
+            if isinstance(value, dict) and value.get("kind") == "tenants":
+                rows.tenant = reindexing.read_row("tenants", value)
+            elif isinstance(value, dict) and value.get("kind") == "row":
+                rows.tables[value["of"]].append(reindexing.read_row(value["of"], value["values"]))
+            else:
+                rows.others.append(record)
+        except (KeyError, TypeError, ValueError) as error:
+            rows.others.append(Bad(getattr(record, "position", ""), f"it is no row of a memory ({error})"))
+    return rows
+
+
+def holds_secrets(rows: CopiedRows) -> bool:
+    """Whether a text among the rows is one that this store would not keep as it is."""
+    told = (row for table in ("nodes", "metadata", "aliases") for row in rows.tables[table])
+    return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
+
+
+def restore_exactly(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) -> Imported | None:
+    """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
+    if handle.config.redact and holds_secrets(rows):
+        return None
+    if rows.name != handle.tenant or not rows.tenant:
+        return None
+    try:
+        with handle.writing(keep=not dry_run):
+            put = _put_rows(handle, rows)
+            if verify(handle.store, handle.tenant_row()).damage:
+                raise Unproved
+    except Unproved:
+        return None
+    if put and not dry_run:
+        with suppress(StoreError):
+            handle.after_write(handle, put)
+    at = reindexing.TABLES["nodes"].index("type")
+    stored = sum(row[at] != "Scope" for row in rows.tables["nodes"])
+    skipped = [one if isinstance(one, Bad) else Bad(one.position, "it is no row") for one in rows.others]
+    return Imported("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
+
+
+def _put_rows(handle: Handle, rows: CopiedRows) -> list[int]:
+    reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
+    return reindexing.index_words(handle._begin(False))
+
+
+@contextmanager
+def aside(handle: Handle, rows: CopiedRows) -> Iterator[Handle]:
+    """The memory of these rows in a store of its own, to be read from."""
+    store = SqliteStore(":memory:", handle.config)
+    try:
+        origin = Handle(store, handle.config, handle.clock, rows.name, handle.types)
+        if rows.tenant:
+            with origin.writing():
+                reindexing.put_rows(store, rows.name, rows.tenant, rows.tables)
+        yield origin
+    finally:
+        store.close()

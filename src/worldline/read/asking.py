@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from worldline.clock import NOW, When, instant
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.inputs import clean_count, clean_metadata, clean_text
-from worldline.model import Metadata, Node, Recall
+from worldline.model import Metadata, Node, Recall, clean_count, clean_metadata, clean_text
 from worldline.ports import View
 from worldline.read.context import context as context
 from worldline.read.episodes import episodes as episodes
@@ -30,7 +29,7 @@ from worldline.read.timeline import density as density
 from worldline.read.timeline import timeline as timeline
 from worldline.read.walk import Answer
 from worldline.read.walk import walk as walk_over
-from worldline.store import briefing
+from worldline.store import search
 
 LONGEST_QUESTION = 65536
 HEARD = 1200
@@ -143,6 +142,6 @@ def of_user(view: View, user: str | None) -> View:
     """The view in the scope of a user, where the name is one."""
     if user is not None:
         clean_text(user, "user", LONGEST_QUESTION)
-    if user and not view.scope.user and briefing.has_user(view, user):
+    if user and not view.scope.user and search.has_user(view, user):
         return view.bind(scope=replace(view.scope, user=user))
     return view

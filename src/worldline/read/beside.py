@@ -19,9 +19,8 @@ from worldline.read.features import standard
 from worldline.read.lanes import Course
 from worldline.read.score import CITED, PROFILE, SIGNALS, TOPIC, WORLD, Board
 from worldline.read.turns import Column, Turn
-from worldline.rules.describe import TIME
-from worldline.rules.salience import standing
-from worldline.store import strengths
+from worldline.rules.describe import TIME, standing
+from worldline.store import nights
 
 FEWEST = 10
 """Where the pool has fewer worlds, the nearness of one of them tells its turns from others too little."""
@@ -61,10 +60,10 @@ def signals(
     view: View, turns: Sequence[Turn], scorers: Mapping[str, float], without: Collection[str] = ()
 ) -> dict[str, Column]:
     """What each signal gives to each turn."""
-    weights = {**SIGNALS, **{strengths.SCORER + name: weight for name, weight in scorers.items()}}
+    weights = {**SIGNALS, **{nights.SCORER + name: weight for name, weight in scorers.items()}}
     place = {turn.key: at for at, turn in enumerate(turns)}
     found: dict[str, Column] = {}
-    for one in strengths.signals(view, place):
+    for one in nights.signals(view, place):
         if (weight := weights.get(one.name, 0.0)) and one.name not in without:
             used = one.strength
             value = one.value if used is None else standing(used, view.valid, view.store.config.decay_rate)

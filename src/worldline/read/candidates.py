@@ -23,8 +23,8 @@ from worldline.lexicon import words as listed_words
 from worldline.read.kindred import is_everyday
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
-from worldline.rules.sentences import SaidSentence
-from worldline.store.facts import FactAround
+from worldline.rules.happenings import SaidSentence
+from worldline.store.people import FactAround
 from worldline.text import stop
 
 _TO_TWELVE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

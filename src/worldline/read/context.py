@@ -20,10 +20,10 @@ from worldline.ports import View
 from worldline.read.lanes import standing
 from worldline.read.profile import Person, person
 from worldline.reading.families import families
-from worldline.store import briefing, search
-from worldline.store.briefing import HeldFact
+from worldline.store import search
+from worldline.store.nights import verbatim
 from worldline.store.people import only_speaker
-from worldline.store.strengths import verbatim
+from worldline.store.search import HeldFact
 from worldline.text import estimate_tokens, visible
 
 DAY = 86_400_000_000
@@ -75,9 +75,9 @@ def context(view: View, user: str | None, max_tokens: int) -> Context:
     name = user or view.scope.user or only_speaker(view)
     who = _who(view, name)
     lines = [*(who.entities if who else ()), *_unnamed(view)]
-    own = briefing.facts_of(view, lines, LOOKED_AT) if lines else []
+    own = search.facts_of(view, lines, LOOKED_AT) if lines else []
     today = view.valid - view.valid % DAY
-    coming = briefing.facts_between(view, today, view.valid + AHEAD, MOST)
+    coming = search.facts_between(view, today, view.valid + AHEAD, MOST)
     shown = {fact.id for fact in coming}
     preferred = [fact for fact in own if fact.slot in PREFERENCES]
     shown |= {fact.id for fact in preferred}
@@ -87,11 +87,11 @@ def context(view: View, user: str | None, max_tokens: int) -> Context:
     ]
     shown |= {fact.id for fact in (*person_now, *tasks)}
     others = [
-        fact for fact in briefing.newest_facts(view, LOOKED_AT) if fact.id not in shown and not fact.dated
+        fact for fact in search.newest_facts(view, LOOKED_AT) if fact.id not in shown and not fact.dated
     ]
-    rules = [*briefing.pinned(view, MOST), *briefing.notes_of(view, RULES, MOST), *_asked_for(view)]
-    said = [*reversed(briefing.notes_of(view, ("Turn",), SAID))]
-    places = briefing.offsets(view, [node.key for node in (*said, *rules) if node.type == "Turn"])
+    rules = [*search.pinned(view, MOST), *search.notes_of(view, RULES, MOST), *_asked_for(view)]
+    said = [*reversed(search.notes_of(view, ("Turn",), SAID))]
+    places = search.offsets(view, [node.key for node in (*said, *rules) if node.type == "Turn"])
     called = who.name if who else name
 
     def note(node: Node) -> Line:
@@ -103,9 +103,9 @@ def context(view: View, user: str | None, max_tokens: int) -> Context:
         Section("Coming up", _some((*map(_day, coming), *map(_fact, tasks)))),
         Section(
             "What holds",
-            _some((*map(_note, briefing.notes_of(view, MATTERS, MOST)), *map(_fact, _firmest(others)))),
+            _some((*map(_note, search.notes_of(view, MATTERS, MOST)), *map(_fact, _firmest(others)))),
         ),
-        Section("Changed lately", _some(map(_over, briefing.facts_ended(view, view.valid - BACK, MOST)))),
+        Section("Changed lately", _some(map(_over, search.facts_ended(view, view.valid - BACK, MOST)))),
         Section("Said last", _some(map(note, said))),
     )
     kept = fitted(sections, max_tokens)

@@ -18,17 +18,7 @@ from functools import cache
 import msgspec
 
 from worldline.dates import find_dates
-from worldline.rules.describe import (
-    CLOCK,
-    DATE,
-    DURATION,
-    MONEY,
-    NAME,
-    NUMBER,
-    PERCENT,
-    QUOTED,
-    TIME,
-)
+from worldline.rules.describe import CLOCK, DATE, DURATION, MONEY, NAME, NUMBER, PERCENT, QUOTED, TIME
 from worldline.rules.kinds import asked_kinds
 from worldline.text import content_words, fold, words
 

@@ -17,8 +17,8 @@ from worldline.errors import InvalidInput
 from worldline.model import Node
 from worldline.ports import View
 from worldline.read.profile import Milestone, is_plain, kept, milestones, telling
-from worldline.rules.style import alike, counted
-from worldline.store.turns import Uttered, backwards, landmarks_among
+from worldline.rules.gathering import alike, counted
+from worldline.store.events import Uttered, backwards, landmarks_among
 
 PAUSE = 6 * 3600 * 1_000_000
 MOST_TURNS = 20_000

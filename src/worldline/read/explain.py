@@ -17,7 +17,7 @@ from worldline.read.pack import pack
 from worldline.read.recall import Ranked, Wish, find, hits_of, in_hindsight
 from worldline.read.score import how_many
 from worldline.store import search
-from worldline.store.strengths import verbatim
+from worldline.store.nights import verbatim
 
 _BESIDE = ("Fact", "Entity")
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from worldline.ports import View
 from worldline.read.walk import Answer, Hop, Step
-from worldline.rules.wording import label
-from worldline.store import facts, people
+from worldline.rules.slots import label
+from worldline.store import people
 from worldline.text import fold
 
 
@@ -45,7 +45,7 @@ class ViewGraph:
     def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
         """Facts about these entities, and facts whose object is one of them, if it has no more than `limit`."""
         new = [entity for entity in entities if (entity, limit) not in self._stood_at]
-        for one in facts.around(self._view, [int(entity) for entity in new], 4 * limit):
+        for one in people.around(self._view, [int(entity) for entity in new], 4 * limit):
             subject, object_ = str(one.subject), str(one.object)
             self._names.setdefault(subject, one.subject_name)
             self._names.setdefault(object_, one.object_name)
@@ -61,12 +61,12 @@ class ViewGraph:
 
     def called(self, relations: Collection[str]) -> Mapping[str, Sequence[Collection[str]]]:
         """For each relation, what some of its objects are called, as stems."""
-        return facts.called(self._view, relations)
+        return people.objects_called(self._view, relations)
 
     def name(self, entity: str) -> str:
         """What to call an entity."""
         if entity not in self._names:
-            self._names[entity] = facts.name_of(self._view, int(entity))
+            self._names[entity] = people.name_of(self._view, int(entity))
         return self._names[entity]
 
 

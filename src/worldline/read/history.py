@@ -18,10 +18,10 @@ from worldline.handle import Handle
 from worldline.model import Belief, Change, Diff, Edge, Node, Reason, Version, Why
 from worldline.ports import View
 from worldline.read.listing import packed, unpacked
-from worldline.store import briefing, histories, ledger
-from worldline.store.facts import stages
-from worldline.store.histories import Noted, Window
-from worldline.store.lookup import missing
+from worldline.store import ledger, search
+from worldline.store.ledger import Noted, Window
+from worldline.store.people import stages
+from worldline.store.registry import missing
 
 T = TypeVar("T", Belief, Node, Edge)
 
@@ -46,7 +46,7 @@ def edge(view: View, handle: Handle, src: Any, type_: str, dst: Any) -> Edge:
     """The edge of a type between two memories that is believed."""
     source = handle.resolve(view, src)
     target = handle.resolve(view.bind(world=0) if type_ == "refers_to" else view, dst)
-    found = histories.edges_between(view, source, type_, target)
+    found = ledger.edges_between(view, source, type_, target)
     if not found:
         raise NotFound(
             f"no {type_} edge is believed between these two; a fact is a memory of its own, with an id"
@@ -79,9 +79,9 @@ def history(view: View, line: int) -> tuple[Version, ...]:
     rows = [
         (_as_known(belief, view.known), _as_known(node, view.known)) for belief, node in view.history(line)
     ]
-    joins = histories.version_edges(view, {node.key for _, node in rows})
-    origins = histories.origins(view, "beliefs", [belief.row for belief, _ in rows])
-    elsewhere = histories.origins(view, "edges", [edge.key for edge in joins])
+    joins = ledger.version_edges(view, {node.key for _, node in rows})
+    origins = ledger.origins(view, "beliefs", [belief.row for belief, _ in rows])
+    elsewhere = ledger.origins(view, "edges", [edge.key for edge in joins])
     there = [(_as_there(belief, origins.get(belief.row, ())), node) for belief, node in rows]
     joined = [_as_there(edge, elsewhere.get(edge.key, ())) for edge in joins]
     told: list[Version] = []
@@ -158,7 +158,7 @@ def changes(
     """What was believed or given up after a known time, in order; from the mark of a page on."""
     start, skip = (since + 1, 0) if page is None else unpacked(page)
     feed: list[Change] = []
-    for known, body in histories.log(view, start):
+    for known, body in ledger.log(view, start):
         for number, change in enumerate(_changeset(view, known, body)):
             if known > start or number >= skip:
                 feed.append(change)
@@ -177,19 +177,19 @@ def mark_after(feed: Sequence[Change], page: str | None = None) -> str:
 def _changeset(view: View, known: Instant, body: bytes) -> Iterator[Change]:
     for table, closed, numbers, _ in ledger.sections(body):
         action: Literal["closed", "believed"] = "closed" if closed else "believed"
-        for start in range(0, len(numbers), histories.LOOK_AT):
-            chosen = numbers[start : start + histories.LOOK_AT]
+        for start in range(0, len(numbers), ledger.LOOK_AT):
+            chosen = numbers[start : start + ledger.LOOK_AT]
             if table == "beliefs":
-                yield from (Change(known, action, "node", node) for node in histories.nodes_of(view, chosen))
+                yield from (Change(known, action, "node", node) for node in ledger.nodes_of(view, chosen))
             elif table == "edges":
-                yield from (Change(known, action, "edge", edge) for edge in histories.edges_of(view, chosen))
+                yield from (Change(known, action, "edge", edge) for edge in ledger.edges_of(view, chosen))
 
 
 def diff(before: View, after: View) -> Diff:
     """What differs between two moments: memories added, removed, changed; edges linked, unlinked."""
     known, valid = sorted((before.known, after.known)), sorted((before.valid, after.valid))
     window = Window(known[0], known[1], valid[0], valid[1])
-    lines = histories.lines_touched(after, window)
+    lines = ledger.lines_touched(after, window)
     old = {node.line: node for node in before.visible(lines)}
     new = {node.line: node for node in after.visible(lines)}
     changed = [(old[x], new[x]) for x in old.keys() & new.keys() if old[x].id != new[x].id]
@@ -204,7 +204,7 @@ def diff(before: View, after: View) -> Diff:
 
 
 def _edge_diff(before: View, after: View, window: Window) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
-    sources = histories.sources_touched(after, window)
+    sources = ledger.sources_touched(after, window)
     old = {edge.id: edge for edge in before.edges(sources, None, "out")}
     new = {edge.id: edge for edge in after.edges(sources, None, "out")}
     return (
@@ -235,14 +235,14 @@ def why(view: View, node: Node) -> Why:
         if (belief.of, belief.valid) == (node.key, node.valid)
     ]
     origins = {
-        origin: None for found in histories.origins(view, "beliefs", held).values() for origin, _ in found
+        origin: None for found in ledger.origins(view, "beliefs", held).values() for origin, _ in found
     }
     return Why(node, tuple(reasons), tuple(origins))
 
 
 def _steps(view: View, level: Sequence[Node]) -> list[tuple[str, int, tuple[int, int] | None]]:
     """(by which edge, to which lineage, which part of it) from these towards their evidence, one after the other."""
-    edges = histories.evidence_edges(view, [end for node in level for end in (node.line, node.key)])
+    edges = ledger.evidence_edges(view, [end for node in level for end in (node.line, node.key)])
     steps: list[tuple[str, int, tuple[int, int] | None]] = []
     for node in level:
         for type_, direction in _TOWARDS_EVIDENCE:
@@ -259,5 +259,5 @@ def _steps(view: View, level: Sequence[Node]) -> list[tuple[str, int, tuple[int,
 def offsets(handle: Handle, nodes: Iterable[Node]) -> dict[str, int]:
     """For turns and facts the minutes from UTC to the place where it was said, where that is not 0."""
     said = {node.key: node.id for node in nodes if node.type in ("Turn", "Fact")}
-    found = handle.read(lambda view: briefing.offsets(view, list(said))) if said else {}
+    found = handle.read(lambda view: search.offsets(view, list(said))) if said else {}
     return {said[key]: minutes for key, minutes in found.items()}

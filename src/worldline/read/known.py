@@ -29,9 +29,8 @@ from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.reading.voices import assistants, is_one_person, is_user
-from worldline.rules.sentences import SaidSentence, cut_all
-from worldline.store.facts import FactAround, about, facts_near
-from worldline.store.people import only_speaker
+from worldline.rules.happenings import SaidSentence, cut_all
+from worldline.store.people import FactAround, about, facts_near, only_speaker
 from worldline.text import estimate_tokens, fold, inert
 from worldline.text import tokens as words
 

@@ -24,7 +24,7 @@ from worldline.store.words import All, Either, Match, any_of
 from worldline.text import words as tokens_of
 
 if TYPE_CHECKING:
-    from worldline.store.vectors import Floats
+    from worldline.store.held import Floats
 
 DEPTH, INSTRUCTIONS, LANDMARKS = 100, 30, 20
 _MANY, _FEW = 200_000, 1_500

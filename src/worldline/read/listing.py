@@ -13,11 +13,10 @@ from worldline.clock import FOREVER
 from worldline.errors import InvalidInput
 from worldline.model import Ask, Contradiction, Edge, Metadata, Node, Page, Side, Utterance
 from worldline.ports import Store, View
-from worldline.query.run import bind, finish
-from worldline.store import facts, people
-from worldline.store import listing as lists
-from worldline.store.facts import Worded
-from worldline.store.histories import mentions_of
+from worldline.query import bind, finish
+from worldline.store import people, registry
+from worldline.store.ledger import mentions_of
+from worldline.store.people import Worded
 
 MOST = 5
 """Sources that are shown for a side of a contradiction."""
@@ -42,7 +41,7 @@ def listing(
         raise InvalidInput(f"a page has 1 to 1000 items, not {limit}")
     bound = bind(view, ask)
     start = None if page is None else unpacked(page)
-    nodes = lists.page(bound, types, metadata, limit + 1, start)
+    nodes = registry.page(bound, types, metadata, limit + 1, start)
     rest = nodes[limit:]
     shown = finish(nodes[:limit], bound, ask)
     return Page(tuple(shown), packed(nodes[limit - 1].valid.start, nodes[limit - 1].key) if rest else None)
@@ -50,7 +49,7 @@ def listing(
 
 def stats(view: View, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
-    return {**msgspec.structs.asdict(lists.amounts(view)), "bytes": store.size()}
+    return {**msgspec.structs.asdict(registry.amounts(view)), "bytes": store.size()}
 
 
 def _is_text(value: object) -> bool:
@@ -89,13 +88,13 @@ def conflicts(view: View) -> tuple[Contradiction, ...]:
 
 
 def _in_sight(view: View) -> list[Contradiction]:
-    edges = view.edges(facts.disputed(view), ("contradicts",), "out")
+    edges = view.edges(people.disputed(view), ("contradicts",), "out")
     pairs: dict[frozenset[int], Edge] = {}
     for edge in sorted((e for e in edges if "about" not in e.metadata), key=lambda e: (e.known.start, e.key)):
         pairs.setdefault(frozenset((edge.src_line, edge.dst_line)), edge)
     lines = {line for pair in pairs for line in pair}
     nodes = {node.line: node for node in view.visible(sorted(lines))}
-    about, said = facts.worded(view, lines), facts.sources(view, lines)
+    about, said = people.worded(view, lines), people.sources(view, lines)
     return [_conflict(edge, nodes, about, said) for edge in pairs.values()]
 
 

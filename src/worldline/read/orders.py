@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from worldline.clock import Instant, to_datetime
 from worldline.read.candidates import nearest_dates
-from worldline.rules.sentences import only_asks, sentences
+from worldline.rules.happenings import only_asks, sentences
 from worldline.text import stop, words
 
 MOST = 6

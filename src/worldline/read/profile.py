@@ -22,23 +22,30 @@ from worldline.clock import LATEST, Instant, Interval, to_datetime
 from worldline.dates import find_dates
 from worldline.errors import NotFound
 from worldline.handle import Handle
-from worldline.inputs import clean_name
-from worldline.model import Node
+from worldline.model import Node, clean_name
 from worldline.ports import View
 from worldline.read.chains import ChainLink, chains
-from worldline.rules.landmarks import landmarks
-from worldline.rules.names import GIVEN
-from worldline.rules.sentences import sentences
-from worldline.rules.style import counted, nearest, unpacked
-from worldline.rules.tally import DECODER, Met, SaidWords, Tally, combined, tally
+from worldline.rules.gathering import (
+    DECODER,
+    Met,
+    SaidWords,
+    Tally,
+    combined,
+    counted,
+    nearest,
+    tally,
+    unpacked,
+)
+from worldline.rules.happenings import landmarks, sentences
+from worldline.rules.identity import GIVEN
 from worldline.store import people
-from worldline.store.facts import Ascribed, about
-from worldline.store.turns import how_many, newest_of, spoken
+from worldline.store.events import how_many, newest_of, spoken
+from worldline.store.people import Ascribed, about
 from worldline.store.words import spread
 from worldline.text import content_words, fold, words
 
 if TYPE_CHECKING:
-    from worldline.rules.style import Counts
+    from worldline.rules.gathering import Counts
 
 RECENT = 2000
 """So many turns are counted where no row of sleep's fits the view, the newest."""

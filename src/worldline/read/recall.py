@@ -31,10 +31,10 @@ from worldline.read.recency import in_time, outdated, reaches_back
 from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
 from worldline.read.turns import Column, Corpus, Turn
 from worldline.rules.describe import Described, described_draft, role_in
-from worldline.store import cold, search, strengths
-from worldline.store.strengths import Verbatim, verbatim
-from worldline.store.vectorising import begun_by
-from worldline.store.vectors import require_identity, same_embedder
+from worldline.store import indexing, nights, search
+from worldline.store.held import require_identity, same_embedder
+from worldline.store.indexing import begun_by
+from worldline.store.nights import Verbatim, verbatim
 from worldline.text import inert
 from worldline.text import tokens as words
 
@@ -115,7 +115,7 @@ def recall(
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
     view = in_hindsight(view)
     found = _recalled(view, question, wish, semantic, likeness)
-    if not found.recall.abstained or view.whole or not cold.is_used(view):
+    if not found.recall.abstained or view.whole or not indexing.is_used(view):
         return found
     both = _recalled(view.bind(cold=True), question, wish, semantic, likeness)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
@@ -128,7 +128,7 @@ def in_hindsight(view: View) -> View:
 
 def _telling_cold(view: View, found: Found) -> Found:
     """The same, where every hit that came out of the archive says so."""
-    since = strengths.archived(view, [hit.node.line for hit in found.recall.hits])
+    since = nights.archived(view, [hit.node.line for hit in found.recall.hits])
     told = {line: f"cold since {show(at)[:10]}: not used for long" for line, at in since.items()}
     hits = [
         replace(hit, node=replace(node, notes=(*node.notes, told[node.line]))) if node.line in told else hit

@@ -22,11 +22,10 @@ from worldline.read.meeting import degrees, needs
 from worldline.read.question import read_question
 from worldline.read.recall import Ranked, Wish, find
 from worldline.read.turns import Turn
-from worldline.rules.causes import causes
+from worldline.rules.happenings import causes, landmarks
 from worldline.rules.kinds import KIND
-from worldline.rules.landmarks import landmarks
 from worldline.store import search
-from worldline.store.strengths import verbatim
+from worldline.store.nights import verbatim
 from worldline.store.words import any_of
 from worldline.text import content_words
 

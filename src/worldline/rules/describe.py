@@ -1,26 +1,46 @@
-"""What is worth knowing about a text before anybody asks: computed once, when it is written.
+"""What is worth knowing about a text before anybody asks: what it states, how new it is, how strong it will be.
 
-It decides which words are stated and which are only asked or wished, and which kinds of answer a
-text could give (a number, a date, a name, money …).  It does not know any question.  The result is
-small, is stored beside the event, and is all that scoring reads of a text.
+Described once, when it is written: which words are stated and which are only asked or wished, and which kinds of
+answer a text could give (a number, a date, a name, money …).  It does not know any question.  The result is
+small, is stored beside the event, and is all that scoring reads of a text. Of a text's fingerprints, tokens that facts
+hang on, the share that was never met before is its surprise; what was met before comes from the caller. A strength
+fades, `s₀·e^(−rate·days since the last reinforcement)`, and is computed when it is read, so a memory that
+nobody touches costs nothing. Nothing here archives anything.
 
 >>> describe("I paid $40 at Ikea. And you?", "Ana").words
 ' ana . i pay 40 at ikea . ( and you ) '
+>>> mark = fingerprints("I moved to Porto in May 2024.")
+>>> sorted(mark.tokens), mark.updates
+(['2024', 'may', 'move', 'porto'], True)
+>>> surprise(mark, mark.tokens) > surprise(mark, set())
+True
+>>> trace = Strength(0.5, 0)
+>>> round(effective(trace, 365 * DAY, 0.002), 2)
+0.24
+>>> effective(used(trace, "useful", 365 * DAY), 365 * DAY, 0.002) > 0.5
+True
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from worldline.clock import to_datetime
+from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.dates import find_dates
 from worldline.model import Findable, NodeDraft
+from worldline.reading.claim import stem
 from worldline.reading.voices import role_of
 from worldline.rules.kinds import STANDING, tags_of
-from worldline.text import PASSAGE, indexed, passages, words_of_each
+from worldline.text import PASSAGE, indexed, passages, words, words_of_each
+
+# Described ============================================================================================
 
 NUMBER, MONEY, DURATION, CLOCK, PERCENT, DATE, QUOTED, NAME, TIME = (1 << n for n in range(9))
 ASKS, REACTS, INSTRUCTS, PREFERS, PLANS, OF_ME, OF_YOU = (1 << n for n in range(9, 16))
@@ -282,3 +302,149 @@ def _tags(draft: NodeDraft, role: str, text: str, tokens: str) -> Iterator[str]:
     yield from tags_of(tokens.split())
     if draft.type == "Turn" and role != "assistant" and is_standing(text.removeprefix(draft.name).lstrip()):
         yield STANDING
+
+
+# How new ==============================================================================================
+
+LONGEST = 6000
+_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
+_NUMBER = re.compile(r"(?<!\w)\d[\d.,:/-]*\w*")
+_DEFINES = re.compile(
+    r"\b([\w'’-]{3,}) (?:is|are|was|means|stands for|refers to) (?:an?|the) ([\w'’-]{3,})", re.I
+)
+_EVENTS = re.compile(
+    r"\b(?:married|engaged|divorced|born|died|pregnant|hired|fired|promoted|retired|graduated|enrolled|diagnosed|"
+    r"surgery|hospital|accident|injured|broke|stolen|bought|sold|rented|adopted|joined|founded|launched|released|"
+    r"published|won|lost|passed|failed|finished|cancelled|canceled|met|visited|travelled|traveled|flew|celebrated|"
+    r"wedding|funeral|birthday|anniversary|interview|exam|concert|trip|vacation|marathon)\b",
+    re.I,
+)
+_UPDATES = re.compile(
+    r"\b(?:moved|switched|changed|replaced|upgraded|updated|quit|left|resigned|started|stopped|became|turned into|"
+    r"no longer|not any ?more|used to|actually|instead|renamed|postponed|rescheduled|now (?:live|work|use|have))\b",
+    re.I,
+)
+_SHARE, _LENGTH, _DETAIL, _EVENT = 0.75, 0.08, 0.09, 0.08
+"""What the share of new fingerprints is worth, and the small bonuses for length, detail and events."""
+_ENOUGH, _LONG, _MANY = 3, 60, 8
+
+
+class Fingerprints(Struct, frozen=True):
+    """What a text's facts hang on."""
+
+    tokens: frozenset[str]
+    length: int
+    happens: bool
+    updates: bool
+
+
+def fingerprints(text: str) -> Fingerprints:
+    """The fingerprints of one text, as the words index has them."""
+    head = text[:LONGEST]
+    events, updates = _EVENTS.findall(head), _UPDATES.findall(head)
+    found = [*_NAME.findall(head), *_NUMBER.findall(head), *events]
+    found += [update for update in updates if " " not in update]
+    found += [part for pair in _DEFINES.findall(head) for part in pair]
+    tokens = frozenset(token for part in found for token in words(part) if len(token) > 1)
+    return Fingerprints(tokens, len(words(head)), bool(events), bool(updates))
+
+
+def surprise(mark: Fingerprints, new: Collection[str]) -> float:
+    """From 0 (nothing that was not known) to 1, given those of its tokens that were never met before."""
+    count = len(mark.tokens)
+    share = len(mark.tokens & set(new)) / count if count else 0.0
+    bonus = _LENGTH * min(1.0, mark.length / _LONG) + _DETAIL * min(1.0, count / _MANY)
+    return (
+        _SHARE * share * min(1.0, count / _ENOUGH) + bonus + _EVENT * (mark.happens or mark.updates)
+        if count
+        else bonus
+    )
+
+
+# How strong ===========================================================================================
+
+DAY = 86_400_000_000
+Use: TypeAlias = Literal["shown", "useful", "wrong"]
+ORDINARY = 0.5
+"""The salience of what nobody has judged: a note, a fact, a text without signals."""
+_LEAST, _SPREAD = 0.28, 0.44
+"""A greeting starts at .3 and a commitment at .63, so that chatter lasts a third as long as the rest."""
+_RAISED, _LOWERED = 0.3, 0.5
+_SHOWN, _USEFUL, _WRONG, _MOST_SHOWN = 0.1, 0.5, 0.75, 0.3
+"""What a retrieval, a praise and a complaint are worth in recall; retrievals alone never count for much."""
+
+
+class Strength(Struct, frozen=True):
+    """A lineage's salience at its last reinforcement, and how it has been used."""
+
+    salience: float
+    reinforced_at: Instant
+    uses: int = 0
+    useful: int = 0
+    wrong: int = 0
+
+
+def starting(judged: float | None) -> float:
+    """The salience to begin with, from the gate's own."""
+    return ORDINARY if judged is None else _LEAST + _SPREAD * min(1.0, max(0.0, judged))
+
+
+def effective(strength: Strength, now: Instant, rate: float) -> float:
+    """What is left of it now; `rate` is per day."""
+    return strength.salience * math.exp(-rate * max(0, now - strength.reinforced_at) / DAY)
+
+
+def cold_at(strength: Strength, rate: float, below: float) -> Instant:
+    """The moment at which it falls below the threshold, if nothing happens before."""
+    if strength.salience <= below:
+        return strength.reinforced_at
+    if rate <= 0 or below <= 0:
+        return FOREVER
+    days = math.log(strength.salience / below) / rate
+    return min(FOREVER, strength.reinforced_at + int(days * DAY))
+
+
+S = TypeVar("S", bound=Strength)
+
+
+def used(strength: S, kind: Use, at: Instant) -> S:
+    """After one use: shown and useful reinforce, useful also raises, wrong only lowers."""
+    if kind == "wrong":
+        return replace(strength, salience=strength.salience * _LOWERED, wrong=strength.wrong + 1)
+    fresh = max(at, strength.reinforced_at)
+    if kind == "shown":
+        return replace(strength, reinforced_at=fresh, uses=strength.uses + 1)
+    raised = strength.salience + _RAISED * (1 - strength.salience)
+    return replace(strength, salience=raised, reinforced_at=fresh, useful=strength.useful + 1)
+
+
+def standing(strength: Strength, now: Instant, rate: float) -> float:
+    """What its use says for it in recall, from −1 to 1, fading like the rest; 0 when it was never used."""
+    credit = min(_MOST_SHOWN, _SHOWN * strength.uses) + _USEFUL * strength.useful - _WRONG * strength.wrong
+    return max(-1.0, min(1.0, credit)) * effective(replace(strength, salience=1.0), now, rate)
+
+
+# What never fades ------------------------------------------------------------------------------------
+
+_WORDS = re.compile(r"\w+")
+_LASTING = frozenset(
+    stem(word)
+    for word in (
+        "name named surname nickname birthday birthdate birthplace born age gender pronoun pronouns "
+        "live lives living reside home hometown address based timezone nationality citizenship citizen "
+        "religion language speak email phone work works employed employer job occupation profession role "
+        "title boss study university degree married engaged spouse wife husband partner boyfriend girlfriend "
+        "fiance fiancee child children son daughter mother father mom mum dad parent sister brother sibling "
+        "pet dog cat allergic allergy allergies intolerant diet vegetarian vegan blood disability condition "
+        "medication like love adore enjoy prefer dislike hate favourite favorite fan hobby avoid"
+    ).split()
+)
+
+
+def is_lasting(phrase: str) -> bool:
+    """Whether a predicate's words say who somebody is or what they like; such facts never go cold.
+
+    >>> is_lasting("favourite food"), is_lasting("bought")
+    (True, False)
+    """
+    return any(stem(word) in _LASTING for word in _WORDS.findall(phrase.casefold()))

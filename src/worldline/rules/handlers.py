@@ -1,16 +1,33 @@
-"""The edge types as programs: what each one does when it is written, deleted, or read through.
+"""What may be written, and what that does to the beliefs before it: both time axes, edge types as programs, grounds.
 
-A handler is a pure function from an edge and a view to ops; the commit carries the ops out in the
-same transaction, or nothing at all. It does not touch the store, the clock or another handler.
+A belief is never edited: tightening it means closing its known interval and believing a shorter valid interval from
+then on. A handler is a pure function from an edge and a view to ops; the commit carries the ops out in the same
+transaction, or nothing at all. The ontology is closed: operators extend it for a world and everything below; agents
+cannot. A derived edge holds exactly as long as what it was derived from. When that ends, the derived edge is
+ended on the same axis: shortened where its ground was retired, withdrawn where it was wrong. Evidence is gone when it
+was corrected (its words were never so) or is itself kept back; evidence that was retired stands for the time before
+that. A memory is kept back only if all its evidence is gone, and never if somebody confirmed it. All of this decides;
+it neither reads the clock nor writes.
+
+>>> visible(Interval(0, 10), Interval(5), valid=3, known=7)
+True
+>>> without([Interval(0, 10)], [Interval(3, 5)])
+[Interval(start=0, end=3), Interval(start=5, end=10)]
+>>> AGENT_TYPES[0]
+'project'
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, Interval
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval
+from worldline.errors import UnknownType
 from worldline.model import (
     Ask,
     Belief,
@@ -18,13 +35,101 @@ from worldline.model import (
     EdgeDraft,
     EdgeType,
     FactRow,
+    Made,
+    Metadata,
     Op,
     Propose,
     Put,
     Refuse,
 )
 from worldline.ports import View
-from worldline.rules.bitemporal import place_fact, restore, supersede
+from worldline.rules.slots import RANKS
+
+# Both time axes =======================================================================================
+
+
+def visible(valid_interval: Interval, known_interval: Interval, valid: Instant, known: Instant) -> bool:
+    """Whether a row is seen from the point (valid, known)."""
+    return valid in valid_interval and known in known_interval
+
+
+def tighten(belief: Belief, valid_to: Instant) -> Close | None:
+    """The close that ends a belief at `valid_to`, or None when it ends by then already."""
+    if belief.valid.end <= valid_to:
+        return None
+    return Close(belief, valid_to=valid_to)
+
+
+def supersede(beliefs: Sequence[Belief], at: Instant) -> list[Op]:
+    """Ends every belief that holds at `at`; refuses where there are only later ones to end."""
+    ops: list[Op] = [Close(b, valid_to=at) for b in beliefs if b.valid.start < at < b.valid.end]
+    if not ops and any(b.valid.start >= at for b in beliefs):
+        return [
+            Refuse(
+                "the new version would begin no later than the old one did; "
+                "if the old one was never true, use correct"
+            )
+        ]
+    return ops
+
+
+def place_fact(
+    slot: Sequence[FactRow], same: Sequence[Belief], new: Interval, *, functional: bool, stated: bool
+) -> tuple[Interval | None, list[Op], list[FactRow]]:
+    """Where a new fact goes in its slot: its interval (None: already there), closes, conflicts.
+
+    `slot` holds the current beliefs with another object, `same` those with the same one. `stated`
+    says that the source gave the start explicitly, rather than it being the time of telling.
+    """
+    interval, closes = _beside_itself(same, new, stated)
+    if interval is None or not functional:
+        return interval, closes, []
+    later = [row.belief.valid.start for row in slot if row.belief.valid.start > interval.start]
+    interval = Interval(interval.start, min([interval.end, *later]))
+    conflicts = [row for row in slot if row.belief.valid.start == interval.start]
+    ended = [
+        close
+        for row in slot
+        if row.belief.valid.start < interval.start
+        and (close := tighten(row.belief, interval.start)) is not None
+    ]
+    return interval, [*closes, *ended], conflicts
+
+
+def _beside_itself(same: Sequence[Belief], new: Interval, stated: bool) -> tuple[Interval | None, list[Op]]:
+    """A repetition moves nothing; a stated later start revises; an earlier one adds what is missing."""
+    for belief in same:
+        if new.start in belief.valid:
+            if not stated or new.start == belief.valid.start:
+                return None, []
+            return Interval(new.start, belief.valid.end), [Close(belief)]
+    later = [b.valid.start for b in same if b.valid.start > new.start]
+    return Interval(new.start, min([new.end, *later])), []
+
+
+def restore(beliefs: Sequence[Belief], closed_at: Instant, before: Interval) -> list[Op]:
+    """Undoes a tightening: the belief that was cut at `closed_at` gets its former interval back."""
+    ops: list[Op] = []
+    for belief in beliefs:
+        if belief.valid.start == before.start and belief.valid.end == closed_at < before.end:
+            ops += [Close(belief), Put(reopen=_with_valid(belief, before))]
+    return ops
+
+
+def _with_valid(belief: Belief, valid: Interval) -> Belief:
+    return Belief(
+        row=0,
+        of=belief.of,
+        valid=valid,
+        known=Interval(belief.known.start, FOREVER),
+        scope=belief.scope,
+        status=belief.status,
+        confidence=belief.confidence,
+        precision=belief.precision,
+    )
+
+
+# Edge types as programs ===============================================================================
 
 MAX_DEPTH = 64
 
@@ -202,3 +307,251 @@ def built_in() -> dict[str, EdgeType]:
 
 
 BUILT_IN: dict[str, EdgeType] = built_in()
+
+
+# The closed ontology ==================================================================================
+
+AGENT_TYPES = ("project", "reference", "learning", "feedback", "context", "user")
+OPERATOR_TYPES = ("Entity", "Happening", "Decision", "Topic", "Summary")
+ENGINE_TYPES = ("Scope", "Session", "Turn", "Fact")
+NODE_TYPES = AGENT_TYPES + OPERATOR_TYPES + ENGINE_TYPES
+EDGE_TYPES = tuple(BUILT_IN)
+AGENT_EDGES = tuple(name for name, type_ in BUILT_IN.items() if type_.agent_facing)
+
+
+def require(name: str, allowed: Collection[str], what: str) -> str:
+    """The name itself, if it is allowed; otherwise an error with the list and the nearest match."""
+    if name in allowed:
+        return name
+    near = difflib.get_close_matches(str(name), list(allowed), n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise UnknownType(f"unknown {what} {name!r}{hint}; allowed here: {', '.join(allowed)}")
+
+
+# Derived edges ========================================================================================
+
+INFERRED: Metadata = {"inferred": True, "made_by": "sleep"}
+"""What a derived edge tells its readers; the engine goes by `made`, which nobody else can write."""
+RETOLD = ("Happening", "Topic", "Summary")
+"""Types of which sleep makes some from texts that are found by their own words."""
+
+
+class WantedEdge(Struct, frozen=True):
+    """An interval in which a derived edge should hold, with what there is to say about it."""
+
+    valid: Interval
+    metadata: Metadata = {}
+    scope: int = 0
+
+
+class HeldEdge(Struct, frozen=True):
+    """A derived edge as it is believed now."""
+
+    belief: Belief
+    metadata: Metadata = {}
+
+
+class _Marked(Protocol):
+    @property
+    def made(self) -> Made | None: ...
+
+
+def is_inferred(edge: _Marked) -> bool:
+    """Whether an edge was derived by sleep rather than stated by somebody."""
+    return edge.made == "inferred"
+
+
+def node_made(type_: str, metadata: Metadata) -> Made | None:
+    """Who made a memory, by what copies from before there were marks say of it."""
+    return "sleep" if type_ in RETOLD and metadata.get("made_by") == "sleep" else None
+
+
+def edge_made(metadata: Metadata) -> Made | None:
+    """The same of an edge: derived from others, or drawn and carried over by sleep."""
+    if metadata.get("made_by") != "sleep":
+        return None
+    if metadata.get("inferred") is True:
+        return "inferred"
+    return "sleep" if "cue" in metadata or "from" in metadata else None
+
+
+def overlap(*intervals: Interval) -> Interval | None:
+    """Where all of them hold, if anywhere."""
+    start, end = max(i.start for i in intervals), min(i.end for i in intervals)
+    return Interval(start, end) if start < end else None
+
+
+def without(intervals: Iterable[Interval], taken: Iterable[Interval]) -> list[Interval]:
+    """What is left of these intervals when others are cut out of them."""
+    left = list(intervals)
+    for cut in taken:
+        pieces = [((i.start, min(i.end, cut.start)), (max(i.start, cut.end), i.end)) for i in left]
+        left = [Interval(start, end) for both in pieces for start, end in both if start < end]
+    return sorted(set(left))
+
+
+def refit(
+    wanted: Sequence[WantedEdge], held: Sequence[HeldEdge], reason: str
+) -> tuple[list[Close], list[WantedEdge]]:
+    """The closes that end what should not hold, and what is then missing."""
+    closes: list[Close] = []
+    missing = list(wanted)
+    for row in held:
+        keeps = [w for w in missing if _same(w, row) and w.valid.end <= row.belief.valid.end]
+        if not keeps:
+            closes.append(Close(row.belief, "edges", reason=reason))
+            continue
+        missing.remove(keeps[0])
+        if keeps[0].valid.end < row.belief.valid.end:
+            closes.append(Close(row.belief, "edges", valid_to=keeps[0].valid.end, reason=reason))
+    return closes, missing
+
+
+def _same(wanted: WantedEdge, row: HeldEdge) -> bool:
+    return (wanted.valid.start, wanted.metadata, wanted.scope) == (
+        row.belief.valid.start,
+        row.metadata,
+        row.belief.scope,
+    )
+
+
+# Grounds ==============================================================================================
+
+GONE = "its evidence is gone: "
+OUTVOTED = "outvoted: "
+MARGIN = 2
+"""So many more independent sources decide an open contradiction."""
+How = Literal["", "corrected", "retired", "quarantined"]
+
+
+class Footing(Struct, frozen=True):
+    """One piece of evidence of a memory, and how far it carries."""
+
+    evidence: int
+    """Its lineage."""
+    id: str
+    type: str
+    how: How = ""
+    until: Instant = FOREVER
+    """It stands for what is over by then."""
+
+    @property
+    def stands(self) -> bool:
+        return not self.how
+
+
+class Voice(Struct, frozen=True):
+    """One side of an open contradiction, as far as the vote needs it."""
+
+    id: str
+    rank: str
+    sources: int
+
+
+def standing(held: Sequence[Belief], cited: Instant, now: Instant) -> tuple[How, Instant]:
+    """What became of evidence since it was cited, and until when it stands."""
+    current = [b for b in held if b.current]
+    trusted = [b for b in current if b.status != "quarantined"]
+    if not held:
+        return "", FOREVER
+    if not current:
+        return "corrected", EARLIEST
+    if not trusted:
+        return "quarantined", EARLIEST
+    read = {b.of for b in held if cited in b.known}
+    if read and not read & {b.of for b in current}:
+        return "corrected", EARLIEST
+    until = max(b.valid.end for b in trusted)
+    return ("retired" if until <= now else ""), until
+
+
+def lost(belief: Belief, grounds: Sequence[Footing]) -> str | None:
+    """The reason to keep a belief back, if nothing that it rests on carries it."""
+    if not grounds or any(g.stands or (g.how == "retired" and belief.valid.end <= g.until) for g in grounds):
+        return None
+    named = ", ".join(f"{g.type} {g.id[:12]} was {g.how}" for g in grounds[:3])
+    more = f" and {len(grounds) - 3} more" if len(grounds) > 3 else ""
+    return f"{GONE}{named}{more}"
+
+
+def outvoted(mine: Voice, other: Voice) -> str | None:
+    """The reason to keep one side back: the other is no less of an authority and has the more sources."""
+    if other.sources - mine.sources < MARGIN or RANKS.get(other.rank, 0) < RANKS.get(mine.rank, 0):
+        return None
+    return f"{OUTVOTED}{other.sources} independent sources say {other.id[:12]}, {mine.sources} this"
+
+
+def was_ours(reason: str | None) -> bool:
+    """Whether it was kept back for its ground or by a vote, and not by anybody's decision."""
+    return reason is not None and reason.startswith((GONE, OUTVOTED))
+
+
+# How far a memory has come ------------------------------------------------------------------------
+#
+# How far a memory has come: a trace when it arrives, a unit once it is grounded, a crystal once it is sure.
+#
+# Decides the stage from what is known about a memory, and says why. Sources count once for each
+# session and speaker: saying the same thing five times in one evening is one source, and this
+# memory's own words, handed back to it, are none.
+
+
+Stage = Literal["trace", "unit", "crystal"]
+ACTIVE, SURE = 0.5, 0.9
+ENOUGH = 3
+_DAY = 86_400_000_000
+
+
+class Source(Struct, frozen=True):
+    """Words that a memory rests on: who said them, where and when."""
+
+    line: int
+    speaker: str = ""
+    session: int = 0
+    said_at: Instant = 0
+    echo: bool = False
+    decision: bool = False
+
+
+class Candidate(Struct, frozen=True):
+    """A memory as far as its stage needs it."""
+
+    status: str = "believed"
+    confidence: float | None = None
+    sources: int = 0
+    given: bool = False
+    """Somebody gave it directly, which is a source too."""
+    decision: bool = False
+
+
+def independent(sources: Iterable[Source]) -> int:
+    """How many sources are independent; without a session, a day counts as one."""
+    return len({_origin(source) for source in sources if not source.echo})
+
+
+def _origin(source: Source) -> tuple[str, int, int]:
+    return source.speaker, source.session, 0 if source.session else source.said_at // _DAY
+
+
+def stage_of(candidate: Candidate) -> tuple[Stage, str]:
+    """The stage, and the reason for it in words."""
+    if candidate.status == "quarantined":
+        return "trace", "it is quarantined"
+    confidence = 1.0 if candidate.confidence is None else candidate.confidence
+    if candidate.status == "confirmed":
+        return "crystal", "it was confirmed"
+    if candidate.sources >= ENOUGH:
+        return "crystal", f"{candidate.sources} independent sources say so"
+    if candidate.decision and confidence >= SURE:
+        return "crystal", f"it is a decision, with confidence {confidence:g}"
+    if (candidate.sources or candidate.given) and confidence >= ACTIVE:
+        return "unit", f"{_told(candidate)}, with confidence {confidence:g}"
+    return (
+        "trace",
+        "it has no source" if confidence >= ACTIVE else f"confidence {confidence:g} is below {ACTIVE:g}",
+    )
+
+
+def _told(candidate: Candidate) -> str:
+    if not candidate.sources:
+        return "it was given directly"
+    return "it has a source" if candidate.sources == 1 else f"it has {candidate.sources} independent sources"

@@ -1,25 +1,32 @@
-"""What PostgreSQL says otherwise than SQLite: statements and definitions, translated word for word.
+"""What PostgreSQL says otherwise than SQLite: statements and definitions, and vectors that a server compares by itself.
 
 Statements are written once, in SQL that both engines read; what is left is parameter style, the
 order hint `CROSS JOIN … ON`, lists bound as one JSON value, JSON operators on text, and the names of
 column types. A statement is translated once and kept. Whoever writes a new construct that only one
 engine reads adds a rule here, or better, writes it another way.
+
+Where a server has pgvector, a column beside each vector holds it as pgvector reads it; the server makes it from the
+bytes, so that no writer knows of it. One statement brings the vectors of the nearest nodes, and they are compared
+again here as an index in memory does, to the last bit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from worldline.config import Config, place
-from worldline.errors import InvalidInput, StoreError
-from worldline.ports import Store
-from worldline.store.schema import INDEXES, TABLES, on_conflict, quoted
+from worldline.ports import Row
+from worldline.store.held import BESIDE, EXACT, Few, Newest, VectorIndex, WorldIndex
+from worldline.store.schema import INDEXES, TABLES, WORDS_PER_NODE, on_conflict, quoted
+from worldline.store.view import LISTED, listed
+
+if TYPE_CHECKING:
+    from worldline.ports import View
+    from worldline.store.held import Floats
 
 Kind = Literal["ids", "texts", "json"]
 """What a list bound as one JSON value holds."""
@@ -233,35 +240,118 @@ def column_types(table: str) -> dict[str, str]:
     return {name: dict(_TYPES)[type_].split(" COLLATE")[0] for name, type_ in found}
 
 
-def open_store(where: str | Path, config: Config) -> Store:
-    """The store at a path or URL, made when it is not there."""
-    found = where if where == ":memory:" else place(where)
-    if isinstance(found, str) and found != ":memory:":
-        return _server(found, config)
-    from worldline.store.sqlite import SqliteStore, make_folder
-
-    if isinstance(found, Path):
-        make_folder(found)
-    return SqliteStore(found, config)
+SCANS = 2
+"""So many questions about a tenant are left to the server."""
+SMALL, LARGEST = 2_000, EXACT
+"""A tenant with no more vectors is loaded at once, which takes no longer than a few questions to the server; one with
+more than the second number never is."""
+NEAR_TABLES = ("embeddings", "cold_embeddings")
+_SCOPES = "(SELECT value FROM json_each(:scopes))"
 
 
-def _server(url: str, config: Config) -> Store:
-    if not url.startswith(("postgresql://", "postgres://")):
-        raise InvalidInput(f"{url.partition('://')[0]}:// is no store; give a file, or a URL postgresql://…")
-    try:
-        from worldline.store.postgres import PostgresStore
-    except ImportError as error:
-        raise StoreError(f"{error.name} is missing: pip install 'worldline[postgres]'") from None
-    return PostgresStore(url, config)
+def near_definitions(home: str) -> list[str]:
+    """The statements that add the column, given the schema that pgvector lies in."""
+    return [
+        f"CREATE FUNCTION halves(given bytea) RETURNS {home}.halfvec LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$"
+        f" SELECT CASE WHEN bool_and(h.e < 31) THEN CAST(CAST(array_agg(h.sign * CASE WHEN h.e = 0 THEN h.m"
+        f" ELSE (1024 + h.m) * (CAST(1 AS bigint) << (h.e - 1)) END / 16777216.0) AS real[]) AS {home}.halfvec) END"
+        " FROM (SELECT (x.bits >> 10) & 31 AS e, x.bits & 1023 AS m, CASE WHEN x.bits > 32767 THEN -1.0 ELSE 1.0 END"
+        " AS sign FROM (SELECT get_byte(given, 2 * i) + 256 * get_byte(given, 2 * i + 1) AS bits"
+        " FROM generate_series(0, length(given) / 2 - 1) i) x) h $$",
+        *(
+            f"ALTER TABLE {table} ADD COLUMN near {home}.halfvec GENERATED ALWAYS AS (worldline.halves(vector)) STORED"
+            for table in NEAR_TABLES
+        ),
+    ]
 
 
-def format_of(where: str | Path) -> int | None:
-    """The format of the store at a path or URL; None where there is none."""
-    found = place(where)
-    if isinstance(found, Path):
-        from worldline.store.sqlite import stored_format
+class ScannedIndex:
+    """The vectors of one tenant, on the server until they are asked for often."""
 
-        return stored_format(found) if found.exists() else None
-    from worldline.store.postgres import stored_format as served_format
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._asked = 0
+        self._memory: VectorIndex | None = None
+        self.worlds = WorldIndex()
 
-    return served_format(found)
+    @property
+    def size(self) -> int:
+        """Bytes that are held in memory."""
+        held = self._memory
+        return held.size if held else 0
+
+    def search(
+        self,
+        view: View,
+        query: Floats,
+        depth: int,
+        newest: Newest,
+        *,
+        scopes: Collection[int] | None = None,
+        nodes: Collection[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """As in memory."""
+        self._asked += 1
+        if newest.vector > LARGEST:
+            self._memory = None
+        elif self._asked > SCANS or newest.vector <= SMALL:
+            self._memory = self._memory or VectorIndex()
+        held = self._memory  # another thread may let it go meanwhile
+        if held is not None:
+            return held.search(view, query, depth, newest, scopes=scopes, nodes=nodes)
+        rows = view.query(
+            f"SELECT v.passage, v.vector FROM ({self._nearest(view, scopes, nodes)}) best JOIN {_near(view)} v"
+            f" ON v.passage >= best.node * {WORDS_PER_NODE} AND v.passage < (best.node + 1) * {WORDS_PER_NODE}",
+            query=_written(query),
+            bytes=2 * len(query),
+            most=depth + BESIDE,
+            **({} if scopes is None else {"scopes": listed(scopes)}),
+            **({} if nodes is None else {"among": listed(nodes)}),
+        )
+        return _index(rows, len(query)).nearest(query, depth)
+
+    def _nearest(self, view: View, scopes: Collection[int] | None, nodes: Collection[int] | None) -> str:
+        """Nodes by the mean of their best and their first passage, as the server sees it."""
+        node, chosen = f"v.passage / {WORDS_PER_NODE}", ""
+        if scopes is not None:
+            chosen += (
+                f" AND {node} IN (SELECT b.node FROM beliefs b WHERE b.tenant = :t AND b.scope IN {_SCOPES})"
+            )
+        if nodes is not None:
+            chosen += f" AND {node} IN {LISTED}"
+        return (
+            f"SELECT x.node FROM (SELECT {node} AS node, v.passage % {WORDS_PER_NODE} AS part,"
+            f" -(v.near OPERATOR({self._home}.<#>) CAST(:query AS {self._home}.halfvec)) AS cosine FROM {_near(view)} v"
+            f" WHERE v.near IS NOT NULL AND length(v.vector) = :bytes{chosen}) x GROUP BY x.node ORDER BY max(x.cosine)"
+            " + coalesce(max(x.cosine) FILTER (WHERE x.part = 0), max(x.cosine)) DESC, x.node LIMIT :most"
+        )
+
+    def cosines(self, view: View, query: Floats, nodes: Collection[int]) -> dict[int, float]:
+        """As in memory; from the server where they are not there."""
+        held = self._memory
+        if held is not None or not nodes:
+            return held.cosines(view, query, nodes) if held else {}
+        rows = view.query(
+            f"SELECT v.passage, v.vector FROM json_each(:among) j CROSS JOIN {_near(view)} v"
+            f" ON v.passage >= j.value * {WORDS_PER_NODE} AND v.passage < (j.value + 1) * {WORDS_PER_NODE}",
+            among=listed(nodes),
+        )
+        return _index(rows, len(query)).cosines(query, nodes)
+
+
+def _near(view: View) -> str:
+    """A tenant's vectors; the archived ones too, where a view looks there."""
+    tables = NEAR_TABLES if view.whole else NEAR_TABLES[:1]
+    parts = (f"SELECT e.passage, e.vector, e.near FROM {table} e WHERE e.tenant = :t" for table in tables)
+    return f"({' UNION ALL '.join(parts)})"
+
+
+def _index(rows: Sequence[Row], width: int) -> Few:
+    """A few vectors, to be compared as all of them would be."""
+    found = Few()
+    found.take(rows, width)
+    return found
+
+
+def _written(query: Floats) -> str:
+    return f"[{','.join(map(str, query.tolist()))}]"

@@ -20,8 +20,8 @@ from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
 from worldline.model import NodeDraft, Scope
 from worldline.ports import Row, Store, Tx, View
-from worldline.rules import wording
-from worldline.store import ledger, waiting, words
+from worldline.rules import slots
+from worldline.store import held, ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.nights import voices_around
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
@@ -90,11 +90,6 @@ def tombs(query: Query, tenant: int) -> Tombs:
     return found
 
 
-def payload_of(type_: str, name: str, content: str) -> bytes:
-    """What the name and text of a node hash to that were written over."""
-    return node_id(type_, name, content)
-
-
 def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Mapping[int, bytes]],
               gone: Tombs) -> bytes:  # fmt: skip
     """The digest over the rows of a changeset, those that were erased since counted as empty."""
@@ -116,6 +111,12 @@ def is_unswept(store: Store, tenant: int) -> bool:
 
 
 # What is to go ----------------------------------------------------------------------------------------
+
+
+def not_erased(tx: Tx, entries: list[ledger.Entry]) -> list[ledger.Entry]:
+    """Those of these rows that are still there."""
+    gone = tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant).rows
+    return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
 
 
 class Resting(NamedTuple):
@@ -372,7 +373,7 @@ def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
 
     A fact or a name that was given by itself counts; one that was drawn from a text does not.
     """
-    everywhere = {*terms, *(waiting.APART + term for term in terms)}
+    everywhere = {*terms, *(held.APART + term for term in terms)}
     nodes = words.nodes_with(view.store.query, view.tenant, everywhere)
     rows = view.query(
         f"SELECT n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.made IS NULL"
@@ -503,7 +504,7 @@ def name_again(tx: Tx, line: int, name: str) -> None:
     for fact in facts:
         subject = name if fact.subject == line else fact.subject_name
         value = name if fact.object == line else fact.value
-        renamed[fact.node] = wording.label(fact.phrase), wording.sentence(subject, fact.phrase, value)
+        renamed[fact.node] = slots.label(fact.phrase), slots.sentence(subject, fact.phrase, value)
     unindex(tx, renamed, Sets(), share=False)
     index(tx, renamed)
     for node, (called, content) in renamed.items():
@@ -644,7 +645,7 @@ def _kept(
     for node, hash_, line, type_ in nodes:
         payload = None
         if node in over["nodes"] and node in doomed.renamed:
-            payload = payload_of(type_, *doomed.renamed[node])
+            payload = node_id(type_, *doomed.renamed[node])
         told.append((node, bytes(hash_), line, payload))
     return {
         "nodes": told,

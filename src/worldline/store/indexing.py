@@ -1,21 +1,26 @@
-"""What a changeset writes so that a text can be found: its words, its kinds, and how recall sees it.
+"""What is written so that a text can be found: its words, its kinds, how recall sees it, and its vectors.
 
-All of it is derived from the text and can be made again; it commits with the rows that it describes.
+All of it is derived from the text and can be made again; words commit with the rows that they describe, vectors come
+after them. A lineage that went cold has its index rows moved aside, in all its versions, and moved back when
+it is used. Nothing that is believed is touched by that, and what is cold is not decided here; an `archived` mark in
+the log does, and is put or ended together with the move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
 
-from worldline.model import Made, NodeDraft
-from worldline.ports import Row
+from worldline.model import Made, Metadata, NodeDraft
+from worldline.ports import Row, Store, Tx, View
 from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
-from worldline.store import waiting, words
-from worldline.store.schema import SILENT, WORDS_PER_NODE
+from worldline.store import held, packing, words
+from worldline.store.schema import COLUMNS, SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, listed, metadata_from
+from worldline.store.words import archived
 from worldline.text import fold
 
 UNDESCRIBED = SILENT | APART
@@ -145,7 +150,7 @@ def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tupl
 
 def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
     """How many texts these rows of the words index are, and how many words they have; what stands apart is none."""
-    texts = [tokens for _, _, tokens, _ in rows if not tokens.startswith(waiting.APART)]
+    texts = [tokens for _, _, tokens, _ in rows if not tokens.startswith(held.APART)]
     return len(texts), sum(tokens.count(" ") + 1 for tokens in texts)
 
 
@@ -174,3 +179,198 @@ def has_its_seal(draft: NodeDraft, stored: bytes) -> bool:
 def _checksum(draft: NodeDraft, described: bytes) -> bytes:
     of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{caption_of(draft)}\0{draft.content}"
     return crc32(described, crc32(of.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")
+
+
+ARCHIVED = "archived"
+"""The kind of the mark."""
+_TEXTS = ", ".join(COLUMNS["texts"])
+_MOVED = "UPDATE tenants SET moved = moved + 1 WHERE tenant = :t"
+
+
+def is_used(view: View) -> bool:
+    """Whether this tenant has anything archived."""
+    if view.looked is not None:
+        return any(what == 0 and cold and texts for what, cold, texts, *_ in view.looked[1].get(None, ()))
+    return bool(view.query("SELECT 1 FROM words_total WHERE tenant = :t AND cold <> 0 AND texts > 0"))
+
+
+def freeze(tx: Tx, line: int) -> None:
+    """Out of the tables that default recall searches."""
+    _move(tx, line, "", "cold_")
+
+
+def thaw(tx: Tx, line: int) -> None:
+    """Back into them, with its strength as of now; the next night says when it would be cold again."""
+    _move(tx, line, "cold_", "")
+    tx.query(
+        "UPDATE strengths SET reinforced_at = CASE WHEN reinforced_at < :now THEN :now ELSE reinforced_at END,"
+        " cold_at = :now, seal = 0 WHERE tenant = :t AND line = :line",
+        now=tx.stamp,
+        line=line,
+    )
+
+
+def wake(tx: Tx, line: int) -> bool:
+    """Ends every archived mark of a lineage and thaws it; False where none stands."""
+    rows = tx.query(
+        "SELECT id FROM marks WHERE tenant = :t AND line = :line AND kind = :kind AND kt = :forever",
+        line=line,
+        kind=ARCHIVED,
+    )
+    for (row,) in rows:
+        tx.end_row("marks", row)
+    if rows:
+        thaw(tx, line)
+    return bool(rows)
+
+
+def _move(tx: Tx, line: int, source: str, target: str) -> None:
+    """All versions of a lineage; a version that lies there already is left alone."""
+    versions = tx.query(
+        "SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND id = :line UNION ALL"
+        " SELECT id, type, name, content, metadata, made FROM nodes WHERE tenant = :t AND line = :line AND line <> id",
+        line=line,
+    )
+    for key, type_, name, content, metadata, made in versions:
+        low, high = key * WORDS_PER_NODE, (key + 1) * WORDS_PER_NODE
+        draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), made=made)
+        if not is_silent(type_, draft.made):
+            tx.words().move(words_of(key, draft, tx.owner_of(key), tx.language), cold=bool(target))
+        tx.query(
+            f"INSERT INTO {target}texts ({_TEXTS}) SELECT {_TEXTS} FROM {source}texts WHERE tenant = :t AND node = :key"
+            " ON CONFLICT DO NOTHING",
+            key=key,
+        )
+        tx.query(f"DELETE FROM {source}texts WHERE tenant = :t AND node = :key", key=key)
+        tx.query(
+            f"INSERT INTO {target}embeddings (id, tenant, passage, vector) SELECT (SELECT coalesce(max(m.id), 0)"
+            f" FROM {target}embeddings m WHERE m.tenant = :t) + row_number() OVER (ORDER BY e.passage), e.tenant,"
+            f" e.passage, e.vector FROM {source}embeddings e WHERE e.tenant = :t AND e.passage >= :low"
+            " AND e.passage < :high ORDER BY e.passage ON CONFLICT DO NOTHING",
+            low=low,
+            high=high,
+        )
+        tx.query(
+            f"DELETE FROM {source}embeddings WHERE tenant = :t AND passage >= :low AND passage < :high",
+            low=low,
+            high=high,
+        )
+    tx.query(_MOVED)
+
+
+_UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
+_STATED = "n.made IS NULL"
+"""Not something that sleep made of texts which have vectors themselves."""
+
+
+_BEGUN = -1
+"""No passage: a row that says who makes vectors anew."""
+
+
+class Text(NamedTuple):
+    """A memory whose words are to be embedded."""
+
+    node: int
+    type: str
+    name: str
+    content: str
+    metadata: Metadata
+
+
+def without_vectors(view: View, nodes: Collection[int] | None = None, most: int | None = None) -> list[Text]:
+    """The texts (of these nodes, or of all) that have no vector yet."""
+    chosen = "nodes n" if nodes is None else "json_each(:among) j CROSS JOIN nodes n ON n.id = j.value"
+    first = f"n.id * {WORDS_PER_NODE}"
+    rows = view.query(
+        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM {chosen} WHERE n.tenant = :t"
+        f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED}"
+        f" AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.tenant = :t AND e.passage = {first})"
+        f" AND NOT EXISTS (SELECT 1 FROM cold_embeddings e WHERE e.tenant = :t AND e.passage = {first})"
+        f" ORDER BY n.id{'' if most is None else ' LIMIT :most'}",
+        **({} if nodes is None else {"among": listed(nodes)}),
+        **({} if most is None else {"most": most}),
+    )
+    return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
+
+
+def embedder_of(store: Store, tenant: int) -> str | None:
+    """Who made the vectors of a tenant; None as long as there are none."""
+    rows = store.query(
+        "SELECT embedder FROM tenants WHERE tenant = :t AND embedder IS NOT NULL", {"t": tenant}
+    )
+    return str(rows[0][0]) if rows else None
+
+
+def sign_embedder(store: Store, tenant: int, embedder: str) -> None:
+    """Notes who makes the vectors of a tenant, inside the write transaction that keeps the first ones."""
+    store.later(
+        "UPDATE tenants SET embedder = :identity WHERE tenant = :t", {"identity": embedder, "t": tenant}
+    )
+
+
+def keep_vectors(store: Store, tenant: int, vectors: Sequence[tuple[int, bytes]], after: int = 0) -> None:
+    """Vectors by passage, inside a write transaction; those of archived words go to the archive."""
+    cold = archived(store, tenant, [passage for passage, _ in vectors])
+    for table, is_cold in (("embeddings", False), ("cold_embeddings", True)):
+        chosen = [(passage, vector) for passage, vector in vectors if (passage in cold) == is_cold]
+        if store.packs:
+            chosen = [(passage, packing.packed(vector)) for passage, vector in chosen]
+        if chosen:
+            ((last,),) = store.query(
+                f"SELECT coalesce(max(id), 0) FROM {table} WHERE tenant = :t", {"t": tenant}
+            )
+            rows = [(max(last, after) + number, tenant, *one) for number, one in enumerate(chosen, 1)]
+            store.put(table, rows, ("id", "tenant", "passage", "vector"))
+
+
+# Another embedder -------------------------------------------------------------------------------------
+
+
+def begun_by(store: Store, tenant: int) -> str | None:
+    """Who makes all vectors anew at the moment, or began to; None for nobody."""
+    rows = store.query("SELECT embedder FROM reembedding WHERE tenant = :t LIMIT 1", {"t": tenant})
+    return str(rows[0][0]) if rows else None
+
+
+def begin_anew(store: Store, tenant: int, embedder: str) -> None:
+    """Drops what another one had begun and says who begins, inside a write transaction."""
+    store.execute(
+        "DELETE FROM reembedding WHERE tenant = :t AND embedder <> :embedder",
+        {"t": tenant, "embedder": embedder},
+    )
+    keep_anew(store, tenant, embedder, [(_BEGUN, b"")])
+
+
+def not_anew(view: View) -> list[Text]:
+    """The texts that have no vector of the new embedder yet."""
+    rows = view.query(
+        f"SELECT n.id, n.type, n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t"
+        f" AND n.type NOT IN {_UNEMBEDDED} AND {_STATED} AND NOT EXISTS (SELECT 1 FROM reembedding r"
+        f" WHERE r.tenant = :t AND r.passage = n.id * {WORDS_PER_NODE}) ORDER BY n.id"
+    )
+    return [Text._make((*row[:4], metadata_from(row[4]))) for row in rows]
+
+
+def keep_anew(store: Store, tenant: int, embedder: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+    """Vectors beside those that are in use, inside a write transaction."""
+    store.insert(
+        "INSERT INTO reembedding (tenant, passage, vector, embedder) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(tenant, passage, vector, embedder) for passage, vector in vectors],
+    )
+
+
+def switch_embedder(store: Store, tenant: int, embedder: str) -> None:
+    """Puts the new vectors in the place of the old ones, inside a write transaction; worlds are composed anew."""
+    whose = {"t": tenant}
+    ((last,),) = store.query("SELECT coalesce(max(id), 0) FROM embeddings WHERE tenant = :t", whose)
+    made = store.query(
+        "SELECT passage, vector FROM reembedding WHERE tenant = :t AND passage >= 0 ORDER BY passage", whose
+    )
+    for table in ("embeddings", "cold_embeddings", "composed", "reembedding"):
+        store.execute(f"DELETE FROM {table} WHERE tenant = :t", whose)
+    store.execute("DELETE FROM sleep WHERE tenant = :t AND pass = 'compose'", whose)
+    store.execute(
+        "UPDATE tenants SET embedder = :embedder, moved = moved + 1 WHERE tenant = :t",
+        {**whose, "embedder": embedder},
+    )
+    keep_vectors(store, tenant, [(row[0], bytes(row[1])) for row in made], after=last)

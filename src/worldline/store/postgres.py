@@ -28,7 +28,7 @@ from worldline.config import Config, without_password
 from worldline.errors import InvalidText, NewerFormat, NotAStore, StoreAway, StoreBusy, StoreError, StoreFull
 from worldline.hashing import ALGORITHM, tenant_number
 from worldline.ports import Row, Tenant, Vectors
-from worldline.store import dialect, scanning
+from worldline.store import dialect
 from worldline.store.held import TENANT, USED, Held, its_own
 from worldline.store.migrate import NARROWER
 from worldline.store.schema import COLUMNS, FORMAT, TABLES, UNSWEPT, on_conflict, quoted
@@ -277,7 +277,7 @@ class PostgresStore(Held):
         self._pool.close()
 
     def _new_index(self) -> Vectors:
-        return scanning.ScannedIndex(self._scans_in) if self._scans_in else super()._new_index()
+        return dialect.ScannedIndex(self._scans_in) if self._scans_in else super()._new_index()
 
     # Transactions ------------------------------------------------------------------------------
 
@@ -640,7 +640,7 @@ def _scanning(connection: _Connection) -> str:
     try:
         with connection.transaction():
             connection.execute(_ONE_AT_A_TIME)
-            for statement in () if _has_near(connection) else scanning.definitions(home):
+            for statement in () if _has_near(connection) else dialect.near_definitions(home):
                 connection.execute(cast(Any, statement))
     except errors.InsufficientPrivilege:  # the owner of the tables has not been here since it was installed
         return ""

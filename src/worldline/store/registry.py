@@ -1,23 +1,46 @@
-"""What a store has on record: tenants, scope sets, and the ontology of each world and all below it."""
+"""What a store has on record, and how it is found: tenants, scope sets, types, lineages by id, lists and counts.
+
+Types are those of a world and all below it. From what a caller holds (an id, a prefix, a former hash, a value) a
+look-up never guesses: a prefix that fits several memories is an error that lists them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from array import array
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 import orjson
+from msgspec import Struct
 
-from worldline.clock import EARLIEST, FOREVER, Instant, Interval
-from worldline.errors import Conflict, InvalidInput, Refused
-from worldline.hashing import GENESIS
-from worldline.inputs import clean_name
-from worldline.model import EdgeType, NodeDraft, NodeType, Predicate, Scope
-from worldline.ports import Row, Store, Tenant, Tx
-from worldline.rules import ontology
+from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval, show
+from worldline.errors import Ambiguous, Conflict, InvalidInput, NotFound, Refused
+from worldline.hashing import GENESIS, node_id, world_hash
+from worldline.model import (
+    Believed,
+    Edge,
+    EdgeType,
+    Hit,
+    Metadata,
+    Node,
+    NodeDraft,
+    NodeType,
+    Predicate,
+    Receipt,
+    Scope,
+    clean_name,
+)
+from worldline.ports import Row, Store, Tenant, Tx, View
+from worldline.rules import handlers
+from worldline.store import ledger
 from worldline.store.held import CLAIM, its_own
 from worldline.store.tx import begin
+from worldline.store.view import NODE, listed, node_from
 
 
 def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
@@ -96,7 +119,7 @@ def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
     if clean_name(name) != name:
         raise InvalidInput(f"a name has no space around it and one line: {name!r}")
     kind = _kind(item)
-    built_in = ontology.NODE_TYPES if kind == "node" else ontology.EDGE_TYPES
+    built_in = handlers.NODE_TYPES if kind == "node" else handlers.EDGE_TYPES
     if kind != "predicate" and item.name in built_in and not _registered(tx, kind, item.name):
         raise Refused(f"{item.name!r} is built in and cannot be registered again")
     version = getattr(item, "version", "1")
@@ -175,18 +198,18 @@ def _here(tx: Tx, kind: str, name: str | None, world: int) -> list[Row]:
 def node_types(tx: Tx, world: int, *, agent: bool) -> tuple[str, ...]:
     """The types that a note may have here."""
     own = tuple(row[4] for row in _here(tx, "node", None, world))
-    return ontology.AGENT_TYPES + own + (() if agent else ontology.OPERATOR_TYPES)
+    return handlers.AGENT_TYPES + own + (() if agent else handlers.OPERATOR_TYPES)
 
 
 def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
     """Refuses an edge type that this world does not know, or that this process cannot run."""
-    if isinstance(name, str) and name not in ontology.EDGE_TYPES:
+    if isinstance(name, str) and name not in handlers.EDGE_TYPES:
         rows = _here(tx, "edge", name, world)
         if rows:
             _require_handler(tx, name, rows[0][2])
-    allowed = ontology.AGENT_EDGES if agent else ontology.EDGE_TYPES
+    allowed = handlers.AGENT_EDGES if agent else handlers.EDGE_TYPES
     own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
-    ontology.require(name, allowed + own, "edge type")
+    handlers.require(name, allowed + own, "edge type")
     return
 
 
@@ -213,3 +236,389 @@ def predicate(tx: Tx, name: str, world: int) -> Predicate:
 def knows_predicate(tx: Tx, name: str, world: int) -> bool:
     """Whether somebody registered this predicate, here or above."""
     return bool(_here(tx, "predicate", name, world))
+
+
+_HEX = re.compile(r"[0-9a-f]+")
+
+
+class Target(Struct, frozen=True):
+    """A lineage; the version that was meant, if one was; and the moment a former hash stands for."""
+
+    line: int
+    key: int = 0
+    known: Instant = LATEST
+
+
+class Leaves:
+    """The first digits of the hash of every single memory of a tenant: worked out once, then only for new ones."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._heads, self._keys = array("Q"), array("q")
+        self._lock = Lock()
+
+    def find(self, view: View, wanted: bytes) -> list[int]:
+        """The memories whose hash begins as this one."""
+        rows = view.query("SELECT id, hash FROM nodes WHERE tenant = :t AND id > :last", last=self._last)
+        with self._lock:
+            for key, id_ in rows:
+                if key > self._last:
+                    self._heads.append(_head(world_hash(id_)))
+                    self._keys.append(key)
+            self._last = max(self._last, *(row[0] for row in rows)) if rows else self._last
+            head, at, found = _head(wanted), -1, list[int]()
+            while True:
+                try:
+                    at = self._heads.index(head, at + 1)
+                except ValueError:
+                    return found
+                found.append(self._keys[at])
+
+
+def _head(hash_: bytes) -> int:
+    return int.from_bytes(hash_[:8], "big")
+
+
+def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
+    """The memory that `ref` means in this scope and world."""
+    if isinstance(ref, Hit):
+        ref = ref.node
+    if isinstance(ref, Node):
+        _require_visible(view, ref)
+        return Target(ref.line, ref.key)
+    if isinstance(ref, Receipt | Believed) or (isinstance(ref, Edge) and ref.type == "fact"):
+        ref = ref.id
+    if not isinstance(ref, str):
+        raise InvalidInput(f"name a memory by its id, a prefix of it, or the memory itself, not {ref!r}")
+    text = ref.strip().lower()
+    if not _HEX.fullmatch(text) or not shortest <= len(text) <= 64:
+        raise InvalidInput(
+            f"{ref[:80]!r} is not an id: give at least {shortest} of its 64 hex digits (list shows them)"
+        )
+    return _by_prefix(view, text)
+
+
+def _require_visible(view: View, node: Node) -> None:
+    if (node.key, node.line) not in view.named(node.id):
+        raise NotFound(f"{node.id[:12]} ({node.name}) is not in this tenant, scope and world")
+
+
+def _by_prefix(view: View, prefix: str) -> Target:
+    found = view.named(prefix)
+    lines = {line for _, line in found}
+    former = view.former(prefix)
+    if len(lines | {line for line, _, _ in former}) > 1:
+        raise Ambiguous(f"{prefix} fits several memories: {_candidates(view, found, former)}")
+    if found:
+        key, line = found[0]
+        return Target(line, key if key != line and len(found) == 1 else 0)
+    if former:
+        return Target(former[-1][0], known=former[-1][2])
+    return _leaf(view, prefix)
+
+
+def _leaf(view: View, prefix: str) -> Target:
+    """A leaf's hash is not stored, because it follows from its id; a whole one is looked for."""
+    if len(prefix) == 64:
+        wanted = bytes.fromhex(prefix)
+        for key in view.store.leaves.setdefault(view.tenant, Leaves()).find(view, wanted):
+            line, id_ = view.query("SELECT line, hash FROM nodes WHERE tenant = :t AND id = :key", key=key)[0]
+            if world_hash(id_) == wanted and view.named(id_.hex()):
+                return Target(line, key)
+    raise NotFound(f"no memory {prefix[:16]} in this tenant, scope and world")
+
+
+def _candidates(view: View, found: list[tuple[int, int]], former: list[Any]) -> str:
+    told = []
+    for key, _ in found[:6]:
+        node = view.payload(key)
+        if node is not None:
+            told.append(f"{node.id[:16]} ({node.type} {node.name[:40]!r})")
+    told += [f"{hash_[:16]} (a world's hash from {show(since)})" for _, hash_, since in former[:6]]
+    return ", ".join(told)
+
+
+def missing(view: View, target: Target) -> NotFound:
+    """Why a memory that exists cannot be seen from this moment."""
+    history = view.bind(known=LATEST).history(target.line)
+    if not history:
+        return NotFound("no such memory in this tenant, scope and world")
+    belief, node = history[-1]
+    return NotFound(
+        f"{node.id[:12]} ({node.name}) is not visible at this moment; it was last believed to hold "
+        f"from {show(belief.valid.start)} until {show(belief.valid.end)}; see its history"
+    )
+
+
+class Amounts(Struct, frozen=True):
+    """How much a tenant holds: what is visible by type, and every row that was ever written."""
+
+    visible: dict[str, int]
+    edges: dict[str, int]
+    versions: int
+    beliefs: int
+    edge_rows: int
+    changesets: int
+    pending_events: int
+    pending_merges: int
+
+
+# Nodes -------------------------------------------------------------------------------------------
+
+
+def page(
+    view: View,
+    types: Sequence[str] | None,
+    metadata: Metadata,
+    most: int,
+    after: tuple[Instant, int] | None = None,
+) -> list[Node]:
+    """Visible memories of these types (None: all but what is drawn from others), newest first, after a mark.
+
+    Of each type no more are read than the page may have.
+    """
+    args: dict[str, Any] = {"most": most, "types": orjson.dumps(list(types or ())).decode()}
+    page_vf, page_id = after or (FOREVER, 0)
+    view = view.bind(labels={**view.labels, **metadata}) if metadata else view
+    newest = "ORDER BY b.vf DESC, b.node DESC, b.id LIMIT :most"
+    rows = view.query(
+        f"{_TYPES if types is None else _GIVEN} SELECT {NODE} FROM k CROSS JOIN beliefs b ON b.tenant = :t AND b.id IN"
+        " (SELECT b.id FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE b.tenant = :t"
+        " AND b.type = k.type AND b.vf <= :page_vf AND (b.vf < :page_vf OR b.node < :page_id)"
+        f" AND {view.seen()} {newest}) CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node {newest}",
+        page_vf=page_vf, page_id=page_id, **args,
+    )  # fmt: skip
+    return [node_from(row) for row in rows]
+
+
+DRAWN = ("Fact", "Entity", "Topic", "Summary", "Scope", "Session")
+"""What is drawn from what people add, or only holds it together; it is listed on request."""
+_NEXT_TYPE = "SELECT min(x.type) FROM beliefs x WHERE x.tenant = :t"
+_TYPES = (
+    f"WITH RECURSIVE every(type) AS (SELECT ({_NEXT_TYPE}) UNION ALL SELECT ({_NEXT_TYPE} AND x.type > every.type)"
+    " FROM every WHERE every.type IS NOT NULL), k AS (SELECT type FROM every WHERE type IS NOT NULL"
+    f" AND type NOT IN {DRAWN!r})"
+)
+"""The types that there are, without looking at more than one belief of each."""
+_GIVEN = "WITH k AS (SELECT DISTINCT value AS type FROM json_each(:types))"
+
+
+def everything(view: View) -> list[Node]:
+    """All visible memories, newest first; not what only holds them together."""
+    return view.nodes("b.type NOT IN ('Scope', 'Session')", "ORDER BY b.vf DESC, b.id DESC")
+
+
+def versions(view: View, keys: Sequence[int]) -> list[Node]:
+    """These versions where they are visible, in this order."""
+    rows = view.query(
+        f"SELECT {NODE} FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+        " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
+        f" WHERE {view.seen()} ORDER BY j.key, b.kt, b.id",
+        among=listed(keys),
+    )
+    return [node_from(row) for row in rows]
+
+
+def summaries(view: View, worlds: Collection[int]) -> dict[int, int]:
+    """World → the newest summary that it contains."""
+    rows = view.query(
+        "SELECT w.value, (SELECT n.line FROM edges e CROSS JOIN beliefs b ON b.tenant = e.tenant AND b.line = e.dst"
+        " CROSS JOIN nodes n ON n.tenant = b.tenant AND n.id = b.node"
+        f" WHERE e.tenant = :t AND e.src = w.value AND e.type = 'contains' AND {view.time('e')}"
+        f" AND n.type = 'Summary' AND {view.seen()} ORDER BY e.dst DESC LIMIT 1) FROM json_each(:among) w",
+        among=listed(worlds),
+    )
+    return {world: summary for world, summary in rows if summary is not None}
+
+
+# Worlds ------------------------------------------------------------------------------------------
+
+_HASH = (
+    "(SELECT h.hash FROM world_hashes h WHERE h.tenant = :t AND h.line = {line} AND h.kf <= :k"
+    " ORDER BY h.kf DESC, h.id DESC LIMIT 1)"
+)
+
+
+def hash_of(view: View, line: int) -> bytes:
+    """The hash of a world at this known time; a leaf's follows from its id."""
+    world, own = view.query(
+        f"SELECT {_HASH.format(line=':line')}, (SELECT n.hash FROM nodes n WHERE n.tenant = :t AND n.id = :line)",
+        line=line,
+    )[0]
+    return world or world_hash(own or node_id("Scope", "root", ""))  # nothing was ever written: a bare root
+
+
+def worlds(view: View) -> tuple[tuple[Node, str], ...]:
+    """Every visible memory that contains something, with its hash."""
+    rows = view.query(
+        f"SELECT w.line, {_HASH.format(line='w.line')} FROM worlds w WHERE w.tenant = :t AND EXISTS (SELECT 1"
+        " FROM edges e WHERE e.tenant = :t AND e.src = w.line AND e.type = 'contains' AND e.kf <= :k) ORDER BY w.line"
+    )
+    hashes: dict[int, bytes | None] = dict(rows)
+    return tuple(
+        (node, (hashes[node.line] or world_hash(bytes.fromhex(node.lineage))).hex())
+        for node in view.visible(hashes)
+    )
+
+
+# Amounts ------------------------------------------------------------------------------------------
+
+
+class _Standing(NamedTuple):
+    """Where a history stands: its last changeset, its last rows, and how often rows were moved or erased."""
+
+    head: bytes = b""
+    sequence: int = 0
+    known: Instant = 0
+    moved: int = 0
+    belief: int = 0
+    edge: int = 0
+
+
+class _Amounted(NamedTuple):
+    """What some rows amount to, and when the next of them begins or ends by itself."""
+
+    visible: Counter[str]
+    edges: Counter[str]
+    rows: tuple[int, int, int]
+    """Versions, beliefs, edges."""
+    until: Instant
+
+    def changed(self, before: _Amounted, after: _Amounted) -> _Amounted:
+        """The same, where some rows amount to something else than before."""
+        rows = zip(self.rows, after.rows, before.rows, strict=True)
+        versions, beliefs, edges = (held + now - then for held, now, then in rows)
+        return _Amounted(
+            _less(self.visible + after.visible, before.visible),
+            _less(self.edges + after.edges, before.edges),
+            (versions, beliefs, edges),
+            min(self.until, after.until),
+        )
+
+
+def _less(counted: Counter[str], by: Counter[str]) -> Counter[str]:
+    return Counter({name: count for name in sorted(counted) if (count := counted[name] - by[name])})
+
+
+class _Counted(NamedTuple):
+    """What everything amounted to, where the history stood, and since which moment that holds."""
+
+    at: _Standing
+    since: Instant
+    sum: _Amounted
+
+
+_COUNTS = 64
+"""Of so many views it is kept in mind how much they hold."""
+_SINCE = 2_000
+"""So many changesets are caught up with; after more, everything is counted anew."""
+
+
+def amounts(view: View) -> Amounts:
+    """How much this tenant holds, as far as scope and world reach; after a write, only what it touched is counted."""
+    *standing, changesets, events = view.query(
+        "SELECT t.head, t.sequence, t.last_known, t.moved, (SELECT max(b.id) FROM beliefs b WHERE b.tenant = :t),"
+        " (SELECT max(e.id) FROM edges e WHERE e.tenant = :t), (SELECT count(*) FROM log l WHERE l.tenant = :t),"
+        " (SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
+        " AND v.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
+        f" AND b.node = n.id AND {view.scoped('b')} AND {view.ever_inside('b.line')}))"
+        " FROM (SELECT 1 AS one) o LEFT JOIN tenants t ON t.tenant = :t"
+    )[0]
+    at = _Standing(bytes(standing[0] or b""), *(number or 0 for number in standing[1:]))
+    counted = _counted(view, at)
+    merges = len(view.proposals("p.status = 'pending'"))
+    return Amounts(dict(counted.visible), dict(counted.edges), *counted.rows, changesets, events, merges)
+
+
+def _counted(view: View, at: _Standing) -> _Amounted:
+    """From mind and from what was written since, where nothing has begun or ended by itself."""
+    if view.known < LATEST or view.closed or view.labels or not view.is_snapshot:
+        return _sum(view)
+    key = view.tenant, tuple(view.owned.items()), view.world, view.quarantined, view.hindsight
+    held: dict[Any, _Counted] = view.store.counts
+    found = held.get(key)
+    if found is None or not found.since <= view.valid < found.sum.until:
+        if len(held) >= _COUNTS:
+            held.clear()
+        held[key] = _Counted(at, view.valid, _sum(view))
+    elif found.at != at:
+        held[key] = _Counted(at, view.valid, _caught_up(view, found, at) or _sum(view))
+    return held[key].sum
+
+
+def _caught_up(view: View, found: _Counted, at: _Standing) -> _Amounted | None:
+    """With what was put and closed since; None where rows were erased or moved, or another history is looked at."""
+    then = found.at
+    log = view.query(
+        "SELECT l.sequence, l.hash, l.body FROM log l WHERE l.tenant = :t AND l.sequence >= :then"
+        " ORDER BY l.sequence LIMIT :most",
+        then=then.sequence, most=_SINCE + 1,
+    )  # fmt: skip
+    goes_on = (
+        log and (log[0][0], bytes(log[0][1])) == (then.sequence, then.head) and log[-1][0] == at.sequence
+    )
+    if view.world or at.moved != then.moved or not goes_on:
+        return None
+    ended: dict[str, list[int]] = {"beliefs": [], "edges": []}
+    for *_, body in log[1:]:
+        for table, closed, numbers, _ in ledger.sections(bytes(body)):
+            if closed and table in ended:
+                ended[table] += numbers
+    touched = {"belief": then.belief, "unbelieved": listed(ended["beliefs"]), "edge": then.edge,
+               "unlinked": listed(ended["edges"])}  # fmt: skip
+    return found.sum.changed(_sum(view.bind(known=then.known), **touched), _sum(view, **touched))
+
+
+_LINES = (
+    "(SELECT x.line FROM beliefs x WHERE x.tenant = :t AND x.id > :belief UNION SELECT y.line FROM beliefs y"
+    " WHERE y.tenant = :t AND y.id IN (SELECT value FROM json_each(:unbelieved))) u CROSS JOIN beliefs b"
+    " ON b.tenant = :t AND b.line = u.line AND b.kf <= :k"
+)
+_EDGES = (
+    "(SELECT x.id FROM edges x WHERE x.tenant = :t AND x.id > :edge UNION SELECT y.id FROM edges y"
+    " WHERE y.tenant = :t AND y.id IN (SELECT value FROM json_each(:unlinked))) u CROSS JOIN edges e"
+    " ON e.tenant = :t AND e.id = u.id AND e.kf <= :k"
+)
+
+
+def _sum(view: View, **touched: Any) -> _Amounted:
+    """Everything, or what the touched rows amount to by this known time: beliefs by lineages, edges by themselves."""
+    turns = (
+        "min(CASE WHEN {0}.vf > :v THEN {0}.vf ELSE :forever END), min(CASE WHEN {0}.vt > :v THEN {0}.vt ELSE"
+        " :forever END)"
+    )
+    believed = view.query(
+        f"SELECT b.type, count(DISTINCT CASE WHEN {view.seen()} THEN b.line END), count(DISTINCT b.node), count(*),"
+        f" {turns.format('b')} FROM {_LINES if touched else 'beliefs b'} WHERE b.tenant = :t AND {view.scoped('b')}"
+        f" AND {view.ever_inside('b.line')} GROUP BY b.type ORDER BY b.type",
+        **touched,
+    )
+    linked = view.query(
+        f"SELECT e.type, count(CASE WHEN {view.time('e')} THEN 1 END), count(*), {turns.format('e')}"
+        f" FROM {_EDGES if touched else 'edges e'} WHERE e.tenant = :t AND {view.scoped('e')}"
+        f" AND {view.edge_ever_inside()} GROUP BY e.type ORDER BY e.type",
+        **touched,
+    )
+    versions, beliefs = (sum(row[at] for row in believed) for at in (2, 3))
+    return _Amounted(
+        Counter({row[0]: row[1] for row in believed if row[1]}),
+        Counter({row[0]: row[1] for row in linked if row[1]}),
+        (versions, beliefs, sum(row[2] for row in linked)),
+        min((moment for row in (*believed, *linked) for moment in row[-2:]), default=FOREVER),
+    )
+
+
+def span(view: View) -> dict[str, Interval | None]:
+    """From the first to the last moment at which something began, for valid and for known time."""
+    first_valid, began, ended, first_known, last_known = view.query(
+        "SELECT min(b.vf), max(b.vf), max(CASE WHEN b.vt < :forever THEN b.vt ELSE b.vf END),"
+        " min(b.kf), max(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.type <> 'Scope' AND b.vf > :earliest"
+        f" AND {view.scoped('b')} AND {view.ever_inside('b.line')}",
+        earliest=EARLIEST,
+    )[0]
+    if first_valid is None:
+        return {"valid": None, "known": None}
+    return {
+        "valid": Interval(first_valid, max(began, ended) + 1),
+        "known": Interval(first_known, last_known + 1),
+    }

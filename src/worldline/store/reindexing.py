@@ -20,9 +20,11 @@ from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules.describe import APART, INSTRUCTS, Described, described_draft, role_in
 from worldline.rules.kinds import STANDING
-from worldline.store import cold, erasing, halves, nights, words
+from worldline.store import erasing, indexing, nights, packing, words
+from worldline.store.held import length_of, same_embedder
 from worldline.store.indexing import (
     UNDESCRIBED,
+    embedder_of,
     has_its_seal,
     is_silent,
     sealed,
@@ -30,10 +32,7 @@ from worldline.store.indexing import (
     words_of,
 )
 from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
-from worldline.store.vectorising import embedder_of
-from worldline.store.vectors import same_embedder
 from worldline.store.view import label_value, metadata_from
-from worldline.store.waiting import length_of
 from worldline.text import PASSAGE, fold
 
 Query = Callable[..., list[Row]]
@@ -317,15 +316,15 @@ def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tu
             f"SELECT id, passage, vector FROM {table} WHERE tenant = :t ORDER BY id", {"t": tenant}
         )
     ]
-    usual = Counter(halves.width_of(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
+    usual = Counter(packing.width_of(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
     if not usual:
         return [(table, row) for table, row, *_ in held]
     nothing = bytes(2 * usual)
     bad = []
     for start in range(0, len(held), _AT_ONCE):
         some = held[start : start + _AT_ONCE]
-        whole = [vector if halves.width_of(vector) == usual else nothing for *_, vector in some]
-        numbers = halves.unpacked(whole, usual).astype(np.float64)
+        whole = [vector if packing.width_of(vector) == usual else nothing for *_, vector in some]
+        numbers = packing.unpacked(whole, usual).astype(np.float64)
         norms = np.einsum("ij,ij->i", numbers, numbers)
         fine = (norms > 0.9) & (norms < 1.1)
         bad += [
@@ -597,10 +596,10 @@ def index_words(tx: Tx) -> list[int]:
     tx.words().add(texts)
     archived = tx.query(
         "SELECT DISTINCT line FROM marks WHERE tenant = :t AND kind = :kind AND kt = :forever ORDER BY line",
-        kind=cold.ARCHIVED,
+        kind=indexing.ARCHIVED,
     )
     for (line,) in archived:
-        cold.freeze(tx, line)
+        indexing.freeze(tx, line)
     return found
 
 

@@ -1,15 +1,22 @@
-"""The tables, their columns, and which columns the changeset log vouches for.
+"""The tables, their columns, which columns the changeset log vouches for, and what the planner is told of them.
 
 `COLUMNS` drives every insert; `COVERED` names what the log's checksums cover when a row is put
 (what the content hashes cover already, such as a node's text, is left out). A known end is covered
 by the changeset that closed it. `tenant` comes first in every key, and rows are numbered within a
 tenant, so that a tenant's rows can be moved to another store as they are. The definitions are written
-once, in SQLite's words; `dialect` says them to another engine.
+once, in SQLite's words; `dialect` says them to another engine. Without figures SQLite takes "of this tenant" for a
+choice of ten rows, and then reads a whole table where an index leads to three; so each store carries the same ones.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import apsw
 
 FORMAT = 7
 UNSWEPT = "unswept"
@@ -103,7 +110,7 @@ KEYED = {"events": "node", "facts": "node", "texts": "node"}
 CLOSABLE = ("beliefs", "edges", "proposals", "ontology", "marks")
 
 VECTORS = ("embeddings", "cold_embeddings")
-"""Tables of vectors, which stand in the last column (`halves`)."""
+"""Tables of vectors, which stand in the last column (`packing`)."""
 
 UNNUMBERED = ("labels", "wordings", "blocks")
 """Tables without row numbers, in which a row may be there already."""
@@ -241,6 +248,12 @@ def on_conflict(table: str, columns: tuple[str, ...]) -> str:
     return f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
 
 
+def insertion(table: str, columns: Sequence[str]) -> str:
+    """The statement for a row of a table."""
+    names, end = ", ".join(map(quoted, columns)), on_conflict(table, tuple(columns))
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))}){end}"
+
+
 CLUSTERED = frozenset(
     [
         *("meta", "tenants", "wordings", "blocks", "labels", "words", "fresh_words", "words_total"),
@@ -294,3 +307,91 @@ INDEXES: dict[str, str] = {
 
 BULK = ("nodes_hash", "beliefs_line", "beliefs_type", "edges_out", "edges_in")
 """Indexes that a bulk load into an empty store makes afterwards."""
+
+
+_MANY = 1_000_000
+_SMALL = frozenset(
+    {"meta", "tenants", "ontology", "words_total", "sleep", "scorers", "fresh_words", "erased"}
+)
+"""Tables that stay small."""
+_FEW = 100
+_LEADS_TO: dict[str, tuple[int, ...]] = {
+    "beliefs_line": (2, 1),
+    "beliefs_type": (200_000, 2, 1),
+    "edges_out": (5, 4, 1, 1, 1, 1, 1, 1),
+    "edges_in": (5, 4, 1, 1, 1, 1, 1, 1),
+    "edges_contradicts": (5,),
+    "events_sender": (1_000, 1),
+    "texts_session": (20, 1),
+    "cold_texts_session": (20, 1),
+    "texts_speaker": (10_000, 1),
+    "cold_texts_speaker": (10_000, 1),
+    "facts_subject": (50, 10, 1),
+    "facts_object": (20, 10),
+    "facts_key": (100,),
+    "facts_predicate": (1_000, 1),
+    "wordings_key": (100, 10),
+    "world_hashes_line": (20, 1),
+    "marks_line": (2, 1, 1),
+    "erased_of": (10, 1),
+    "uses_scope": (10_000,),
+    "strengths_cold": (10_000, 10),
+    "scores": (5, 1),
+    "sleep": (10, 1),
+    "profiles": (2, 1),
+    "words": (5, 4, 1),
+    "labels": (10_000, 10, 1, 1),
+    "wordings": (3, 2, 1),
+    "blocks": (20, 1),
+    "words_thin": (2,),
+}
+"""How many rows have the first column of a key after the tenant, the first two, and so on; else one at last."""
+
+
+def _columns(definition: str) -> list[str]:
+    inside = definition[definition.index("(") + 1 :]
+    return inside[: inside.index(")")].split(", ")
+
+
+@cache
+def figures() -> tuple[tuple[str, str, str], ...]:
+    """(table, index, figures) of every index, as SQLite keeps them."""
+    found = []
+    for table in TABLES:
+        key = key_of(table)
+        name = table if table in CLUSTERED else f"sqlite_autoindex_{table}_1"
+        found.append((table, name, _figure(table, table, len(key))))
+    for name, definition in INDEXES.items():
+        table = definition.partition(" ON ")[2].partition(" ")[0]
+        found.append((table, name, _figure(table, name, len(_columns(definition)))))
+    return tuple(found)
+
+
+def _figure(table: str, index: str, columns: int) -> str:
+    rows = _FEW if table in _SMALL else _MANY
+    leads = _LEADS_TO.get(index, (1,) * (columns - 1)) if columns > 1 else ()
+    first = rows if columns > 1 else 1
+    return " ".join(map(str, (rows, first, *(min(rows, each) for each in leads))))
+
+
+def tell_planner(connection: apsw.Connection) -> None:
+    """Gives the planner these figures, in place of any that were taken from the rows; for this connection at once."""
+    with connection:  # one commit, not one for each figure
+        connection.execute("ANALYZE meta")  # makes the tables that figures are kept in
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"
+        ).fetchall():
+            connection.execute(f"DELETE FROM {name}")
+        connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)", figures())
+        connection.execute("ANALYZE sqlite_schema")
+
+
+def planner_is_told(connection: apsw.Connection) -> bool:
+    """Whether a store has these figures."""
+    made = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_stat1'").get
+    try:
+        return bool(made) and set(connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")) == set(
+            figures()
+        )
+    except UnicodeDecodeError:  # damaged; they are put anew
+        return False

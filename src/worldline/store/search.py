@@ -1,7 +1,8 @@
-"""What recall asks of a store: few, bounded statements, each of them bound by the view.
+"""What recall and the beginning of a session ask of a store: few, bounded statements, each of them bound by the view.
 
 Words are found by their index, what lies around a hit by session and position. Nothing here weighs one
-find against another; every node that leaves has passed the view's time, scope and world.
+find against another; every node that leaves has passed the view's time, scope and world. Facts that hold, come or
+went are told with when they do, so that the reader may sort the past from what is still to come.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from worldline.clock import Instant
+from worldline.model import Node
 from worldline.ports import View
 from worldline.reading.voices import role_of
-from worldline.rules.topics import TURNS as REACH
+from worldline.rules import TURNS
 from worldline.store import events, words
-from worldline.store.vectors import Newest
-from worldline.store.view import FOUND_APART, LISTED, MADE_APART, listed
+from worldline.store.held import Newest
+from worldline.store.view import FOUND_APART, LISTED, MADE_APART, NODE, listed, node_from
 from worldline.text import content_words
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
@@ -286,8 +289,8 @@ def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
     )
     with_it = (
         f"(SELECT json_group_array(b.line) FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
-        " AND b.type = 'Turn' AND b.kf = (SELECT max(x.kt) FROM beliefs x WHERE x.tenant = :t AND x.line = o.line AND x.kt <= :k"
-        f" AND {view.scoped('x')}) AND {view.scoped('b')})"
+        " AND b.type = 'Turn' AND b.kf = (SELECT max(x.kt) FROM beliefs x WHERE x.tenant = :t AND x.line = o.line"
+        f" AND x.kt <= :k AND {view.scoped('x')}) AND {view.scoped('b')})"
     )
     rows = view.query(
         f"SELECT o.turn, o.content, o.ended, CASE WHEN o.over THEN {sibling} END,"
@@ -383,7 +386,7 @@ def in_topics(view: View, nodes: Sequence[int], topics: int, room: int) -> list[
     )
     rows = view.query(
         f"SELECT m.* FROM ({members}) m UNION ALL {cited} ORDER BY 2 DESC, 1, 3",
-        among=listed(nodes), reach=REACH, topics=topics, room=room,
+        among=listed(nodes), reach=TURNS, topics=topics, room=room,
     )  # fmt: skip
     return [(line, node) for line, _, node in rows]
 
@@ -440,3 +443,143 @@ def _rarest(terms: Collection[str], counted: Mapping[str, int], stored: bool) ->
         if room >= 0 or not chosen:
             chosen.append(term)
     return chosen
+
+
+_COLUMNS = (
+    "n.hash, n.content, f.subject, f.predicate, f.phrase, b.vf, b.vt, b.kf, b.precision, f.dated,"
+    " EXISTS (SELECT 1 FROM marks m WHERE m.tenant = :t AND m.line = n.line AND m.kind = 'stage'"
+    " AND m.value = 'crystal' AND m.kf <= :k AND m.kt > :k),"
+    " coalesce((SELECT v.utc_offset FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst"
+    " WHERE d.tenant = :t AND d.src = n.line AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), 0)"
+)
+_TABLES = (
+    " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+    " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id WHERE f.tenant = :t"
+)
+
+
+class HeldFact(Struct, frozen=True):
+    """A fact with the time that it holds, and since when it is known."""
+
+    id: str
+    text: str
+    subject: int
+    slot: str
+    phrase: str
+    start: Instant
+    end: Instant
+    known: Instant
+    precision: str | None
+    dated: bool
+    """Whether it speaks of a day of its own."""
+    settled: bool
+    """Whether it was said often enough to be beyond doubt."""
+    offset: int = 0
+    """Minutes from UTC to the place where it was said."""
+
+
+def _held(row: Sequence[Any]) -> HeldFact:
+    hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled, offset = row
+    sure = bool(dated and precision), bool(settled)
+    return HeldFact(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
+
+
+def facts_of(view: View, lines: Collection[int], most: int) -> list[HeldFact]:
+    """What holds now of these entities, newest first."""
+    rows = view.query(
+        f"SELECT {_COLUMNS}{_TABLES} AND f.subject IN {LISTED} AND {view.seen()}"
+        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        among=listed(lines), most=most,
+    )  # fmt: skip
+    return [_held(row) for row in rows]
+
+
+def newest_facts(view: View, most: int) -> list[HeldFact]:
+    """What holds now and was learned last."""
+    rows = view.query(
+        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id"
+        f" WHERE b.tenant = :t AND b.type = 'Fact' AND {view.seen()} ORDER BY b.vf DESC, b.node DESC LIMIT :most",
+        most=most,
+    )
+    return [_held(row) for row in rows]
+
+
+def _known(view: View) -> str:
+    """Believed at this known time, whenever it holds."""
+    return f"b.kf <= :k AND b.kt > :k AND {view.scoped('b')} AND {view.trusted()} AND {view.ever_inside('b.line')}"
+
+
+def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[HeldFact]:
+    """Facts that speak of a day of their own within a stretch of time, or begin in it, earliest first.
+
+    Not those that are over, nor what changed at a moment that has passed: that holds, and does not come up.
+    """
+    rows = view.query(
+        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
+        f" AND b.vf >= :start AND b.vf < :end AND (b.vf > :v OR f.dated <> 0 AND b.precision IS NOT NULL)"
+        f" AND b.vt > :v AND {_known(view)}"
+        " ORDER BY b.vf, b.node LIMIT :most",
+        start=start, end=end, most=most,
+    )  # fmt: skip
+    return [_held(row) for row in rows]
+
+
+def facts_ended(view: View, since: Instant, most: int) -> list[HeldFact]:
+    """Facts that ended within a stretch of time before now, the last one first."""
+    rows = view.query(
+        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
+        f" AND b.vt > :since AND b.vt <= :v AND {_known(view)} ORDER BY b.vt DESC, n.id DESC LIMIT :most",
+        since=since, most=most,
+    )  # fmt: skip
+    return [_held(row) for row in rows]
+
+
+def notes_of(view: View, types: Sequence[str], most: int) -> list[Node]:
+    """Notes of these types that hold now, newest first; of each type no more are read than are wanted."""
+    each = (
+        f"SELECT * FROM (SELECT b.* FROM beliefs b WHERE b.tenant = :t AND b.type = :type{at} AND {view.seen()}"
+        " ORDER BY b.vf DESC, b.node DESC LIMIT :most) newest"
+        for at in range(len(types))
+    )
+    rows = view.query(
+        f"SELECT {NODE} FROM ({' UNION ALL '.join(each)}) b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " ORDER BY b.vf DESC, b.node DESC LIMIT :most",
+        **{f"type{at}": type_ for at, type_ in enumerate(types)}, most=most,
+    )  # fmt: skip
+    return [node_from(row) for row in rows]
+
+
+def pinned(view: View, most: int) -> list[Node]:
+    """What somebody pinned and still holds, newest first."""
+    rows = view.query(
+        f"SELECT {NODE} FROM marks m CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.line"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE m.tenant = :t AND m.kind = 'pin'"
+        f" AND m.kf <= :k AND m.kt > :k AND {view.scoped('m')} AND {view.seen()}"
+        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
+        most=most,
+    )
+    return [node_from(row) for row in rows]
+
+
+def has_user(view: View, user: str) -> bool:
+    """Whether anything here belongs to a user of this name."""
+    return bool(
+        view.query('SELECT 1 FROM scopes s WHERE s.tenant = :t AND s."user" = :whose LIMIT 1', whose=user)
+    )
+
+
+def offsets(view: View, nodes: Collection[int]) -> dict[int, int]:
+    """For turns, and for facts by the words they rest on, the minutes from UTC to the place where it was said."""
+    if not nodes:
+        return {}
+    rows = view.query(
+        "SELECT e.node, e.utc_offset FROM events e WHERE e.tenant = :t AND e.utc_offset <> 0"
+        f" AND e.node IN {LISTED} UNION ALL SELECT d.src, e.utc_offset FROM edges d CROSS JOIN events e"
+        " ON e.tenant = :t AND e.node = d.dst WHERE d.tenant = :t AND d.type = 'derived_from'"
+        f" AND e.utc_offset <> 0 AND d.src IN {LISTED} ORDER BY 1, 2",
+        among=listed(nodes),
+    )
+    return {row[0]: row[1] for row in rows}

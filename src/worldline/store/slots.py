@@ -2,22 +2,29 @@
 
 An `OpenFact` is a fact with the belief that is held in it. What is over or kept back is not open; what is
 believed of a subject counts for its owner, whatever the run.
+
+A changeset gathers its rows and writes them at its end. What settling one event needs (whom its names mean, what is
+believed of its subjects) is looked up once by `gather`, and what is asked is answered from that and from the rows
+gathered since. A question that cannot be answered so has the answer None, and is put to the store; once rows are
+written out, the look-up is over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import replace
 
-from worldline.clock import Instant, Interval
-from worldline.hashing import fact_id
+from worldline.clock import FOREVER, LATEST, Instant, Interval
+from worldline.hashing import FactParts, fact_id, named_ids
 from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, NodeDraft, Place
-from worldline.ports import Tx, View
-from worldline.rules.wording import worded
-from worldline.store.naming import texts
+from worldline.ports import Row, Tx, View
+from worldline.rules.slots import worded
+from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
 from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed
 
 _SLOTS = "(SELECT value FROM json_each(:slots))"
@@ -378,3 +385,307 @@ def parts_of(tx: Tx, node: int) -> Parts:
     )[0]
     value = row[4] if row[6] else str(orjson.loads(row[5] or '""'))
     return Parts(row[0].hex(), row[1], row[2], row[3], value, not row[6])
+
+
+_KEYS = "(SELECT value FROM json_each(:keys))"
+_PARENT = (
+    "coalesce((SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = n.id AND c.type = 'contains'"
+    " AND c.vt > :latest AND c.kt = :forever ORDER BY c.vt DESC, c.id LIMIT 1), 0)"
+)
+_MOST = 300
+"""So many facts of one slot are looked at."""
+_CHOSEN = (
+    f"SELECT value FROM json_each(:only) UNION SELECT a.node FROM facts a WHERE a.tenant = :t AND a.subject IN {LISTED}"
+    " UNION SELECT w.node FROM json_each(:slots) s CROSS JOIN facts w ON w.tenant = :t AND w.node IN"
+    " (SELECT x.node FROM facts x WHERE x.tenant = :t AND x.subject = CAST(s.value ->> 0 AS BIGINT)"
+    " AND x.predicate = s.value ->> 1 ORDER BY x.node DESC LIMIT :most)"
+)
+"""These facts, all those of some subjects, and of others the newest in some slots."""
+_IDS, _MANY_IDS = 16, 256
+"""So many ids are asked for at once, or a multiple of so many, so that the statement stays the same."""
+
+
+class Current(Struct, frozen=True):
+    """A fact with a belief that is held in it, over or not, and the world that it was written in."""
+
+    fact: OpenFact
+    line: int
+    world: int
+
+    @property
+    def belief(self) -> Belief:
+        return self.fact.row.belief
+
+
+class Gathering:
+    """The look-up of one changeset."""
+
+    def __init__(self, tx: Tx, scope: int, tellers: Mapping[int, str]) -> None:
+        self._tx, self._scope, self.tellers = tx, scope, tellers
+        """The events whose claims are looked up, with who said each."""
+        self.lines: dict[str, int] = {}
+        """Whom the names that were asked for mean, where they are known."""
+        self.claimed: dict[FactParts, bytes] = {}
+        """The ids of the facts that are claimed, by their parts."""
+        if _has_beliefs(tx):
+            tx.flush()
+        self._view = tx.peek()
+        """What the look-up asks: rows that do not matter to it need not be written out for it."""
+        self._first = tx.next_row("nodes")
+        """Whatever has this number or a later one was not stored when the look-up was made."""
+        self._names: dict[str, list[Called]] = {}
+        self._facts: dict[int, list[Current]] = {}
+        self._slots: dict[int, frozenset[str] | None] = {}
+        """The slots that were looked up of each subject; None for all."""
+        self._named: dict[int, frozenset[str]] = {}
+        """All slots of a subject, where somebody asked for them."""
+        self._cut: set[tuple[int, str]] = set()
+        """Subjects and slots that hold more than was looked up."""
+        self._kept: set[int] = set()
+        """The beliefs that were looked up."""
+        self._by_belief: dict[int, Current] = {}
+        self._by_line: dict[int, list[Current]] = {}
+
+    # Looking up ------------------------------------------------------------------------------------
+
+    def look_up_names(self, names: Collection[str], more: Collection[str], ids: Iterable[bytes]) -> None:
+        """Whom these names and more folded ones mean in this scope, and which of these ids are stored.
+
+        What a changeset asks of them is known from now on; of the other ids it knows that they are new.
+        """
+        tx, asked = self._tx, list(dict.fromkeys(ids))
+        keys = {*(key for name in names for key in name_keys(name)), *more}
+        room = _IDS if len(asked) <= _IDS else -(-len(asked) // _MANY_IDS) * _MANY_IDS
+        bound = {f"h{n}": asked[n] if n < len(asked) else b"" for n in range(room)}
+        rows = self._view.query(
+            "SELECT a.id, a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
+            " AND b.line = a.line AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v),"
+            f" n.hash, n.name, n.line, {_PARENT}"
+            " FROM aliases a CROSS JOIN nodes n ON n.tenant = :t AND n.id = a.line"
+            f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope"
+            f" UNION ALL SELECT 0, '', '', n.id, FALSE, n.hash, n.name, n.line, {_PARENT} FROM nodes n"
+            f" WHERE n.tenant = :t AND n.hash IN ({', '.join(f':{name}' for name in bound)}) ORDER BY 1, 4",
+            keys=texts(keys), scope=self._scope, latest=LATEST, **bound,
+        )  # fmt: skip
+        self._names.update({key: [] for key in keys})
+        for number, key, name, line, believed, id_, called, its, parent in rows:
+            if number:
+                self._names[key].append(Called(key, name, line, bool(believed)))
+            tx.recollect(line, (id_, called, its), (parent or None) if line == its else False)
+        tx.absent(*(set(asked) - {row[5] for row in rows}))
+        known = exactly_each(tx, names, self._scope)
+        self.lines = {name: row.line for name, row in known.items() if row is not None}
+
+    def look_up_slots(self, lines: Collection[int]) -> Mapping[int, frozenset[str]]:
+        """The slots in which anything was ever believed of each of these subjects."""
+        rows = self._view.query(
+            f"SELECT DISTINCT subject, predicate FROM facts WHERE tenant = :t AND subject IN {LISTED}",
+            among=listed(lines),
+        ) if lines else []  # fmt: skip
+        found: dict[int, list[str]] = {line: [] for line in lines}
+        for subject, predicate in rows:
+            found[subject].append(predicate)
+        self._named = {line: frozenset(slots) for line, slots in found.items()}
+        return self._named
+
+    def look_up_facts(self, into: Mapping[int, frozenset[str] | None]) -> None:
+        """What is believed of these subjects in these slots (None for all), in this scope's owner.
+
+        Of a slot that holds very many the newest are looked up, and the facts that are claimed.
+        """
+        if not into or self._tx.has_merges():
+            return
+        same = [found[0] for id_ in self.claimed.values() if (found := self._tx.find(id_))]
+        whole = [line for line, slots in into.items() if slots is None]
+        pairs = [[line, slot] for line, slots in into.items() for slot in sorted(slots or ())]
+        rows = self._view.query(
+            "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated, f.phrase,"
+            f" {BELIEF}, o.name, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t"
+            " AND v.node = d.dst WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from'"
+            " ORDER BY d.id LIMIT 1), n.hash, n.name, n.line, n.world FROM facts f"
+            " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+            " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
+            " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+            f" WHERE f.tenant = :t AND f.node IN ({_CHOSEN}) AND ({self._tx.same_owner(self._scope)})"
+            " ORDER BY b.vf, b.id",
+            among=listed(whole), scope=self._scope, slots=orjson.dumps(pairs).decode(), most=_MOST, only=listed(same),
+        )  # fmt: skip
+        self._slots.update(into)
+        for row in rows:
+            self._keep(row)
+        held = Counter((c.fact.row.subject, c.fact.row.predicate) for c in self._by_belief.values())
+        self._cut = {
+            slot for slot, count in held.items() if count >= _MOST and self._slots.get(slot[0]) is not None
+        }
+
+    def _keep(self, r: Row) -> None:
+        row = fact_from((*r[:5], *r[10:21]))
+        if row.belief.row in self._kept:
+            return
+        self._kept.add(row.belief.row)
+        value = value_of(r[3], r[21], r[4])
+        fact = OpenFact(row, r[5], bool(r[6]), r[7], bool(r[8]), r[22] or "", r[9], value)
+        current = Current(fact, r[25], r[26])
+        self._facts.setdefault(row.subject, []).append(current)
+        self._by_belief[row.belief.row] = current
+        self._by_line.setdefault(current.line, []).append(current)
+        self._tx.recollect(row.node, r[23:26])
+
+    def note(self, facts: Iterable[OpenFact]) -> None:
+        """Facts that were looked up by another way, and may be ended."""
+        for fact in facts:
+            self._by_belief.setdefault(fact.row.belief.row, Current(fact, fact.row.node, 0))
+
+    # Answering -------------------------------------------------------------------------------------
+
+    def called(self, keys: Collection[str], scope: int) -> list[Called] | None:
+        """Whom these folded names stand for."""
+        if scope != self._scope:
+            return None
+        if missing := [key for key in keys if key not in self._names]:
+            self._names.update({key: [] for key in missing})
+            for row in stored_names(self._view, missing, scope):
+                self._names[row.key].append(row)
+        fresh = [
+            Called(key, name, line, True)
+            for _, _, key, name, line, where in self._tx.rows["aliases"]
+            if key in keys and where == scope
+        ]
+        return [*(row for key in dict.fromkeys(keys) for row in self._names[key]), *fresh]
+
+    def slots(self, subject: int) -> set[str] | None:
+        """The slots in which anything was ever believed of a subject, and perhaps others."""
+        if subject < self._first and subject not in self._named:
+            return None
+        return {
+            *self._named.get(subject, ()),
+            *(row[3] for row in self._tx.rows["facts"] if row[2] == subject),
+        }
+
+    def open_facts(
+        self, subject: int, scope: int, among: Collection[str] | None = None
+    ) -> list[OpenFact] | None:
+        """What is believed of a subject and not over; at least of these slots, if given."""
+        current = self._current(subject, scope, among)
+        if current is None:
+            return None
+        return [c.fact for c in current if c.belief.valid.end == FOREVER and c.belief.status != "quarantined"]
+
+    def slot(self, subject: int, predicate: str, scope: int, beside: int) -> list[FactRow] | None:
+        """The believed facts of a subject and predicate, in the same world as `beside`."""
+        current, world = self._current(subject, scope, (predicate,)), self._world_of(beside)
+        if current is None or world is None or (subject, predicate) in self._cut:
+            return None
+        return [c.fact.row for c in current if c.fact.row.predicate == predicate and c.world == world]
+
+    def next_begins(self, line: int, scope: int, start: Instant) -> Instant | None:
+        """Where the next belief of a fact begins in a scope; FOREVER for nowhere."""
+        if line not in self._by_line or scope != self._scope:
+            return None
+        held = [c.belief for c in self._by_line[line] if self._is_open(c.belief.row)]
+        begins = [b.valid.start for b in held if b.scope == scope]
+        begins += [row[6] for row in self._gathered() if row[2] == line and row[5] == scope]
+        return min([begin for begin in begins if begin > start], default=FOREVER)
+
+    def belief(self, number: int) -> Row | None:
+        """A belief in a fact as it is stored or gathered."""
+        if not self._is_open(number):
+            return None
+        gathered = next((row for row in self._gathered() if row[0] == number), None)
+        if gathered is not None or number not in self._by_belief:
+            return gathered
+        held = self._by_belief[number]
+        b = held.belief
+        status = None if b.status == "believed" else b.status
+        return (
+            b.row, self._tx.tenant, held.line, b.of, "Fact", b.scope, b.valid.start, b.valid.end, b.known.start,
+            b.known.end, status, b.confidence, b.precision, b.reason,
+        )  # fmt: skip
+
+    # What the changeset has gathered ---------------------------------------------------------------
+
+    def _is_open(self, belief: int) -> bool:
+        return belief not in self._tx.closes["beliefs"]
+
+    def _gathered(self) -> Iterator[Row]:
+        """Beliefs in facts that are gathered and not given up again."""
+        return (row for row in self._tx.rows["beliefs"] if row[4] == "Fact" and self._is_open(row[0]))
+
+    def _world_of(self, fact: int) -> int | None:
+        for row in self._tx.rows["nodes"]:
+            if row[0] == fact:
+                return int(row[8])
+        return next((c.world for c in self._by_line.get(fact, ())), None)
+
+    def _current(self, subject: int, scope: int, slots: Collection[str] | None) -> list[Current] | None:
+        if scope != self._scope or self._tx.has_merges():
+            return None
+        if subject < self._first and not self._covers(subject, slots):
+            more = None if slots is None else (self._slots.get(subject) or frozenset()) | frozenset(slots)
+            self.look_up_facts({subject: more})
+        stored = self._facts.get(subject, [])
+        found = [c for c in stored if self._is_open(c.belief.row)]
+        facts = {row[0]: row for row in self._tx.rows["facts"]}
+        for row in self._gathered():
+            node, belief = row[3], _belief(row)
+            if node in facts:
+                found += [self._fresh(facts[node], belief, row[2])] if facts[node][2] == subject else []
+            elif row[2] in self._by_line:
+                known = self._by_line[row[2]][0]
+                if known.fact.row.subject == subject:
+                    fact = replace(known.fact, row=replace(known.fact.row, belief=belief))
+                    found.append(replace(known, fact=fact))
+            else:
+                return None  # believed again after it was given up: whose it is stands in the store
+        return sorted(found, key=lambda c: (c.belief.valid.start, c.belief.row))
+
+    def _covers(self, subject: int, slots: Collection[str] | None) -> bool:
+        """Whether all that is stored in these slots of a subject was looked up."""
+        looked, named = self._slots.get(subject, frozenset()), self._named.get(subject)
+        if looked is None or slots is None:
+            return looked is None
+        missing = set(slots) - looked
+        return not missing or (named is not None and missing.isdisjoint(named))
+
+    def _fresh(self, row: Row, belief: Belief, line: int) -> Current:
+        node, _, subject, predicate, object_, literal, phrase, _, kind, one, rank, dated = row
+        value = value_of(object_, self._tx.name_of(object_) if object_ else None, literal)
+        cited = (e[5] for e in self._tx.rows["edges"] if e[3] == node and e[4] == "derived_from")
+        fact = OpenFact(
+            FactRow(node, subject, predicate, object_, literal, belief), kind, bool(one), rank, bool(dated),
+            self.tellers.get(next(cited, 0), ""), phrase, value,
+        )  # fmt: skip
+        return Current(fact, line, self._world_of(node) or 0)
+
+
+class ClaimedFact(NamedTuple):
+    """A fact that a claim would make, its ends by name."""
+
+    subject: str
+    slot: str
+    object: str | None
+    literal: str | None
+
+
+def gather(
+    tx: Tx, place: Place, tellers: Mapping[int, str], names: Collection[str], more: Collection[str],
+    facts: Iterable[ClaimedFact],
+) -> Gathering:  # fmt: skip
+    """Looks up for a changeset whom these names, and more folded ones, mean, and which of these facts are stored."""
+    found = tx.gathering = Gathering(tx, place.scope, tellers)
+    ids, found.claimed = named_ids(names, facts, tx.id_of(place.world) if place.world else None)
+    found.look_up_names(names, more, [*ids.values(), *found.claimed.values()])
+    return found
+
+
+def _has_beliefs(tx: Tx) -> bool:
+    """Whether a changeset has gathered names or facts, or given any up, so that a look-up must see them."""
+    known = tx.rows["aliases"] or tx.rows["facts"] or tx.closes["beliefs"]
+    return bool(known) or any(row[4] == "Fact" for row in tx.rows["beliefs"])
+
+
+def _belief(row: Row) -> Belief:
+    return Belief(
+        row[0], row[3], Interval(row[6], row[7]), Interval(row[8], row[9]), row[5], row[10] or "believed",
+        row[11], row[12], row[13],
+    )  # fmt: skip

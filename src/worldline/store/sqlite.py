@@ -25,6 +25,7 @@ import apsw
 
 from worldline.config import Config, place
 from worldline.errors import (
+    InvalidInput,
     InvalidText,
     NewerFormat,
     NotAStore,
@@ -36,9 +37,8 @@ from worldline.errors import (
 )
 from worldline.hashing import ALGORITHM
 from worldline.ports import Row, Store, Tenant, Vectors
-from worldline.store import migrate, planning
-from worldline.store.dialect import open_store
-from worldline.store.held import TENANT, USED, Held, its_own
+from worldline.store import migrate, schema
+from worldline.store.held import TENANT, USED, Held, VectorIndex, its_own
 from worldline.store.schema import (
     APPLICATION_ID,
     BULK,
@@ -47,10 +47,8 @@ from worldline.store.schema import (
     INDEXES,
     TABLES,
     UNSWEPT,
-    on_conflict,
-    quoted,
+    insertion,
 )
-from worldline.store.vectors import VectorIndex
 
 try:
     import fcntl
@@ -67,12 +65,6 @@ CHECKPOINT = 32000
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
-
-
-def insertion(table: str, columns: Sequence[str]) -> str:
-    """The statement for a row of a table."""
-    names, end = ", ".join(map(quoted, columns)), on_conflict(table, tuple(columns))
-    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))}){end}"
 
 
 _PUT = {table: insertion(table, columns) for table, columns in COLUMNS.items()}
@@ -246,10 +238,10 @@ class SqliteStore(Held):
 
     def _plan(self, connection: apsw.Connection) -> None:
         """Tells the planner what it must know, where an older program has not; not if that would have to wait."""
-        if planning.is_told(connection) or not _is_writable(self.path):
+        if schema.planner_is_told(connection) or not _is_writable(self.path):
             return
         with contextlib.suppress(StoreBusy, apsw.BusyError), self._exclusive(wait=False), connection:
-            planning.tell(connection)
+            schema.tell_planner(connection)
 
     def _format(self, connection: apsw.Connection) -> int | None:
         """The file's format, None for an empty file; raises where it can never be a store."""
@@ -346,7 +338,7 @@ class SqliteStore(Held):
         """Inside a write transaction: makes those that are missing."""
         for name in self.missing_indexes():
             self.execute(f"CREATE {INDEXES[name]}")
-        planning.tell(self.connection())
+        schema.tell_planner(self.connection())
 
     def distribute(self) -> list[str]:
         """Refused: a file lies on one machine."""
@@ -386,7 +378,7 @@ class SqliteStore(Held):
             connection.execute("PRAGMA secure_delete = ON")
             try:
                 drop_signs(self.path)
-                planning.tell(connection)
+                schema.tell_planner(connection)
                 connection.execute("VACUUM")
             finally:
                 connection.execute("PRAGMA secure_delete = OFF")
@@ -493,7 +485,7 @@ class SqliteStore(Held):
         """Inside the same transaction: make them again."""
         for name in BULK:
             self.execute(f"CREATE {INDEXES[name].replace('INDEX', 'INDEX IF NOT EXISTS', 1)}")
-        planning.tell(self.connection())
+        schema.tell_planner(self.connection())
 
 
 def drop_signs(path: str) -> None:
@@ -562,7 +554,7 @@ def _create(connection: apsw.Connection) -> None:
     for definition in INDEXES.values():
         connection.execute(f"CREATE {definition}")
     connection.execute("INSERT INTO meta (key, value) VALUES ('hash', ?)", (ALGORITHM,))
-    planning.tell(connection)
+    schema.tell_planner(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
@@ -692,6 +684,36 @@ def translated() -> Iterator[None]:
 # Another store, to be read and never written: not a byte of its file changes ----------------------
 #
 # A file of an older format is read through an upgraded copy that is thrown away afterwards.
+
+
+def open_store(where: str | Path, config: Config) -> Store:
+    """The store at a path or URL, made when it is not there."""
+    found = where if where == ":memory:" else place(where)
+    if isinstance(found, str) and found != ":memory:":
+        return _server(found, config)
+    if isinstance(found, Path):
+        make_folder(found)
+    return SqliteStore(found, config)
+
+
+def _server(url: str, config: Config) -> Store:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput(f"{url.partition('://')[0]}:// is no store; give a file, or a URL postgresql://…")
+    try:
+        from worldline.store.postgres import PostgresStore
+    except ImportError as error:
+        raise StoreError(f"{error.name} is missing: pip install 'worldline[postgres]'") from None
+    return PostgresStore(url, config)
+
+
+def format_of(where: str | Path) -> int | None:
+    """The format of the store at a path or URL; None where there is none."""
+    found = place(where)
+    if isinstance(found, Path):
+        return stored_format(found) if found.exists() else None
+    from worldline.store.postgres import stored_format as served_format
+
+    return served_format(found)
 
 
 class ReadOnlyStore(SqliteStore):

@@ -30,14 +30,14 @@ from worldline.model import (
     Scope,
 )
 from worldline.ports import Row, Store, Tenant, Tx
-from worldline.store import cold, digests, ledger
+from worldline.store import indexing, ledger
 from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
 from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
 from worldline.store.words import owner_token
 
 if TYPE_CHECKING:
-    from worldline.store.settling import Gathering
+    from worldline.store.slots import Gathering
 
 ALWAYS = Interval(EARLIEST)
 MANY_WORDS = 400_000
@@ -69,7 +69,7 @@ class SqlTx(Indexing, Tx):
         self.changes: list[str] = []
         self.proposed: list[str] = []
         self.ledger = ledger.Entries()
-        self.worlds = digests.Touched()
+        self.worlds = ledger.Touched()
         self.gathering: Gathering | None = None
         """What settling an event has looked up, as long as nothing is written out."""
         self.held_worlds = {self.root: found.world} if found.world else {}
@@ -329,7 +329,7 @@ class SqlTx(Indexing, Tx):
 
     def wake(self, line: int) -> None:
         """What is said again, or changes, is not cold any more."""
-        if line not in self._new and cold.wake(self, line):
+        if line not in self._new and indexing.wake(self, line):
             self.changes.append("brought back from the archive")
 
     def _place(self, edge: EdgeDraft, child: bytes) -> None:
@@ -695,7 +695,7 @@ class SqlTx(Indexing, Tx):
         self.words()
         if self.ledger.empty:
             return
-        digests.settle(self)
+        ledger.settle_worlds(self)
         self.flush()
         body, rows = self.ledger.seal()
         self.sequence += 1

@@ -33,9 +33,9 @@ from worldline.hashing import (
 )
 from worldline.model import Damage, Verification
 from worldline.ports import Store
-from worldline.rules import wording
-from worldline.rules.derived import edge_made, node_made
-from worldline.store import digests, erasing, ledger, nights, reindexing, words
+from worldline.rules import slots
+from worldline.rules.handlers import edge_made, node_made
+from worldline.store import erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.view import label_value
@@ -158,7 +158,7 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
             _, subject, predicate, object_, literal, _ = fact
             ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
             expected = fact_id(*ends, literal, within)
-        elif check.tombs.payloads.get(key) == erasing.payload_of(type_, name, content):
+        elif check.tombs.payloads.get(key) == node_id(type_, name, content):
             return True
         else:
             expected, told = node_id(type_, name, content, dated, within), None
@@ -175,8 +175,8 @@ def _fact_texts(check: Checker, facts: dict[int, Any]) -> dict[int, tuple[str, s
     names = dict(check.rows(f"SELECT id, name FROM nodes WHERE tenant = :t AND id IN ({ends})"))
     return {
         key: (
-            wording.label(phrase),
-            wording.sentence(names.get(subject), phrase, _value(object_, literal, names)),
+            slots.label(phrase),
+            slots.sentence(names.get(subject), phrase, _value(object_, literal, names)),
         )
         for key, subject, _, object_, literal, phrase in facts.values()
     }
@@ -216,7 +216,7 @@ def _check_worlds(check: Checker) -> int:
         where = f"world {check.ids.get(line, b'').hex()[:12]} (lineage {line})"
         expected = digest_update(EMPTY_DIGEST, members.get(line, ()))
         follows = head in check.ids and world_hash(check.ids[head], expected) == hash_
-        if not follows or expected != digests.current(digest):
+        if not follows or expected != ledger.current_digest(digest):
             check.found(where, "its hash does not follow from what it contains")
         if not hashes[line] or max(hashes[line], key=lambda pair: pair[0])[1] != hash_:
             check.found(where, "its latest hash is not the last one kept")

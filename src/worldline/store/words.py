@@ -22,10 +22,7 @@ import orjson
 from msgspec import Struct
 
 from worldline.errors import StoreError
-from worldline.store import waiting
-from worldline.store.held import large
-from worldline.store.schema import WORDS_PER_NODE
-from worldline.store.waiting import (
+from worldline.store.held import (
     APART,
     EVERY,
     FRESH,
@@ -33,11 +30,15 @@ from worldline.store.waiting import (
     MOST_LENGTH,
     OWNER,
     WAITING,
-    Text,
+    WaitingText,
+    large,
     length_of,
+    look_at_waiting,
     postings,
+    seen_waiting,
     terms_of,
 )
+from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -224,8 +225,8 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
         if (view.tenant, term) in view.store.shares
     }
     found: dict[str | None, list[Row]] = {}
-    fresh: list[Text] = []
-    seen = waiting.seen(view)
+    fresh: list[WaitingText] = []
+    seen = seen_waiting(view)
     after = seen[2][0] if seen[2] else 0
     for row in view.query(_COUNTED, terms=_listed(set(terms) - known.keys()), short=short, after=after):
         if row[0] == 2:
@@ -233,7 +234,8 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
         else:
             found.setdefault(row[4] if row[0] else None, []).append(row)
     total = sum(int(row[5]) for row in found.get(None, ()) if not row[1])
-    found.setdefault(None, []).append((2, 0, 0, 0, "", "", "", waiting.look(view, seen, total, fresh)))
+    waiting = look_at_waiting(view, seen, total, fresh)
+    found.setdefault(None, []).append((2, 0, 0, 0, "", "", "", waiting))
     texts = sum(int(row[2]) for row in found.get(None, ()) if row[0] == 0)
     if any(texts > 2 * share.texts for share in known.values()):
         view.store.shares.clear()

@@ -12,9 +12,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from worldline.errors import WorldlineError
-from worldline.inputs import clean_name
 from worldline.memory import Memory
-from worldline.model import Node, Version
+from worldline.model import Node, Version, clean_name
 
 ROOT = "/memories"
 MOST_LINES = 999_999

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import orjson
 
 from worldline.errors import InvalidInput, Refused
-from worldline.inputs import clean_name
+from worldline.model import clean_name
 
 SHORTEST = 16
 HASHED = "sha256:"

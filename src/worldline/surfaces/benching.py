@@ -19,7 +19,7 @@ from worldline.bench.report import ReportRow
 from worldline.bench.run import Progress, Settings, open_cached
 from worldline.bench.run import bench as measure
 from worldline.config import load
-from worldline.plugins.language_models import open_language_model
+from worldline.plugins import open_language_model
 from worldline.surfaces.options import Verb
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")

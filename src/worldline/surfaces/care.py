@@ -27,7 +27,7 @@ from worldline.store.schema import FORMAT
 from worldline.store.sqlite import put_back
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
-from worldline.write.reread import is_stale
+from worldline.write.afterwards import is_stale
 
 _PATIENCE = 2.0
 _BETWEEN_LINES = 30.0

@@ -11,9 +11,9 @@ from worldline.config import load, place
 from worldline.errors import NotFound, Refused
 from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
+from worldline.exchange.formats import Bad, Imported
 from worldline.exchange.importers import NAMES
-from worldline.exchange.records import Bad, Imported
-from worldline.plugins.language_models import open_language_model
+from worldline.plugins import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount

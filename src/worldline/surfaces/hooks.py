@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from worldline.later import Later
+from worldline import Later
 
 if TYPE_CHECKING:
     from worldline import config as configs

@@ -34,9 +34,8 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from worldline import errors
-from worldline.inputs import clean_name
 from worldline.memory import Memory
-from worldline.model import Scope
+from worldline.model import Scope, clean_name
 from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import openapi, rest
 from worldline.surfaces.auth import AccessPass, Tokens, is_loopback

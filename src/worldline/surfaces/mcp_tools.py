@@ -18,8 +18,8 @@ from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
 from worldline.read.pack import speaker
-from worldline.rules.ontology import NODE_TYPES
-from worldline.rules.wording import told
+from worldline.rules.handlers import NODE_TYPES
+from worldline.rules.slots import told
 from worldline.surfaces import answering, render
 from worldline.surfaces import mcp_values as v
 from worldline.surfaces.budget import fitted, size, trimmed

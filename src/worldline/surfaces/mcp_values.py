@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from worldline.reading.given import HINT
-from worldline.rules.ontology import AGENT_TYPES
+from worldline.rules.handlers import AGENT_TYPES
 
 NOTES = [*AGENT_TYPES, "said"]
 LISTED = [*AGENT_TYPES, "Turn", "Fact", "Entity", "Decision", "Topic", "Summary"]

@@ -9,9 +9,9 @@ import click
 
 from worldline.config import load, place
 from worldline.errors import NotFound
-from worldline.store.dialect import format_of, open_store
-from worldline.store.moving import Moved, move
+from worldline.store.copying import Moved, move
 from worldline.store.schema import FORMAT
+from worldline.store.sqlite import format_of, open_store
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, absorbs

@@ -20,7 +20,7 @@ from worldline.clock import FOREVER, instant
 from worldline.config import default_path, place, without_password
 from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
-from worldline.rules.ontology import NODE_TYPES
+from worldline.rules.handlers import NODE_TYPES
 from worldline.surfaces import render
 from worldline.text import for_terminal
 

@@ -12,8 +12,8 @@ from worldline.clock import EARLIEST
 from worldline.memory import Memory
 from worldline.model import Node
 from worldline.read.history import offsets as offsets_of
-from worldline.rules.ontology import NODE_TYPES
-from worldline.store.listing import DRAWN
+from worldline.rules.handlers import NODE_TYPES
+from worldline.store.registry import DRAWN
 from worldline.surfaces import render
 from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, type_name
 

@@ -29,7 +29,7 @@ from worldline.model import (
     Version,
     Why,
 )
-from worldline.rules.wording import label, told
+from worldline.rules.slots import label, told
 from worldline.text import visible
 
 HIDDEN = frozenset({"key", "line", "scope", "row", "a_line", "b_line", "src_line", "dst_line"})

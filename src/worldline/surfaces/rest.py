@@ -36,7 +36,7 @@ from worldline.read.context import Context as Briefing
 from worldline.read.episodes import Episode
 from worldline.read.history import mark_after
 from worldline.read.profile import Profile
-from worldline.store.listing import span
+from worldline.store.registry import span
 from worldline.surfaces import answering
 from worldline.surfaces.budget import fitted, size, trimmed
 from worldline.surfaces.render import HIDDEN, plain
@@ -70,10 +70,10 @@ from worldline.surfaces.rest_values import (
     Worlds,
 )
 from worldline.surfaces.verbs import Body, forward, given, moment, taken
+from worldline.write.afterwards import Reread
 from worldline.write.forget import Forgotten
-from worldline.write.load import Link as LinkToLoad
-from worldline.write.load import Note as NoteToLoad
-from worldline.write.reread import Reread
+from worldline.write.given import Link as LinkToLoad
+from worldline.write.given import Note as NoteToLoad
 
 KNOWN = 0.4
 """The part of a budget that the answer, its proof and the facts may take."""

@@ -17,7 +17,7 @@ import orjson
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Receipt
-from worldline.rules.ontology import AGENT_EDGES, AGENT_TYPES
+from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES
 from worldline.surfaces import answering
 from worldline.surfaces.render import plain
 from worldline.surfaces.schemas import of

@@ -1,26 +1,141 @@
-"""Changing memories: it changed (amend), it was wrong (correct), it is over (retire), it is sure.
+"""Changing what is believed: it changed (amend), it was wrong (correct), it is over (retire), and all of it undone.
 
-Three different things on two axes. Amending and retiring tighten valid time; correcting gives up a
+These are different things on two axes. Amending and retiring tighten valid time; correcting gives up a
 belief on the known axis. None of them deletes anything, and each is idempotent. What hung on the
-memory alone is kept back in the same changeset.
+memory alone is kept back in the same changeset; sleep catches what came by another way.
+
+A fact is never rewritten: the old one ends (or was never true) and a new one of the same subject and
+relation is believed in its place, through the same rules as any other. The new value is given alone
+("Porto") or as the whole sentence ("Ana lives in Porto").
+
+Undoing is one more changeset: what it put is given up, what it closed returns. The past stays as it was; only from now
+on the store believes again what it did before. A row that a later changeset has touched makes the undo a conflict,
+never a guess, until that one is undone too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, When, instant, show
-from worldline.errors import Conflict, InvalidTime, Refused
-from worldline.inputs import clean_name, clean_text
-from worldline.model import Belief, Close, Edge, EdgeDraft, Node, NodeDraft, Status
-from worldline.ports import Tx
-from worldline.rules.bitemporal import tighten
-from worldline.store.cold import wake
-from worldline.store.slots import world_of_node
+from worldline.errors import Conflict, InvalidInput, InvalidTime, NotFound, Refused
+from worldline.handle import Done, Handle
+from worldline.model import (
+    Belief,
+    Close,
+    Edge,
+    EdgeDraft,
+    Fact,
+    Metadata,
+    Node,
+    NodeDraft,
+    Place,
+    Put,
+    Receipt,
+    Refuse,
+    Status,
+    clean_interval,
+    clean_metadata,
+    clean_name,
+    clean_text,
+)
+from worldline.ports import Tx, View
+from worldline.reading.families import families
+from worldline.rules.handlers import Footing, lost, standing, tighten
+from worldline.rules.slots import sentence
+from worldline.store import indexing, ledger, registry
+from worldline.store.erasing import not_erased
+from worldline.store.indexing import wake
+from worldline.store.ledger import beliefs_in
+from worldline.store.registry import Target
+from worldline.store.slots import Parts, parts_of, world_of_node
+from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
 from worldline.store.view import as_belief
-from worldline.write.ground import keep_back
+from worldline.text import fold
+from worldline.write.given import believe
+
+# Ground ===============================================================================================
+
+MERGED = "merged"
+"""The key, in the metadata of a derived_from edge, by which a merged memory names the one that stayed."""
+
+
+def grounds(
+    view: View, lines: Collection[int], now: Instant, *, born: bool = True
+) -> dict[int, list[Footing]]:
+    """What each of these rests on, or ever did, and what became of it.
+
+    A fact that was given directly, and met its evidence later, was not `born` of it, and rests on nothing.
+    """
+    rows = [row for row in cited(view, lines) if MERGED not in row.metadata]
+    own = {row.source for row in rows if not born or row.born is None or row.since <= row.born}
+    rows = [row for row in rows if row.source in own]
+    held = current_and_former(view, {row.line for row in rows})
+    stand_ins = _stand_ins(view, [line for line, all_ in held.items() if not any(b.current for b in all_)])
+    held.update(current_and_former(view, set(stand_ins.values()) - held.keys()))
+    found: dict[int, dict[int, Footing]] = {}
+    for row in rows:
+        mine = found.setdefault(row.source, {})
+        ground = Footing(row.line, row.id, row.type, "corrected")
+        if row.until == FOREVER:
+            stays = stand_ins.get(row.line, row.line)
+            since = row.since if stays == row.line else now
+            ground = Footing(stays, row.id, row.type, *standing(held.get(stays, ()), since, now))
+        if ground.evidence not in mine or ground.stands:
+            mine[ground.evidence] = ground
+    return {src: list(mine.values()) for src, mine in found.items()}
+
+
+def _stand_ins(view: View, lines: Collection[int]) -> dict[int, int]:
+    """For memories that were merged into another one, that other one."""
+    return {src: dst for src, dst, noted in noted_grounds(view, lines) if MERGED in noted}
+
+
+def shaken(view: View, lines: Iterable[int], now: Instant) -> list[tuple[Belief, str]]:
+    """Of these and all that hangs on them: the beliefs to keep back, each with its reason."""
+    found: dict[int, tuple[Belief, str]] = {}
+    fallen: set[int] = set()
+    frontier = set(lines)
+    while frontier:
+        held = current_and_former(view, frontier)
+        resting = _doubted(grounds(view, frontier, now), fallen)
+        fresh = set()
+        for line in sorted(frontier - fallen):
+            open_ = [b for b in held.get(line, ()) if b.current]
+            for belief in open_:
+                reason = lost(belief, resting.get(line, ())) if belief.status == "believed" else None
+                if reason is not None and belief.row not in found:
+                    found[belief.row] = belief, reason
+            if any(b.row in found for b in open_) and all(
+                b.status == "quarantined" or b.row in found for b in open_
+            ):
+                fresh.add(line)
+        fallen |= fresh
+        frontier = set(hanging(view, fresh))
+    return [found[row] for row in sorted(found)]
+
+
+def _doubted(grounds: Mapping[int, list[Footing]], fallen: Collection[int]) -> dict[int, list[Footing]]:
+    """The same, where what has fallen carries nothing."""
+    return {
+        line: [replace(g, how="quarantined") if g.evidence in fallen else g for g in each]
+        for line, each in grounds.items()
+    }
+
+
+def keep_back(tx: Tx, line: int) -> None:
+    """Quarantines, in the same changeset, what hung on a memory that was just given up."""
+    hung = hanging(tx, [line])
+    for belief, reason in shaken(tx, hung, tx.stamp) if hung else ():
+        tx.close(Close(belief, status="quarantined", reason=reason), "grounding")
+
+
+# Memories =============================================================================================
 
 
 class Revision(Struct, frozen=True):
@@ -46,7 +161,7 @@ def held(tx: Tx, line: int) -> list[tuple[Node, Belief]]:
     return [(node, belief) for belief, node in tx.history(line) if belief.known.end == FOREVER]
 
 
-def amend(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int, bool]:
+def amend_memory(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int, bool]:
     """A new version from `valid_from` on; what held until then stays true of its time."""
     start = tx.stamp if revision.valid_from is None else revision.valid_from
     holding = [(n, b) for n, b in held(tx, line) if start in b.valid]
@@ -54,11 +169,12 @@ def amend(tx: Tx, line: int, revision: Revision, limit: int) -> tuple[int, bool]
         raise Refused(f"it does not hold at {show(start)}; use correct to change what was believed of then")
     key, changed = 0, False
     for node, belief in holding:
-        draft = _revised(node, belief, revision, limit, tx)
+        draft = _new_version(node, belief, revision, limit, tx)
         if (draft.name, draft.content) == (node.name, node.content):
             key = key or node.key
             continue
-        draft.valid = _from_then(start, min(belief.valid.end, _or_forever(revision.valid_to)))
+        end = FOREVER if revision.valid_to is None else revision.valid_to
+        draft.valid = _from_then(start, min(belief.valid.end, end))
         if belief.valid.start == start:
             raise Refused(
                 "the version to replace begins at that very moment; if it was never true, use correct"
@@ -75,11 +191,7 @@ def _from_then(start: Instant, end: Instant) -> Interval:
     return Interval(start, end)
 
 
-def _or_forever(at: Instant | None) -> Instant:
-    return FOREVER if at is None else at
-
-
-def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tuple[int, bool]:
+def correct_memory(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tuple[int, bool]:
     """The belief was wrong: give it up on the known axis and believe the replacement instead.
 
     `key` chooses a version; 0 takes the latest. Only here may validity be widened.
@@ -89,7 +201,7 @@ def correct(tx: Tx, line: int, key: int, revision: Revision, limit: int) -> tupl
         raise Refused("there is nothing to correct")
     changed = False
     for node, belief in current:
-        draft = _revised(node, belief, revision, limit, tx)
+        draft = _new_version(node, belief, revision, limit, tx)
         draft.valid = _widened(belief.valid, revision)
         same = (draft.name, draft.content) == (node.name, node.content)
         key = node.key
@@ -155,7 +267,7 @@ def _widened(valid: Interval, revision: Revision) -> Interval:
     return Interval(start, end)
 
 
-def _revised(node: Node, belief: Belief, revision: Revision, limit: int, tx: Tx) -> NodeDraft:
+def _new_version(node: Node, belief: Belief, revision: Revision, limit: int, tx: Tx) -> NodeDraft:
     if node.type in ("Fact", "Scope", "Session") and (revision.content or revision.name):
         raise Refused(f"a {node.type}'s words are its identity; write a new one instead")
     return NodeDraft(
@@ -184,7 +296,7 @@ def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
     return key
 
 
-def retire(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
+def retire_memory(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
     """No longer true from `when` on; what is over already stays, what was to come after it is given up."""
     at, changed = tx.stamp if when is None else when, False
     beliefs = [belief for _, belief in held(tx, line)]
@@ -256,3 +368,294 @@ def end_edge(tx: Tx, edges: Sequence[Edge], when: Instant | None, *, wrong: bool
             tx.apply(tx.types[edge.type].on_delete(draft, tx), edge.type)
         changed = True
     return changed
+
+
+# What somebody names ==================================================================================
+
+
+def amend(tx: Tx, place: Place, handle: Handle, ref: Any, revision: Revision) -> Done:
+    """It changed."""
+    target = handle.target(tx, ref)
+    if revision.content is not None and _is_fact(tx, target):
+        return _revised(tx, target, revision, place, handle, wrong=False)
+    key, changed = amend_memory(tx, target.line, revision, handle.config.max_text)
+    return tx.id_of(key), changed
+
+
+def correct(tx: Tx, place: Place, handle: Handle, ref: Any, revision: Revision) -> Done:
+    """It was wrong; with nothing to replace it, it was never true."""
+    if isinstance(ref, Edge) and ref.type != "fact":
+        return bytes.fromhex(ref.id), end_edge(tx, _believed(tx, handle, ref), None, wrong=True)
+    target = handle.target(tx, ref)
+    if revision == Revision(reason=revision.reason):
+        return tx.id_of(target.line), withdraw(tx, target.line, revision.reason)
+    if revision.content is not None and _is_fact(tx, target):
+        return _revised(tx, target, revision, place, handle, wrong=True)
+    key, changed = correct_memory(tx, target.line, target.key, revision, handle.config.max_text)
+    return tx.id_of(key), changed
+
+
+def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | None) -> tuple[bytes, bool]:
+    """It is over."""
+    if isinstance(ref, Edge) and ref.type != "fact":
+        return bytes.fromhex(ref.id), end_edge(tx, _believed(tx, handle, ref), at, wrong=False)
+    target = handle.target(tx, ref)
+    return tx.id_of(target.line), retire_memory(tx, target.line, at, reason)
+
+
+def until(handle: Handle, done: Receipt, expires: When) -> Receipt:
+    """The receipt of words that are known to expire, retired ahead of time with the facts that rest on them
+    alone; undoing it takes both back, the words and their end."""
+    if not done.changed or done.dry_run:
+        return done
+    words = done.ids or ((done.id,) if done.id else ())
+
+    def work(tx: Tx, place: Place) -> Done:
+        view = tx.as_view(world=handle.world)
+        lines = [handle.resolve(view, word).line for word in words]
+        drawn = view.visible([edge.src_line for edge in view.edges(lines, ("derived_from",), "in")])
+        grounds = Counter(e.src_line for e in view.edges([n.line for n in drawn], ("derived_from",), "out"))
+        lines += [node.line for node in drawn if node.type == "Fact" and grounds[node.line] == 1]
+        ended = [retire_memory(tx, line, instant(expires), "it was known to expire") for line in lines]
+        return None, any(ended)
+
+    ended = handle.write("retire", work).known_at
+    return replace(done, known_at=ended, also=(done.known_at, *done.also))
+
+
+def _believed(tx: Tx, handle: Handle, edge: Edge) -> list[Edge]:
+    """The current beliefs in an edge, in this scope."""
+    rows = beliefs_in(tx.as_view(world=handle.world), edge)
+    if not rows:
+        raise NotFound(f"no {edge.type} edge {edge.id[:12]} in this tenant, scope and world")
+    return [row for row in rows if row.known.end == FOREVER]
+
+
+# Facts -------------------------------------------------------------------------------------------
+
+
+def _is_fact(tx: Tx, target: Target) -> bool:
+    """Whether a target is a fact."""
+    return any(node.type == "Fact" for node, _ in held(tx, target.line))
+
+
+def _revised(
+    tx: Tx, target: Target, revision: Revision, place: Place, handle: Handle, *, wrong: bool
+) -> Done:
+    """Ends or withdraws the fact and believes the new value instead."""
+    if revision.name is not None:
+        raise Refused("a fact has no name of its own; give its new value as content")
+    node, belief = held(tx, target.line)[-1]
+    parts = parts_of(tx, node.key)
+    value = _value(parts, revision.content or "")
+    if fold(value) == fold(parts.value) and revision.valid_from is None and revision.valid_to is None:
+        return tx.id_of(node.line), False
+    start = (
+        revision.valid_from
+        if revision.valid_from is not None
+        else belief.valid.start
+        if wrong
+        else max(tx.stamp, belief.valid.start + 1)
+    )
+    if wrong:
+        withdraw(tx, target.line, revision.reason or "it was wrong")
+    else:
+        retire_memory(tx, target.line, start, revision.reason or "it changed")
+    given = Fact(
+        parts.subject,
+        parts.slot if parts.slot in families().all and "_" in parts.slot else parts.phrase,
+        None if parts.literal else value,
+        value if parts.literal else None,
+        valid_from=start,
+        valid_to=revision.valid_to,
+        precision=belief.precision if wrong and revision.valid_from is None else None,
+        reason=revision.reason,
+    )
+    key, changed = believe(tx, given, place, handle)
+    return tx.id_of(key), changed
+
+
+def _value(parts: Parts, content: str) -> str:
+    """The new value, taken out of its sentence where a whole one is given."""
+    said = " ".join(content.split())
+    opening = sentence(parts.name, parts.phrase, "")
+    if said.casefold().startswith(opening.casefold() + " "):
+        said = said[len(opening) + 1 :]
+    if not said.strip("."):
+        raise InvalidInput("a fact needs a value: give it alone, or as the whole sentence")
+    return said.removesuffix(".")
+
+
+# Joining ------------------------------------------------------------------------------------------
+
+
+class Joining(Struct, frozen=True):
+    """An edge as somebody states it."""
+
+    src: Any
+    type: str
+    dst: Any
+    valid_from: When | None = None
+    valid_to: When | None = None
+    metadata: Metadata | None = None
+    predicate: str | None = None
+
+
+def link(tx: Tx, place: Place, handle: Handle, edge: Joining) -> Done:
+    """Puts the edge; a fact is believed as any fact is."""
+    registry.edge_type(tx, edge.type, place.world, agent=handle.agent)
+    view = tx.as_view(world=handle.world)
+    source = handle.resolve(view, edge.src)
+    target = handle.resolve(view.bind(world=0) if edge.type == "refers_to" else view, edge.dst)
+    if edge.type == "fact":
+        given = Fact(
+            tx.id_of(source.line).hex(), edge.predicate or "", tx.id_of(target.line).hex(),
+            valid_from=edge.valid_from, valid_to=edge.valid_to,
+        )  # fmt: skip
+        key, changed = believe(tx, given, place, handle)
+        return tx.id_of(key), changed
+    src, dst, since = _ends(tx, edge.type, source, target)
+    if edge.type == "contains" and edge.valid_to is not None:
+        raise Refused("a contains edge is open when it is made; retire it later")
+    valid = clean_interval(edge.valid_from, edge.valid_to, tx.stamp if since is None else since)
+    return tx.link(EdgeDraft(src, edge.type, dst, valid, place.scope, clean_metadata(edge.metadata)))
+
+
+def _ends(tx: Tx, type_: str, source: Target, target: Target) -> tuple[int, int, Instant | None]:
+    """Rows to join, and the moment the edge begins when its type decides that."""
+    if not tx.types[type_].versions:
+        return source.line, target.line, None
+    src, since = _newest(tx, source)
+    return src, _newest(tx, target)[0], since
+
+
+def _newest(tx: Tx, target: Target) -> tuple[int, Instant]:
+    """The version that was meant, or the newest believed one, and where it begins."""
+    held = [
+        (belief.valid.start, node.key)
+        for belief, node in tx.history(target.line)
+        if belief.known.end == FOREVER and target.key in (0, node.key)
+    ]
+    if not held:
+        raise Refused("one end of the edge is not believed any more")
+    since, key = max(held)
+    return key, since
+
+
+# Undoing ==============================================================================================
+
+
+def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:
+    """Takes back every changeset that a receipt stands for."""
+    if not isinstance(receipt, Receipt):
+        raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
+    steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
+    undone = [undo(tx, at, frozenset(steps), agent=agent) for at in steps]
+    return any(undone)
+
+
+def undo(
+    tx: Tx, known_at: Instant, together: frozenset[Instant] = frozenset(), *, agent: bool = False
+) -> bool:
+    """Takes back the changeset of that known time; False when it is taken back already.
+
+    What one of the changesets taken back `together` put and another one closed is gone already.
+    """
+    entries = ledger.entries(tx, known_at)
+    if entries is None:
+        raise NotFound(f"there is no changeset of {show(known_at)} to undo")
+    types = {
+        ended: [e.number for e in entries if e.table == "ontology" and e.closed == ended]
+        for ended in (False, True)
+    }
+    entries = not_erased(tx, entries)
+    mine = [e for e in entries if e.table in ("beliefs", "edges", "proposals", "marks") and _mine(tx, e)]
+    marks = [e for e in mine if e.table == "marks"]
+    rows = [(e, ledger.known_of(tx, e.table, e.number)) for e in mine if e.table != "marks"]
+    apart = {*together, known_at}
+    rows = [(e, known) if known.end in apart else ledger.restored(tx, e, known) for e, known in rows]
+    needed = ledger.needed(tx, [e for e, _ in rows if not e.closed])
+    put = [(e, known) for e, known in rows if not e.closed and e not in needed and known.end not in together]
+    standing = [(e, known) for e, known in put if known.end == FOREVER]
+    if len(standing) < len([known for _, known in put if known.end != known_at]):
+        return _already_or_conflict(tx, {known.end for _, known in put} - {known_at})
+    for entry, known in standing:
+        belief = Belief(entry.number, entry.number, Interval(0), Interval(known.start))
+        tx.close(Close(belief, entry.table, reason="undone"), "undo")  # type: ignore[arg-type]
+    back = [
+        _restore(tx, e.table, e.number)
+        for e, known in rows
+        if e.closed and known.start != known_at and known.start not in together
+    ]
+    back += [_mark(tx, e.number, known_at, stands=e.closed) for e in marks]
+    if types[False]:
+        if agent:
+            raise Refused("agents cannot change the ontology; an operator does")
+        back.append(registry.take_back(tx, types[False], types[True]))
+    return bool(standing) or any(back)
+
+
+def _mark(tx: Tx, number: int, known_at: Instant, *, stands: bool) -> bool:
+    """A mark as it was before: one that was put ends, one that was ended stands again, if none has come since."""
+    mark = ledger.marked(tx, number)
+    if (mark.since == known_at if stands else mark.until != FOREVER) or (stands and mark.taken):
+        return False
+    if stands:
+        tx.add("marks", mark.line, mark.scope, mark.kind, mark.value, mark.reason, tx.stamp, FOREVER)
+    else:
+        tx.end_row("marks", number)
+    if mark.kind == indexing.ARCHIVED:
+        (indexing.freeze if stands else indexing.thaw)(tx, mark.line)
+    return True
+
+
+def _mine(tx: Tx, entry: ledger.Entry) -> bool:
+    """Refuses what belongs to another scope; the nodes that stand for scopes are never undone."""
+    if entry.table == "beliefs" and ledger.columns_of(tx, "beliefs", entry.number)["type"] == "Scope":
+        return False
+    if not ledger.is_mine(tx, entry.table, entry.number):
+        raise NotFound("there is no such changeset in this scope to undo")
+    return True
+
+
+def _already_or_conflict(tx: Tx, ends: set[Instant]) -> bool:
+    if ends and all(ledger.kind_of(tx, end) == "undo" for end in ends):
+        return False
+    raise Conflict("a later write builds on this one; undo that one first")
+
+
+def _restore(tx: Tx, table: str, number: int) -> bool:
+    """The closed row's content, believed anew, unless it is believed again already."""
+    columns = ledger.columns_of(tx, table, number)
+    if ledger.stands_again(tx, table, columns):
+        return False
+    if table != "proposals":
+        columns["vt"] = min(columns["vt"], *_room(tx, table, columns))
+    if table == "proposals":
+        names = ("a", "b", "status", "tier", "score", "reason", "scope")
+        tx.add_proposal(columns["hash"], *[columns[name] for name in names])
+        return True
+    belief = Belief(
+        0, columns["node"] if table == "beliefs" else number,
+        Interval(columns["vf"], columns["vt"]), Interval(tx.stamp), columns["scope"],
+        *([columns[c] for c in ("status", "confidence", "precision", "reason")] if table == "beliefs" else []),
+    )  # fmt: skip
+    tx.apply([Put(reopen=belief, table=table)], "undo")  # type: ignore[arg-type]
+    return True
+
+
+def _room(tx: Tx, table: str, columns: dict[str, Any]) -> list[Instant]:
+    """Where later beliefs in the same thing begin; a conflict where its own place is taken by now."""
+    if columns.get("type") == "supersedes":
+        return [FOREVER]
+    held = ledger.beside_row(tx, table, columns)
+    if any(columns["vf"] in valid for valid in held):
+        raise Conflict("something else is believed of that time now; undo that first")
+    if table == "edges" and columns["type"] in tx.types:
+        draft = EdgeDraft(
+            columns["src"], columns["type"], columns["dst"], Interval(columns["vf"]), columns["scope"],
+            accepted=True,
+        )  # fmt: skip
+        if any(isinstance(op, Refuse) for op in tx.types[draft.type].on_insert(draft, tx)):
+            raise Conflict("a later write is in the way of this edge; undo that first")
+    return [FOREVER, *(valid.start for valid in held if valid.start > columns["vf"])]

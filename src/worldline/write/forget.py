@@ -14,22 +14,27 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from worldline import Later
 from worldline.clock import Instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import Tx
 from worldline.rules.identity import block_keys
-from worldline.rules.wording import label, sentence
+from worldline.rules.slots import label, sentence
 from worldline.store import erasing
-from worldline.store.dialect import open_store
 from worldline.store.erasing import Doomed, Sets
 from worldline.text import words
+
+if TYPE_CHECKING:
+    from worldline.store import sqlite
+else:
+    sqlite = Later("worldline.store.sqlite")
 
 NAMELESS = "somebody"
 """What an entity is called whose every name was forgotten."""
@@ -132,7 +137,7 @@ def _forget_in(path: str | Path, handle: Handle, told: ToForget, who: str) -> st
     target = Path(path).expanduser()
     if not target.is_file():
         raise InvalidInput(f"{target} is no copy of this store: there is no such file")
-    store = open_store(target, handle.config)
+    store = sqlite.open_store(target, handle.config)
     try:
         for one in _each(told.ref):
             with suppress(NotFound):

@@ -1,45 +1,416 @@
-"""Believing facts that were given directly: by a caller, or by an agent that understood a message.
+"""What is given directly, by a caller or by an agent that understood a message: notes, entities, names, facts, links.
+
+Everything here is idempotent: the same payload in the same scope is one memory, and the second write says that nothing
+changed. A name means somebody exactly, or it stages a proposal: likeness is not decided here (`rules/identity.py`
+does), and nothing is merged by itself. Inside a changeset names are compared by spelling and sound; the second look
+after an ingest is a changeset of its own and may ask the embedder as well, because by then the words and facts are
+safe. A merge that somebody accepts changes reads only: same_as edges in both directions, which undoing gives up on the
+known axis; every decision is a row of its own, so that who said so stays visible.
 
 A relation that a family knows is kept in that family's slot, where what is read falls too: the two
 meet, and what is given outranks what was only read. An operator's own predicate, and a relation that
-nobody knows, stay as they are written. The receipt says in plain words what each fact did.
+nobody knows, stay as they are written. The receipt says in plain words what each fact did. Many notes and links are
+loaded as one changeset, by the same rules and handlers; links name notes of the same load by their place in it, or
+stored memories by their id.
 """
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any, TypeVar
 
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, Interval, instant, interval
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval, When, instant, interval
 from worldline.config import Config
-from worldline.errors import InvalidInput, NotFound
-from worldline.handle import Handle, Place
-from worldline.inputs import clean_name, clean_struct, clean_text
+from worldline.errors import InvalidInput, NotFound, Refused, StoreError
+from worldline.handle import Done, Handle
 from worldline.model import (
+    Belief,
     Close,
+    Edge,
     EdgeDraft,
     Evidence,
     Fact,
     FactDraft,
     FactRow,
     Metadata,
+    NodeDraft,
+    Place,
     Predicate,
+    Proposal,
+    Propose,
+    Receipt,
     Status,
+    clean_interval,
+    clean_metadata,
+    clean_name,
+    clean_struct,
+    clean_text,
 )
-from worldline.ports import Tx
+from worldline.ports import Tx, View
 from worldline.reading.claim import Claim
 from worldline.reading.given import SELF, family_of, is_turned, whole_date
 from worldline.reading.voices import is_own_voice, who_speaks
-from worldline.rules.wording import sentence
-from worldline.store import registry, slots
+from worldline.rules import handlers
+from worldline.rules.identity import (
+    Match,
+    NearEntity,
+    Resolution,
+    Resolved,
+    Similarity,
+    Unclear,
+    asked_keys,
+    resolve,
+)
+from worldline.rules.slots import sentence
+from worldline.store import erasing, people, registry, slots
 from worldline.store.slots import Settled, put_fact
+from worldline.store.view import as_belief
 from worldline.text import fold
-from worldline.write.put import ToldBy
-from worldline.write.resolve import known_or_new
+from worldline.write.gate import likely, redact, screened
+
+# Notes and entities ===================================================================================
+
+
+class ToldBy(Struct, frozen=True):
+    """The event that something was drawn from, if any: its key and when it was said."""
+
+    event: int = 0
+    said_at: Instant | None = None
+    by: tuple[tuple[str, str], ...] = ()
+    """Who read it there, if no rule did: the model and the hash of its prompt."""
+
+
+def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
+    """The entity of exactly this name (case, accents, punctuation folded) in this scope; whether it is new."""
+    clean = clean_name(name)
+    known = people.exactly(tx, clean, place.scope)
+    return (met(tx, known, place.scope), False) if known else (new_entity(tx, clean, place), True)
+
+
+def new_entity(tx: Tx, name: str, place: Place) -> int:
+    """An entity of which nobody in this scope has spoken before."""
+    key, _ = tx.put(NodeDraft("Entity", name, valid=Interval(EARLIEST), scope=place.scope))
+    if not tx.is_new(key) and tx.name_of(key) != name:
+        erasing.name_again(tx, key, name)
+    add_alias(tx, key, name, place.scope)
+    return key
+
+
+def met(tx: Tx, known: people.Called, scope: int) -> int:
+    """A known entity; one that was withdrawn or retired, and is spoken of again, is believed again."""
+    return known.line if known.believed else _believed(tx, known.line, scope)
+
+
+def _believed(tx: Tx, line: int, scope: int) -> int:
+    history = tx.history(line)
+    current = [belief for belief, _ in history if belief.known.end == FOREVER]
+    if history and not any(tx.stamp in belief.valid for belief in current):
+        belief, node = history[-1]
+        valid = Interval(tx.stamp) if current else belief.valid
+        tx.believe(node.key, line, NodeDraft(node.type, node.name, valid=valid, scope=scope))
+    return line
+
+
+def add_alias(tx: Tx, line: int, name: str, scope: int) -> None:
+    """Another name under which an entity is found."""
+    tx.add("aliases", fold(name) or name, name, line, scope)
+
+
+def stated(
+    tx: Tx, draft: NodeDraft, place: Place, handle: Handle, metadata: Metadata | None
+) -> tuple[int, bool]:
+    """Stores a note of a type that this handle may write here."""
+    allowed = registry.node_types(tx, place.world, agent=handle.agent)
+    draft.type = handlers.require(draft.type, allowed, "type of note")
+    return note(tx, draft, place, handle.config.max_text, metadata)
+
+
+def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata | None) -> tuple[int, bool]:
+    """Stores a note; an Entity is also found by its name."""
+    draft.name = clean_name(draft.name)
+    draft.content = clean_text(draft.content, "content", limit, empty=True)
+    draft.metadata = clean_metadata(metadata)
+    draft.scope = place.scope
+    draft.world = 0 if draft.type == "Entity" else place.world
+    key, new = tx.put(draft)
+    if new and draft.type == "Entity":
+        if not tx.is_new(key) and tx.name_of(key) != draft.name and not draft.content:
+            erasing.name_again(tx, key, draft.name)
+        add_alias(tx, key, draft.name, place.scope)
+    if new:
+        _replace_others(tx, key, draft)
+    return key, new
+
+
+def _replace_others(tx: Tx, key: int, draft: NodeDraft) -> None:
+    """A former version said again takes the place of the one that had replaced it."""
+    if key in tx.worlds.appeared:
+        return
+    for belief, node in tx.history((tx.find(tx.id_of(key)) or (key, key))[1]):
+        current = belief.known.end == FOREVER and belief.scope == draft.scope
+        if current and node.key != key and draft.valid.start in belief.valid:
+            tx.link(EdgeDraft(key, "supersedes", node.key, Interval(draft.valid.start), draft.scope))
+
+
+# Whom a name means ====================================================================================
+
+LONGEST_NAME = 200
+POOL = 40
+"""At most so many known names are compared with one."""
+NEW, NEAR = 40, 60
+"""The second look takes at most so many new entities, and so many around them."""
+MEANINGS = 20_000
+"""So many names' vectors are kept while a store is open."""
+PAIRS = 200
+"""So many pairs of near names at most."""
+
+
+def mention(
+    tx: Tx, name: str, known: people.Called | None, told: ToldBy, place: Place, slot: str = ""
+) -> tuple[int, list[EdgeDraft]]:
+    """The entity that a clean name means, made if it is new, and the mention: an edge with tier and score.
+
+    `known` is who has exactly this name. Where nobody has, with a slot, part of a known name will do
+    ("payments" for "payments project"), if just one thing of that name has something in the slot.
+    """
+    part = _known_part(tx, name, slot, place) if slot and known is None else 0
+    if part:
+        line, tier = part, "part"
+    elif known is not None:
+        line, tier = met(tx, known, place.scope), "exact"
+    else:
+        line, tier = new_entity(tx, name, place), "new"
+        propose_alike(tx, line, name, place.scope)
+    since = Interval(told.said_at or tx.stamp)
+    how: Metadata = {"tier": tier, "score": 1.0, "name": name}
+    return line, [EdgeDraft(told.event, "refers_to", line, since, place.scope, how)] if told.event else []
+
+
+def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
+    """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
+    said = set(fold(name).split())
+    rows = people.parts(tx, sorted(people.keys_of(name)), fold(name), slot, place.scope, POOL)
+    plain = not any(word[:1].isupper() for word in name.split()[1:])
+    fitting = {
+        line
+        for line, known, _ in rows
+        if said < set(fold(known).split()) or (plain and set(fold(known).split()) < said)
+    }
+    return fitting.pop() if len(fitting) == 1 else 0
+
+
+def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
+    """The entity of exactly this name, and whether it is new in this scope; then alike ones are proposed."""
+    line, new = entity(tx, name, place)
+    if new:
+        propose_alike(tx, line, name, place.scope)
+    return line, new
+
+
+def propose_alike(tx: Tx, line: int, name: str, scope: int, but: Collection[int] = ()) -> None:
+    """Makes a name findable for others like it, and stages merges with the known ones that it resembles."""
+    known = people.alike(tx, asked_keys(name), [line], scope, POOL)
+    pool = [c for c in _grouped(known) if int(c.id) not in but]
+    people.add_keys(tx, name, line)
+    _stage(tx, line, name, resolve(name, pool) if pool else None)
+
+
+def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
+    """A name that resembles a known one stages a merge; it never merges by itself."""
+    if isinstance(found, Resolved):
+        tx.propose(Propose(int(found.id), line, found.tier, found.score, f"{name!r} resembles a known name"))
+    elif isinstance(found, Unclear):
+        for match in found.matches[:3]:
+            told = f"{name!r} may be one of several"
+            tx.propose(Propose(int(match.id), line, match.tier, match.score, told))
+
+
+def _grouped(rows: Sequence[people.NamedLine]) -> list[NearEntity]:
+    names: dict[int, list[str]] = {}
+    for line, name in rows:
+        names.setdefault(line, []).append(name)
+    return [NearEntity(str(line), tuple(called)) for line, called in names.items()]
+
+
+# The second look ------------------------------------------------------------------------------------
+
+
+def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
+    """Resolves what lies within two facts of a changeset's new entities again, in a changeset of its own.
+
+    Here names are also compared by meaning, and a name that fits several is decided by whom they
+    have in common. Like every resolution it proposes only. None when there is nothing to propose.
+    """
+    born = tx.born("Entity") if tx is not None else []
+    if tx is None or not born:
+        return None
+    found = handle.read(lambda view: _second_look(view, born[:NEW], tx.scope_id))
+    if not found:
+        return None
+    similarity = _similarity(handle, found)
+    resolved = [(line, name, _decided(name, pool, common, similarity)) for line, name, pool, common in found]
+    staged = [(line, name, r) for line, name, r in resolved if isinstance(r, Resolved)]
+    if not staged:
+        return None
+
+    def work(tx: Tx, place: Place) -> Done:
+        for line, name, resolution in staged:
+            _stage(tx, line, name, resolution)
+        return None, bool(tx.changes)
+
+    with suppress(StoreError):  # the memory is safe; the next ingest nearby looks again
+        return handle.write("recluster", work)
+    return None
+
+
+Look = tuple[int, str, list[NearEntity], frozenset[str]]
+"""An entity, its name, the near ones that it may be, and those that share a neighbour with it."""
+
+
+def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
+    """Entities near the new ones that share a block with another near one, and are not yet decided."""
+    near = people.within_two_facts(view, born, scope, NEAR)[: NEW + NEAR]
+    named = {one.line: NearEntity(str(one.line), one.names) for one in near if one.names}
+    pools = _undecided(view, _sharing(named))
+    return [
+        (line, named[line].names[0], [named[other] for other in sorted(others)], _common(view, line))
+        for line, others in sorted(pools.items())
+    ]
+
+
+def _sharing(named: Mapping[int, NearEntity]) -> list[tuple[int, int]]:
+    """Pairs, the younger one first, that have a block key in common."""
+    blocks: dict[str, list[int]] = {}
+    pairs = set()
+    for line in sorted(named):
+        keys = [(people.keys_of(name), asked_keys(name)) for name in named[line].names]
+        pairs |= {(line, older) for _, asked in keys for key in asked for older in blocks.get(key, ())}
+        for key in {key for held, _ in keys for key in held}:
+            blocks.setdefault(key, []).append(line)
+    return sorted(pairs)[:PAIRS]
+
+
+def _undecided(view: View, pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
+    """Those pairs, by the younger one, for which no merge was ever staged."""
+    if not pairs:
+        return {}
+    staged, pools = people.staged(view, [older for _, older in pairs]), dict[int, set[int]]()
+    for younger, older in pairs:
+        if (younger, older) not in staged:
+            pools.setdefault(younger, set()).add(older)
+    return pools
+
+
+def _common(view: View, line: int) -> frozenset[str]:
+    """Whoever has a neighbour in common with this entity."""
+    beside = people.beside(view, [line], NEAR)
+    return frozenset(str(other) for other in people.beside(view, beside, NEAR))
+
+
+def _decided(
+    name: str, pool: list[NearEntity], common: frozenset[str], similarity: Similarity | None
+) -> Resolution:
+    def whom_they_know(asked: str, matches: tuple[Match, ...]) -> str | None:
+        sharing = [match.id for match in matches if match.id in common]
+        return sharing[0] if len(sharing) == 1 else None
+
+    return resolve(name, pool, similarity=similarity, tiebreak=whom_they_know)
+
+
+def _similarity(handle: Handle, found: Sequence[Look]) -> Similarity | None:
+    """Cosines of names, if there is an embedder; all names of the look in one call."""
+    embedder, held = handle.embedder(), handle.store.meanings
+    names = {each for _, name, pool, _ in found for each in (name, *(n for c in pool for n in c.names))}
+    if embedder is None:
+        return None
+    if missing := sorted(names - held.keys()):
+        if len(held) > MEANINGS:
+            held.clear()
+        held.update(zip(missing, embedder.embed(missing), strict=True))
+    return lambda a, b: float(held[a] @ held[b]) if a in held and b in held else 0.0
+
+
+# Deciding -----------------------------------------------------------------------------------------
+
+
+_MAY = {
+    "accepted": ("pending", "rejected", "undone"),
+    "rejected": ("pending",),
+    "undone": ("accepted",),
+}
+_ADVICE = {
+    "rejected": "it was {was}; undo it instead",
+    "undone": "it is {was}, so there is nothing to undo",
+    "accepted": "it is {was}",
+}
+
+
+def proposal_named(tx: Tx, handle: Handle, id_: str) -> Proposal:
+    """The proposal that somebody means by its id or the beginning of it."""
+    view = tx.as_view(world=handle.world)
+    found = [p for p in people.proposals(view) if p.id.startswith(id_.lower())]
+    if len(found) != 1 or len(id_) < handle.config.prefix_length:
+        raise NotFound(f"no single merge proposal {id_[:16]!r} here; merges() lists them")
+    return found[0]
+
+
+def decide_merge(tx: Tx, proposal: Proposal, status: str) -> bool:
+    """Moves a proposal to another status; deciding the same again changes nothing."""
+    if proposal.status == status:
+        return False
+    if proposal.status not in _MAY[status]:
+        raise Refused(_ADVICE[status].format(was=proposal.status))
+    scope = people.proposal_scope(tx, proposal)
+    old = Belief(proposal.row, proposal.row, Interval(EARLIEST), proposal.known, scope)
+    tx.close(Close(old, "proposals", reason=status), "merge")
+    tx.add_proposal(
+        bytes.fromhex(proposal.id), proposal.a_line, proposal.b_line, status, proposal.tier,
+        proposal.score, proposal.reason, scope,
+    )  # fmt: skip
+    if status == "accepted":
+        _join(tx, proposal, scope)
+    elif status == "undone":
+        _part(tx, proposal)
+    return True
+
+
+def _join(tx: Tx, proposal: Proposal, scope: int) -> None:
+    for src, dst in ((proposal.a_line, proposal.b_line), (proposal.b_line, proposal.a_line)):
+        tx.link(EdgeDraft(src, "same_as", dst, Interval(EARLIEST), scope, accepted=True))
+
+
+def _part(tx: Tx, proposal: Proposal) -> None:
+    for edge in people.identities(tx, proposal.a_line, proposal.b_line):
+        tx.close(Close(as_belief(edge), "edges", reason="undone"), "undo_merge")
+
+
+def split_entity(
+    tx: Tx, line: int, mentions: Sequence[Edge], name: str, place: Place, limit: int
+) -> tuple[int, bool]:
+    """Moves these mentions from an entity to a new one of the given name; (key, whether any moved)."""
+    clean = clean_name(name)
+    origin = f"split from {tx.id_of(line).hex()[:12]}"
+    draft = NodeDraft("Entity", clean, origin, valid=Interval(EARLIEST))
+    key, changed = note(tx, draft, place, limit, None)
+    for mention in mentions:
+        if not isinstance(mention, Edge) or mention.dst_line != line or mention.type != "refers_to":
+            raise Refused("only mentions (refers_to edges) of this very entity can be split off it")
+        for edge in people.believed_edges(tx, mention):
+            tx.close(Close(as_belief(edge), "edges", reason="split"), "split")
+            tx.link(EdgeDraft(edge.src_line, "refers_to", key, edge.valid, edge.scope, edge.metadata))
+            changed = True
+    return key, changed
+
+
+# Facts ================================================================================================
 
 
 class Rule(Struct, frozen=True):
@@ -302,3 +673,168 @@ def _event(tx: Tx, evidence: Evidence) -> int:
 def _span(evidence: Evidence) -> Metadata:
     pairs = (("start", evidence.start), ("end", evidence.end))
     return {name: value for name, value in pairs if value is not None}
+
+
+# In bulk ==============================================================================================
+
+_BATCH = 20_000
+_TOGETHER = 256
+"""Items that are looked through for hints of secrets at once."""
+T = TypeVar("T")
+
+
+class Note(Struct, frozen=True):
+    """A note to load; `inside` is the place of the note that contains it."""
+
+    type: str
+    name: str
+    content: str = ""
+    valid_from: When | None = None
+    valid_to: When | None = None
+    dated: When | None = None
+    metadata: Metadata | None = None
+    inside: int | None = None
+
+
+class Link(Struct, frozen=True):
+    """An edge to load; an end is the place of a note in the same load."""
+
+    src: int
+    type: str
+    dst: int
+    valid_from: When | None = None
+    valid_to: When | None = None
+    metadata: Metadata | None = None
+
+
+def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Receipt:
+    """One changeset; in an empty store the indexes are made at the end."""
+    store, secrets = handle.store, list[str]()
+    with _without_collector(), store.bulk(), handle.changeset("load", fresh=True) as (tx, place):
+        if tx.fresh:
+            store.drop_indexes()
+        if handle.config.redact:
+            notes, links = _plain(notes, Note, secrets), _plain(links, Link, secrets)
+        ids = load(tx, place, notes, links, handle.config, agent=handle.agent)
+        tx.flush()
+        if tx.fresh:
+            store.make_indexes()
+    made = tuple(id_.hex() for id_ in ids)
+    return Receipt("load", None, not tx.ledger.empty, tx.stamp, redacted=tuple(secrets), ids=made)
+
+
+def _plain(items: Iterable[T], kind: type[T], secrets: list[str]) -> Iterator[T]:
+    """What is to be loaded, without secrets; what hundreds together give no hint of is looked for in none of them."""
+    each = _all(items, kind)
+    while some := list(islice(each, _TOGETHER)):
+        held = [_texts(item) for item in some]
+        shapes = likely([text for texts in held for text in texts or ()])
+        for item, texts in zip(some, held, strict=True):
+            if texts is None or (shapes and texts and any(redact(text, shapes)[1] for text in texts)):
+                item, found = screened(item)
+                secrets += found
+            yield item
+
+
+def _texts(item: Any) -> tuple[str, ...] | None:
+    """The texts of an item that holds no others; None where every value of it has to be looked at."""
+    texts = (item.name, item.content) if type(item) is Note else ()
+    return None if item.metadata or any(type(text) is not str for text in texts) else texts
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """A load makes millions of small values and no cycles; looking for cycles would cost a third."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class _Batch(Struct):
+    """What every item of a load needs."""
+
+    tx: Tx
+    place: Place
+    now: Interval
+    limit: int
+    allowed: frozenset[str]
+    keys: list[int] = []
+
+    def put(self, item: Note) -> int:
+        if item.type not in self.allowed:
+            handlers.require(item.type, sorted(self.allowed), "type of note")
+        place = self.place
+        if item.inside is not None:
+            place = Place(self.at(item.inside), place.session, place.scope)
+        dated = None if item.dated is None else instant(item.dated)
+        draft = NodeDraft(item.type, item.name, item.content, self.valid(item), dated)
+        return note(self.tx, draft, place, self.limit, item.metadata)[0]
+
+    def link(self, item: Link) -> None:
+        self.tx.link(
+            EdgeDraft(
+                self.at(item.src),
+                item.type,
+                self.at(item.dst),
+                self.valid(item),
+                self.place.scope,
+                clean_metadata(item.metadata) if item.metadata else {},
+            )
+        )
+
+    def valid(self, item: Note | Link) -> Interval:
+        if item.valid_from is None and item.valid_to is None:
+            return self.now
+        return clean_interval(item.valid_from, item.valid_to, self.now.start)
+
+    def at(self, place: int) -> int:
+        if type(place) is int and 0 <= place < len(self.keys):
+            return self.keys[place]
+        raise InvalidInput(f"there is no note at place {place} of this load")
+
+
+def _all(items: Iterable[T], kind: type[T]) -> Iterator[T]:
+    if not isinstance(items, Iterable):
+        raise InvalidInput(f"a load takes many {kind.__name__}(…), not {items!r}")
+    for item in items:
+        if type(item) is not kind:
+            raise InvalidInput(f"a load takes {kind.__name__}(…), not {item!r}")
+        yield item
+
+
+def load(
+    tx: Tx,
+    place: Place,
+    notes: Iterable[Note],
+    links: Iterable[Link],
+    config: Config,
+    *,
+    agent: bool,
+) -> list[bytes]:
+    """The ids of the notes, in order."""
+    allowed = frozenset(registry.node_types(tx, place.world, agent=agent))
+    batch = _Batch(tx, place, Interval(tx.stamp), config.max_text, allowed)
+    for number, item in enumerate(_all(notes, Note)):
+        batch.keys.append(batch.put(item))
+        if number % _BATCH == 0:
+            tx.flush()
+    tx.flush()
+    known: set[str] = set()
+    for number, link in enumerate(_all(links, Link)):
+        if link.type not in known:
+            _require_loadable(tx, link.type, place, agent)
+            known.add(link.type)
+        batch.link(link)
+        if number % _BATCH == 0:
+            tx.flush()
+    return [tx.id_of(key) for key in batch.keys]
+
+
+def _require_loadable(tx: Tx, type_: str, place: Place, agent: bool) -> None:
+    registry.edge_type(tx, type_, place.world, agent=agent)
+    if type_ in ("fact", "supersedes", "same_as"):
+        raise InvalidInput(f"{type_} edges are written one by one, with link()")

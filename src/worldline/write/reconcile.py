@@ -18,9 +18,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
-from worldline.handle import Handle, Place
-from worldline.inputs import clean_names
-from worldline.model import Close, EdgeDraft, Event, FactDraft, FactRow, Metadata, Predicate
+from worldline.handle import Handle
+from worldline.model import (
+    Close,
+    EdgeDraft,
+    Event,
+    FactDraft,
+    FactRow,
+    Metadata,
+    Place,
+    Predicate,
+    clean_names,
+)
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import families
@@ -37,16 +46,14 @@ from worldline.rules.slots import (
     looked_into,
     looks_into,
     oriented,
+    sentence,
     slot_of,
 )
-from worldline.rules.wording import sentence
-from worldline.store import naming, registry, settling, slots
+from worldline.store import people, registry, slots
 from worldline.store.events import Stored
 from worldline.text import fold
-from worldline.write.echo import spoken
-from worldline.write.given import grounding
-from worldline.write.put import ToldBy, add_alias
-from worldline.write.resolve import LONGEST_NAME, mention
+from worldline.write.gate import spoken
+from worldline.write.given import LONGEST_NAME, ToldBy, add_alias, grounding, mention
 
 DAY = 86_400_000_000
 NEAR = 30
@@ -177,12 +184,12 @@ def look_up(tx: Tx, said: Sequence[Claimed], place: Place) -> None:
         return
     names = {part: _short(part) for claim in claims for part in _names(claim)}
     facts = [
-        settling.ClaimedFact(names[c.subject], slot, *((names[c.object], None) if c.kind == "entity" else
+        slots.ClaimedFact(names[c.subject], slot, *((names[c.object], None) if c.kind == "entity" else
                                                    (None, orjson.dumps(c.object).decode())))
         for c in claims if c.object.strip() for slot in (c.key, *c.others)
     ]  # fmt: skip
     tellers = {each.event: each.teller for each in said}
-    found = settling.gather(tx, place, tellers, set(names.values()), {fold(c.subject) for c in claims}, facts)
+    found = slots.gather(tx, place, tellers, set(names.values()), {fold(c.subject) for c in claims}, facts)
     lines = {part: found.lines[name] for part, name in names.items() if name in found.lines}
     subjects = [(c, lines[part]) for c in claims for part in (c.subject, c.object) if part in lines]
     subjects = [(c, line) for c, line in subjects if c.active or line == lines.get(c.subject)]
@@ -199,7 +206,7 @@ def _settle_one(
     if claim.active:
         claim = oriented(claim, lambda key: slots.was_worded(tx, key))
     subject, mentions = _what_was_wrong(tx, claim, place), list[EdgeDraft]()
-    known = naming.exactly_each(tx, list(map(_short, _names(claim))), place.scope)
+    known = people.exactly_each(tx, list(map(_short, _names(claim))), place.scope)
     if not subject:
         subject, mentions = whom(tx, claim, known, told, place, speaker)
     if claim.predicate == "is" and claim.subject.islower() and subject == _line_of(tx, speaker, place):
@@ -227,7 +234,7 @@ def _settle_one(
     return _believe(tx, claim, decision, at, told, place, handle, held)
 
 
-Named = Mapping[str, naming.Called | None]
+Named = Mapping[str, people.Called | None]
 """Who has exactly each of some names."""
 
 
@@ -242,7 +249,7 @@ class Beginning(NamedTuple):
 
 def _line_of(tx: Tx, name: str, place: Place) -> int:
     """The entity of exactly this name; 0 for a new one."""
-    known = naming.exactly(tx, name, place.scope)
+    known = people.exactly(tx, name, place.scope)
     return known.line if known else 0
 
 
@@ -276,7 +283,7 @@ def whom(
     known = named[name]
     if known is None and not claim.record:
         names = [fold(name) for name in also_called(claim.subject, speaker, claim.family)]
-        rows = naming.called(tx, names, place.scope) if names else []
+        rows = people.known_names(tx, names, place.scope) if names else []
         others = {row.key: row.line for row in reversed(rows)}
         for other in names:
             line = others.get(other, 0)
@@ -322,7 +329,7 @@ def _believe(
         if name in at.known and fold(name) != fold(claim.subject):
             known = at.known[name]
         else:
-            known = naming.exactly(tx, name, place.scope)
+            known = people.exactly(tx, name, place.scope)
         object_, more = mention(tx, name, known, told, place)
         mentions += more
     if object_ == at.subject:
@@ -343,7 +350,8 @@ def _believe(
     )  # fmt: skip
     span: Metadata = {"start": claim.chars[0], "end": claim.chars[1], **dict(told.by)}
     grounds = [(told.event, span)] if told.event else []
-    valid = Interval(at.start, _until(claim, at.start))
+    until = claim.valid_to
+    valid = Interval(at.start, until if until is not None and until > at.start else FOREVER)
     key, changed = slots.believe(tx, slots.ToBelieve(settled, draft, valid, mentions, grounds), place)
     if decision.verb == "contradicts":
         _contradict(tx, key, decision, held, place, at.start)
@@ -371,13 +379,9 @@ def _phrase(claim: Claim, decision: Decision, held: Sequence[tuple[HeldValue, Fa
     return next((h.phrase for h, _ in held if h.id in decision.closes), decision.slot)
 
 
-def _until(claim: Claim, start: Instant) -> Instant:
-    return claim.valid_to if claim.valid_to is not None and claim.valid_to > start else FOREVER
-
-
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not naming.one_called(tx, fold(claim.object), place.scope):
+    if not people.one_called(tx, fold(claim.object), place.scope):
         add_alias(tx, subject, claim.object, place.scope)
 
 

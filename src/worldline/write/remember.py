@@ -19,28 +19,30 @@ from msgspec.structs import replace
 
 from worldline.clock import Instant, Interval, When, moment
 from worldline.errors import InvalidInput, NotFound, Refused, StoreError, WorldlineError
-from worldline.handle import Done, Handle, Place
-from worldline.inputs import clean_event, clean_struct
-from worldline.model import Event, Fact, Findable, Metadata, NodeDraft, Receipt, Scope
+from worldline.handle import Done, Handle
+from worldline.model import (
+    Event,
+    Fact,
+    Findable,
+    Metadata,
+    NodeDraft,
+    Place,
+    Receipt,
+    Scope,
+    clean_event,
+    clean_struct,
+)
 from worldline.ports import Tx, View
 from worldline.reading.claim import Claim
 from worldline.reading.read import MAX_TEXT, Reading
 from worldline.reading.voices import SpeakerVoice, voices, who_speaks
 from worldline.rules.describe import findable
 from worldline.store import events
-from worldline.store.events import (
-    Appended,
-    AtHand,
-    Stored,
-    append,
-    stored_event,
-    to_settle,
-)
+from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
-from worldline.write import model_extract, put
-from worldline.write.echo import echoes
-from worldline.write.gate import FLOOR, GateVectors, Signals, judge, undecided
-from worldline.write.given import believe, not_given
+from worldline.write import afterwards, given
+from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
+from worldline.write.given import believe, not_given, recluster
 from worldline.write.reconcile import (
     ENCODER,
     Claimed,
@@ -51,14 +53,11 @@ from worldline.write.reconcile import (
     sharing_words,
     sound,
 )
-from worldline.write.redact import screened
-from worldline.write.resolve import recluster
 
 T = TypeVar("T")
 AHEAD = 40
 """So many events are looked ahead at, so that what settling them needs is looked up together."""
 MINUTE = 60_000_000
-ECHO = "it repeats what this memory has handed out"
 
 
 class Pending(Struct, frozen=True):
@@ -125,7 +124,7 @@ class Intake:
         if known := [id_ for id_ in self.ids if id_ not in self.fresh and id_ not in self.open]:
             stored = _finished(handle, stored, known)
         if self.together:
-            stored = model_extract.joined(stored, recluster(handle, self.by))
+            stored = afterwards.joined(stored, recluster(handle, self.by))
         if self.open:
             stored = _understand_all(handle, replace(stored, id=id_), self.open, left)
         return replace(stored, id=id_)
@@ -191,7 +190,7 @@ def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
     for each in (one for one in _waiting(handle, ids) if not _is_for_model(one[2])):
         done = _resume(*each)
         stored = replace(
-            model_extract.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
+            afterwards.joined(stored, done), id=stored.id, redacted=stored.redacted, ids=stored.ids
         )
     return stored
 
@@ -202,7 +201,7 @@ def _left(handle: Handle, given: Sequence[Fact]) -> Pending | None:
     if not (given or extract):
         return None
     if model:
-        model_extract.required(handle)
+        afterwards.required_model(handle)
     left = Pending(handle.scopes, handle.world, tuple(given), extract, model)
     _encoded(left)
     return left
@@ -317,10 +316,10 @@ def _understand_all(handle: Handle, stored: Receipt, ids: Sequence[str], left: P
     except (InvalidInput, Refused, NotFound):
         handle.write("remember", lambda tx, place: _reject(tx, ids, left))
         raise
-    done = model_extract.joined(stored, receipt)
-    done = model_extract.joined(done, recluster(handle, done_by))
+    done = afterwards.joined(stored, receipt)
+    done = afterwards.joined(done, recluster(handle, done_by))
     if left.model:
-        done = model_extract.joined(done, model_extract.read_events(handle, ids, _for_model(left)))
+        done = afterwards.joined(done, afterwards.let_model_read(handle, ids, _for_model(left)))
     return replace(done, id=stored.id, redacted=stored.redacted, ids=stored.ids)
 
 
@@ -346,7 +345,7 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
     near = [sharing_words(tx, each.said) if each.said.cues.may_end else () for each in said]
     for number, each in enumerate(said):
         event = each.event
-        told = put.ToldBy(event.key, event.said_at)
+        told = given.ToldBy(event.key, event.said_at)
         changed += [believe(tx, fact, place, handle, told, event.speaker)[1] for fact in left.facts]
         if (own := claims[number]) is not None:
             if tx.gathering is None:
@@ -432,7 +431,7 @@ def _resume(handle: Handle, event: str, left: Pending) -> Receipt:
     """As the caller bound it then; facts that can never be stored are told, and block nobody else."""
     stored = Receipt("remember", event, False, 0)
     if _is_for_model(left):
-        read = model_extract.read_events(handle, [event], _drafted([left]) or "")
+        read = afterwards.let_model_read(handle, [event], _drafted([left]) or "")
         return replace(stored, known_at=handle.now()) if read is None else replace(read, id=event)
     try:
         return understand(handle, stored, left)

@@ -1,9 +1,17 @@
-"""Landmarks: the turning points of a life that a text tells of (a job, a move, a birth, a loss …).
+"""What a text says has happened: its sentences, what brought about what, and the turning points of a life.
 
-It decides what kind of landmark a sentence tells, of whom, and how much it weighs; not when it was
-(the text's own date does) and not whether it is true. What is denied, wished, supposed, planned in
-vain, asked, or told of "you" is not a landmark.
+Two doubts are shared by every rule here: a sentence that asks, and words that make what follows a wish, a condition or
+a story. A cause is two spans, cause and effect, each a short clause in the text's own words; what is denied, supposed,
+asked or said in general ("stress can lead to …") states none. A landmark (a job, a move, a birth, a loss …) has a kind,
+somebody of whom it is told, and a weight; not when it was, and what is planned in vain or told of "you" is none.
+Whether anything of it is true is not decided.
 
+>>> text = "I moved. Did you?"
+>>> [text[a:b] for a, b in sentences(text)]
+['I moved.', 'Did you?']
+>>> text = "We moved to Oslo because I got a job there."
+>>> [(text[slice(*one.cause)], text[slice(*one.effect)]) for one in causes(text)]
+[('I got a job there', 'We moved to Oslo')]
 >>> [(one.kind, one.of) for one in landmarks("My sister had twins! I nearly got married once.")]
 [('birth', 'My sister')]
 """
@@ -11,14 +19,301 @@ vain, asked, or told of "you" is not a landmark.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from worldline.rules.sentences import only_asks, sentences, unreal_before
+from worldline.text import content_words
+
+# Sentences ============================================================================================
+
+_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|(?<=[。！？])|\n+")
+_SHORT_FORM = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|Jr|Sr|Inc|a\.m|p\.m|U\.S)\.$|(?:^|\s)[A-Z]\.$"
+)
+_ASKS = re.compile(r"[?？][\"'”’)\s]*$")
+_TELLS_ALL_THE_SAME = re.compile(
+    r"\b(?:did i (?:ever )?(?:tell|mention)|have i (?:told|mentioned)|guess what|you know what|"
+    r"can you believe|remember (?:when|that|how))\b|(?:,\s*|\s)(?:right|huh|you know|isn['’]t it|okay)\?",
+    re.I,
+)
+_STRONG_CUT = re.compile(
+    r"[,;]?\s+(?:but|though|however|anyway)\b,?|;|\s[–—-]\s|,\s+(?:and|so|because)\b|，|；", re.I
+)
+_UNREAL = re.compile(
+    r"\b(?:if|unless|whether|wish(?:es|ed)?|imagin\w+|suppos(?:e|ing)|pretend\w*|as though|"
+    r"dream(?:ed|t|s|ing)?|hypothetically|would(?:n['’]t)?|could(?:n['’]t)?|might|in case|rumou?rs?|joking|"
+    r"in (?:the|a|this|that|my) (?:book|movie|film|show|series|game|novel|story|dream|song|play|episode))\b"
+    r"|(?:如果|要是|假如|万一|梦见|希望)",
+    re.I,
+)
+
+
+class SaidSentence(NamedTuple):
+    """One sentence of a text."""
+
+    text: str
+    begin: int
+    asks: bool
+    """Whether it asks rather than tells."""
+
+
+def cut_all(texts: Sequence[str]) -> list[list[SaidSentence]]:
+    """The sentences of each of these texts."""
+    return [
+        [SaidSentence(text[begin:end], begin, only_asks(text[begin:end])) for begin, end in sentences(text)]
+        for text in texts
+    ]
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a text, as offsets without the space around them."""
+    start = 0
+    for found in _END.finditer(text):
+        if not _SHORT_FORM.search(text, start, found.start()):
+            yield from _trimmed(text, start, found.start())
+            start = found.end()
+    yield from _trimmed(text, start, len(text))
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if kept := piece.strip():
+        start += len(piece) - len(piece.lstrip())
+        yield start, start + len(kept)
+
+
+def only_asks(sentence: str) -> bool:
+    """Whether a sentence asks rather than tells; "did you know that …" tells all the same."""
+    return bool(_ASKS.search(sentence)) and not _TELLS_ALL_THE_SAME.search(sentence)
+
+
+def unreal_before(sentence: str, at: int) -> bool:
+    """Whether the words that lead up to a place make it a condition, a wish or a story."""
+    head, cut = sentence[:at], 0
+    for found in _STRONG_CUT.finditer(head):
+        cut = found.end()
+    return bool(_UNREAL.search(head, cut))
+
+
+# Causes ===============================================================================================
 
 LONGEST = 8000
 """Characters of a text that are read."""
+LONGEST_CLAUSE, SHORTEST_CLAUSE = 200, 6
+Span = tuple[int, int]
+
+
+class Cause(Struct, frozen=True):
+    """That one clause of a text is said to have brought about another; `cue` are the words that say so."""
+
+    cause: Span
+    effect: Span
+    cue: str
+    weight: float
+
+
+class _Rule(Struct, frozen=True):
+    pattern: re.Pattern[str]
+    weight: float
+    before: bool = False
+    """The sentence before is the missing side: "I lost my job. That's why we moved." """
+
+
+_MOVED = (
+    "made|inspired|encouraged|pushed|motivated|convinced|prompted|forced|led|drove|got|allowed|enabled|taught|"
+    "persuaded|compelled"
+)
+_OPENING = r"^(?:(?:and|so|but|well|oh|yeah|yes),? )*"
+_IS = r"(?:['’]s| is| was)(?: \w+)?"
+_THROUGH = (
+    "because of|due to(?! (?:arrive|leave|start|begin|open|close|end|finish|expire|be|return|land|depart|give)\\b)|"
+    "thanks to|owing to|as a (?:result|consequence) of|on account of"
+)
+_HENCE = "as a result|as a consequence|consequently|therefore"
+_PAUSE = r"(?:,|;| [–—-])"
+_ME = r"(?:me|us|him|her|them|my \w+|our \w+|(?-i:[A-Z][a-z]+))"
+_TO_DO = (
+    r"(?:to |into |wanna |want |realize|realise|decide|think|feel|start|stop|quit|see|appreciate|reconsider|"
+    r"change|leave|move|do\b)"
+)
+
+
+def _rule(pattern: str, weight: float, *, before: bool = False) -> _Rule:
+    """A rule from a pattern in which a blank is any space; (c) and (e) are cause and effect."""
+    named = (
+        pattern.replace("(c)", r"(?P<c>.+?)").replace("(e)", r"(?P<e>.+?)").replace("(c,)", r"(?P<c>[^,]+)")
+    )
+    return _Rule(re.compile(f"{named}$".replace(" ", r"\s+"), re.I), weight, before)
+
+
+_RULES = (
+    # cause first, by a verb
+    _rule("^(c),? (?P<cue>led to|led directly to|resulted in|brought about|gave rise to|caused(?! by)) (e)", 0.9),
+    _rule(r"^(e),? (?P<cue>(?:was|were|is|are|been) (?:\w+ly )?(?:caused|triggered|brought on|prompted|motivated|"
+          "inspired) by) (c)", 0.8),
+    # the reason is …
+    _rule(r"^(c)(?P<cue>(?: is| was| are| were|['’]s|['’]re) (?:the|one|a|another) (?:\w+ )?reasons? "
+          "(?:why|behind|for|that)) (e)", 0.9),
+    _rule(_OPENING + r"(?:the|my|our|his|her|one|another) (?:\w+ )?reason (?:(?:that|why|for) )?(e) "
+          "(?P<cue>(?:is|was) (?:that|because|to|the|my|how)) (c)", 0.9),
+    # because and its kin
+    _rule(f"{_OPENING}(?P<cue>{_THROUGH}) (c,), (e)", 0.9),
+    _rule(f"{_OPENING}(?P<cue>because) (c,), (e)", 1.0),
+    _rule(f"{_OPENING}(?:that|this|it){_IS} (?P<cue>because|{_THROUGH}) (c)", 0.9, before=True),
+    _rule("^(e),? (?:(?:mainly|mostly|partly|simply|largely|only|all|probably) )?"
+          f"(?P<cue>{_THROUGH}|because) (c)", 1.0),
+    # effect second
+    _rule(f"^(c){_PAUSE} (?P<cue>(?:which|that|and that){_IS} (?:why|the reason(?: why)?)) (e)", 1.0),
+    _rule(f"{_OPENING}(?P<cue>(?:that|this){_IS} (?:why|the reason(?: why)?)) (e)", 1.0, before=True),
+    _rule(f"{_OPENING}(?P<cue>{_HENCE}|(?:{_THROUGH}) (?:that|this|it)),? (e)", 0.9, before=True),
+    _rule(f"^(c){_PAUSE} (?P<cue>(?:and )?(?:{_HENCE}|hence|thus)),? (e)", 0.9),
+    _rule(f"^(c){_PAUSE} (?P<cue>so) (?P<e>(?:(?:now|then|finally|instead|today|eventually) )?"
+          r"(?:I|we|he|she|they|my|our|it|(?-i:[A-Z][a-z]+))(?:['’]\w+)? .+)", 0.7),
+    # somebody was moved to do something
+    _rule(rf"^(c) (?:(?:has|have|had|really|also|even|just|actually|finally) )*(?P<cue>{_MOVED}) "
+          rf"(?P<e>{_ME} {_TO_DO}\w*.*)", 0.7),
+    _rule("^(e) (?P<cue>(?:after being )?(?:inspired|motivated) by) (c)", 0.7),
+    # Chinese
+    _rule("^(?P<cue>因为|由于)(?P<c>[^，,]+)[，,](?:所以|因此|于是)?(e)", 1.0),
+    _rule("^(?P<e>[^，,]+)[，,]?(?P<cue>是因为|因为)(c)", 1.0),
+    _rule("^(?P<c>[^，,]+)[，,](?P<cue>所以|因此|于是|导致)(e)", 0.9),
+)  # fmt: skip
+_CUE = re.compile(
+    r"\b(?:because|due to|thanks to|owing to|result|consequence|consequently|account of|led|resulted|brought|rise to|"
+    rf"caused|causing|triggered|prompted|reason|why|therefore|hence|thus|so|by|{_MOVED})\b|因为|由于|所以|因此|于是|导致",
+    re.I,
+)
+_DENIED = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bhardly)(?:\s+\w+){0,1}\s*(?:,\s*)?$|\bjust$|\beither$|\bit['’]s\s+not\b.{0,20}$",
+    re.I,
+)
+_DENIED_ALTOGETHER = re.compile(
+    r"\bnot\s+(?:just\s+|only\s+|simply\s+)?because\b|\bjust because\b|"
+    r"(?:did|do|does|has|have|had)(?:n['’]t|\s+not)\s+(?:\w+\s+)?(?:lead|led|cause|caused|result|resulted|make|made|inspire|inspired|bring)\b|不是因为|并非",
+    re.I,
+)
+_SUPPOSED = re.compile(
+    r"\b(?:if|unless|whether|might|may|could|would|should|can|imagine|suppose|perhaps|maybe|hopefully|wish)\b|如果|可能|也许|要是",
+    re.I,
+)
+_CUT = re.compile(r";\s+|\s[–—-]\s+|,?\s+(?:but|although|though|whereas|however)\s+", re.I)
+_CUT_AFTER = re.compile(
+    r";\s+|\s[–—-]\s+|,?\s+(?:but|although|though|however)\b|,\s+(?:and|so)\s+|"
+    r",\s+(?=(?:I|we|he|she|they|it|which|that)\b)",
+    re.I,
+)
+_LEAD = re.compile(
+    r"^(?:(?:and|but|so|well|oh|yeah|yes|hey|actually|honestly|also|then|anyway|plus|ok(?:ay)?|wow|haha|btw|by the way|"
+    r"i (?:think|guess|believe|mean)|you know|to be honest|the fact that|of)\b[,!.]*\s+)+",
+    re.I,
+)
+_TRAIL = re.compile(
+    r"\s+(?:is|are|was|were)$|(?:,|,?\s+and|\s+which|\s+that)(?:\s+(?:it|this|that|they))?(?:\s+has|\s+have|\s+had)?\s*$",
+    re.I,
+)
+_EMPTY = re.compile(
+    r"^(?:it|this|that|these|those|you|him|her|them|me|us|all (?:of )?(?:it|this|that))$", re.I
+)
+_EDGE = " \t\n,.;:!?\"'“”‘’()…-–—。，！？"
+
+
+def causes(text: str) -> tuple[Cause, ...]:
+    """What a text says brought about what, in order."""
+    found: list[Cause] = []
+    last: Span | None = None
+    for start, end in sentences(text[:LONGEST]):
+        sentence = text[start:end]
+        if not only_asks(sentence):
+            found += _causes_of(text, (start, end), last)
+            last = (start, end)
+        else:
+            last = None
+    return tuple(dict.fromkeys(found))
+
+
+def cause_strength(found: tuple[Cause, ...]) -> float:
+    """How plainly a text states a cause."""
+    return max((one.weight for one in found), default=0.0)
+
+
+def _causes_of(text: str, place: Span, last: Span | None) -> Iterator[Cause]:
+    sentence = text[slice(*place)]
+    if len(sentence) > 2 * LONGEST_CLAUSE or not _CUE.search(sentence) or _DENIED_ALTOGETHER.search(sentence):
+        return
+    for rule in _RULES:
+        match = rule.pattern.match(sentence)
+        if match is None or _in_doubt(sentence, match):
+            continue
+        sides = [_side(text, place, match, name, last if rule.before else None) for name in ("c", "e")]
+        if sides[0] and sides[1]:
+            yield Cause(sides[0], sides[1], " ".join(match.group("cue").lower().split()), rule.weight)
+            return
+
+
+def _in_doubt(sentence: str, match: re.Match[str]) -> bool:
+    """Denied right before the cue, or supposed anywhere in the clause that the cue is in."""
+    at = match.start("cue")
+    head = sentence[:at]
+    cut = max((found.end() for found in _CUT.finditer(head)), default=0)
+    own = head[cut:] + match.group("cue")
+    return bool(_DENIED.search(head) or _SUPPOSED.search(own))
+
+
+def _side(text: str, place: Span, match: re.Match[str], name: str, last: Span | None) -> Span | None:
+    """One clause, trimmed; the sentence before where the sentence only points at it."""
+    if name not in match.re.groupindex or match.group(name) is None:
+        return _clause(text, last, after=False) if last else None
+    start, end = place[0] + match.start(name), place[0] + match.end(name)
+    return _clause(text, (start, end), after=match.start(name) > match.start("cue"))
+
+
+def _clause(text: str, span: Span, *, after: bool) -> Span | None:
+    """The clause next to the cue: the first one after it, the last one before it."""
+    start, end = span
+    if after:
+        if found := _CUT_AFTER.search(text, start + 1, end):
+            end = found.start()
+    else:
+        start = max((m.end() for m in _CUT.finditer(text, start, end) if m.end() < end), default=start)
+    if lead := _LEAD.match(text[start:end]):
+        start += lead.end()
+    if not after and (trail := _TRAIL.search(text[start:end])):
+        end = start + trail.start()
+    while start < end and text[start] in _EDGE:
+        start += 1
+    while end > start and text[end - 1] in _EDGE:
+        end -= 1
+    clause = text[start:end]
+    if not _says_something(clause):
+        return None
+    return start, end
+
+
+def _says_something(clause: str) -> bool:
+    if len(clause) > LONGEST_CLAUSE or _EMPTY.match(clause):
+        return False
+    if not clause.isascii() and len(clause) >= 2:
+        return True
+    return len(clause) >= SHORTEST_CLAUSE and " " in clause and bool(content_words(clause))
+
+
+def happening(clause: str, speaker: str = "") -> str:
+    """What a clause is known by, so that the same one in two texts is one happening.
+
+    >>> happening("I  lost my job", "Ana") == happening("i lost my JOB", "Ana")
+    True
+    """
+    plain = " ".join(clause.split()).strip(_EDGE).casefold().replace("’", "'")
+    plain = re.sub(r"\bi\b", "I", plain)
+    own = re.search(r"\b(?:I|my|me|mine|we|our|us)\b|我", plain)
+    return f"{speaker}: {plain}" if speaker and own else plain
+
+
+# Landmarks ============================================================================================
+
 WEIGHTS = {
     "birth": 1.0,
     "marriage": 1.0,
@@ -283,18 +578,18 @@ def landmarks(text: str) -> tuple[Landmark, ...]:
     for start, end in sentences(text[:LONGEST]):
         sentence = text[start:end]
         if not only_asks(sentence):
-            found += _of_sentence(sentence, start)
+            found += _landmarks_of(sentence, start)
             if not sentence.isascii():
                 found += _in_chinese(sentence, start)
     return tuple(found)
 
 
-def strength(found: tuple[Landmark, ...]) -> float:
+def landmark_strength(found: tuple[Landmark, ...]) -> float:
     """How much of a landmark a text is: its weightiest one."""
     return max((one.weight for one in found), default=0.0)
 
 
-def _of_sentence(sentence: str, offset: int) -> list[Landmark]:
+def _landmarks_of(sentence: str, offset: int) -> list[Landmark]:
     found: dict[str, Landmark] = {}
     rules = _by_first_word()
     for first in _first().finditer(sentence):

@@ -1,7 +1,13 @@
-"""The signs of very many vectors, and which of their numbers are large: two bits for each number, enough to say which
-few vectors are worth comparing exactly.
+"""Vectors in few bits: sixteen or fifteen a number as they lie in a table, and two a number to choose among very many.
 
-A row is a passage; rows lie in the order of their passages, and each stands for itself alone, so the same rows are
+The numbers of a unit vector are below 2, so that the highest bit of a half's exponent is never set and need not be
+kept: the very same numbers, and small enough that in a file two vectors of 384 numbers share what hangs over a page.
+Packed are a mark, the lower byte of each number, and seven bits of the upper byte of the first seven eighths of them;
+the eighth bits hold the upper bytes of the last eighth, bit by bit. Packed vectors have an odd length, plain ones an
+even one.
+
+The signs of vectors, and which of their numbers are large, are enough to say which few are worth comparing exactly. A
+row is a passage; rows lie in the order of their passages, and each stands for itself alone, so the same rows are
 chosen wherever they lie. `Gathered` is what a process knows of one table: a base that does not change, which a file
 beside the store may hold, and what came after it. The file is disposable: it is mapped, not read, and one that is
 missing, damaged, of another history or from before something was erased counts as none.
@@ -15,30 +21,118 @@ import mmap
 import os
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from worldline.store import halves
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Halves: TypeAlias = NDArray[np.float16]
+    Octets: TypeAlias = NDArray[np.uint8]
     from worldline.ports import Row
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
     Planes = NDArray[np.uint64]
 
+# Halves ===============================================================================================
+
+_PACKED = b"\x0f"
+_STEP = 16
+"""Vectors of so many numbers, or a multiple of it, can be packed."""
+_EXPONENT = 0x40
+"""The bit of an upper byte that no number below 2 has."""
+
+
+def packed_length(width: int) -> int:
+    """Bytes of a packed vector."""
+    return 1 + width + width // 8 * 7
+
+
+def lengths(width: int) -> frozenset[int]:
+    """Bytes that a vector of so many numbers may take."""
+    return frozenset([2 * width, packed_length(width)] if width % _STEP == 0 else [2 * width])
+
+
+def width_of(vector: bytes) -> int:
+    """How many numbers a stored vector has; 0 where it is none.
+
+    >>> width_of(bytes(768)), width_of(bytes(721)), width_of(bytes(7))
+    (384, 384, 0)
+    """
+    if len(vector) % 2 == 0:
+        return len(vector) // 2
+    width = (len(vector) - 1) // 15 * 8
+    return width if width % _STEP == 0 and packed_length(width) == len(vector) else 0
+
+
+def packed(vector: bytes) -> bytes:
+    """A plain vector in fifteen bits a number; one for which that is too little stays as it is."""
+    import numpy as np
+
+    if len(vector) % (2 * _STEP) or not vector:
+        return vector
+
+    octets = np.frombuffer(vector, np.uint8).reshape(-1, 2)
+    lower, upper = octets[:, 0], octets[:, 1]
+    if (upper & _EXPONENT).any():
+        return vector
+    seven = ((upper & 0x80) >> 1 | upper & 0x3F).reshape(8, -1)
+    bits = seven[7] >> np.arange(7, dtype=np.uint8)[:, None]
+    return b"".join((_PACKED, lower.tobytes(), (seven[:7] | bits << 7).tobytes()))
+
+
+def plain(vector: bytes) -> bytes:
+    """A stored vector in sixteen bits a number; what is none stays as it is."""
+    return unpacked([vector], width).tobytes() if (width := width_of(vector)) else vector
+
+
+def unpacked(vectors: Sequence[bytes], width: int) -> Halves:
+    """A row of numbers for each of these vectors, which all have so many, packed or plain."""
+    import numpy as np
+
+    found = np.empty((len(vectors), 2 * width), np.uint8)
+    for length, read in ((2 * width, _plain), (packed_length(width), _opened)):
+        rows = [row for row, vector in enumerate(vectors) if len(vector) == length]
+        if rows:
+            octets = np.frombuffer(b"".join([vectors[row] for row in rows]), np.uint8)
+            found[rows] = read(octets.reshape(-1, length), width)
+    return found.view(np.float16)
+
+
+def _plain(octets: Octets, width: int) -> Octets:
+    return octets
+
+
+def _opened(octets: Octets, width: int) -> Octets:
+    import numpy as np
+
+    eighth = width // 8
+    kept = octets[:, width + 1 :]
+    upper = np.empty((len(octets), width), np.uint8)
+    upper[:, : 7 * eighth], rest = kept, upper[:, 7 * eighth :]
+    rest[:] = 0
+    for place in range(7):
+        rest |= (kept[:, place * eighth : (place + 1) * eighth] & 0x80) >> (7 - place)
+    found = np.empty((len(octets), width, 2), np.uint8)
+    found[:, :, 0] = octets[:, 1 : width + 1]
+    found[:, :, 1] = (upper & 0x40) << 1 | upper & 0x3F
+    return found.reshape(len(octets), 2 * width)
+
+
+# Signs ================================================================================================
+
 _BLOCK = 32_768
 """So many rows are compared at a time: what is reckoned on stays in the processor's cache."""
 _LARGE, _LEVELS = 0.98, (0.4528, 1.51)
 """Above which part of its share in the length a number is large, and what small and large ones stand for: what loses
 least where numbers are spread as chance would have it."""
-_MARK = b"WLSIGNS1"
+_SIGNS_FILE = b"WLSIGNS1"
 _LENGTH = 1016
 """Bytes that the header has room for, behind the mark."""
 _REMEMBERED = 8
@@ -286,10 +380,10 @@ class Gathered:
         """Those of another width cannot be compared with anything."""
         import numpy as np
 
-        whole = halves.lengths(self.width)
+        whole = lengths(self.width)
         rows = [row for row in rows if len(row[1]) in whole]
         if rows:
-            numbers = halves.unpacked([row[1] for row in rows], self.width)
+            numbers = unpacked([row[1] for row in rows], self.width)
             yield Signs.of(np.array([row[0] for row in rows], np.int64), numbers)
 
     def believe(self, batches: Iterable[Sequence[Row]]) -> None:
@@ -371,7 +465,7 @@ def write(path: str, base: SignsPart, stamp: Stamp) -> None:
         os.unlink(aside)
     try:
         with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
-            file.write(_MARK + header.ljust(_LENGTH))
+            file.write(_SIGNS_FILE + header.ljust(_LENGTH))
             for block in blocks:
                 file.write(block)
         os.replace(aside, path)
@@ -387,8 +481,8 @@ def read(path: str) -> tuple[SignsPart, Stamp] | None:
 
     try:
         with open(path, "rb") as file:
-            begin = file.read(len(_MARK) + _LENGTH)
-            header = msgspec.json.decode(begin[len(_MARK) :], type=_Header)
+            begin = file.read(len(_SIGNS_FILE) + _LENGTH)
+            header = msgspec.json.decode(begin[len(_SIGNS_FILE) :], type=_Header)
             held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
@@ -404,7 +498,7 @@ def read(path: str) -> tuple[SignsPart, Stamp] | None:
             return None
         arrays.append(np.frombuffer(held, kind, count, at).reshape(shape))
         at += 8 * count
-    sound = begin.startswith(_MARK) and at == len(held)
+    sound = begin.startswith(_SIGNS_FILE) and at == len(held)
     if not sound or zlib.crc32(memoryview(held)[len(begin) :]) != header.checksum:
         return None
     return SignsPart(Signs(arrays[0], arrays[1]), Owned(arrays[2], arrays[3])), header.stamp

@@ -1,35 +1,185 @@
-"""Running a query over a view: the edge types rewrite it first, then its steps are taken in order.
+"""Subgraph queries: a frozen, printable plan, and the walk over a view that answers it.
 
-`answer` returns the subgraph, `plan` the same walk in words without running it.
+    memory.query().seeds(project).follow("relates_to", depth=2).where(type="Decision").run()
+
+Each verb returns a new query. Without seeds or text it starts from everything visible. `follow` moves on to what is
+reached; `where` and `where_connected` keep part of what is there; none of them sees past the view. The edge types
+rewrite a query first, then its steps are taken in order: `answer` returns the subgraph, `plan` the same walk in words
+without running it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, Interval, instant, show
+from worldline.clock import FOREVER, Interval, When, instant, interval, show
+from worldline.errors import InvalidInput, InvalidText
 from worldline.handle import Handle
-from worldline.model import Ask, Edge, EdgeType, Node, Subgraph
+from worldline.model import Ask, Edge, EdgeType, Metadata, Node, Subgraph
 from worldline.ports import Direction, View
-from worldline.query.query import Connected, Follow, Query, Step, Way, Where
-from worldline.store import filters, listing
+from worldline.store import registry
+from worldline.store.view import compares, passes
 from worldline.text import words
+
+Way = Literal["out", "in", "both"]
+
+
+class Follow(Struct, frozen=True):
+    """Walk along edges of these types (None: all), up to `depth` steps."""
+
+    types: tuple[str, ...] | None
+    way: Way = "out"
+    depth: int = 1
+
+
+class Where(Struct, frozen=True):
+    """Keep what has this type, name, kind, content and metadata."""
+
+    type: tuple[str, ...] | None = None
+    name: str | None = None
+    kind: Any = None
+    contains: str | None = None
+    metadata: Metadata = {}
+
+
+class Connected(Struct, frozen=True):
+    """Keep what has an edge of this type (to one of these, if given)."""
+
+    type: str
+    to: tuple[Any, ...] = ()
+    way: Way = "both"
+    absent: bool = False
+
+
+Step = Follow | Where | Connected
+
+
+def _text(value: Any, what: str) -> str:
+    """Text that can be compared with what is stored."""
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidText(f"the {what} must be text without NUL, not {value!r}")
+    return value
+
+
+def _way(way: Any) -> Way:
+    if way not in ("out", "in", "both"):
+        raise InvalidInput(f"way is out, in or both, not {way!r}")
+    return cast(Way, way)
+
+
+class Query(Struct, frozen=True):
+    """What to start from and what to do with it."""
+
+    runner: Callable[[Query], Subgraph]
+    explainer: Callable[[Query], str]
+    starts: tuple[Any, ...] = ()
+    words: str | None = None
+    steps: tuple[Step, ...] = ()
+    world: Any = None
+    valid: When | None = None
+    known: When | None = None
+    window: Interval | None = None
+    closed: bool = False
+    most: int | None = None
+    summaries: bool = False
+
+    def seeds(self, *refs: Any) -> Query:
+        """Start from these memories."""
+        return replace(self, starts=self.starts + refs)
+
+    def text(self, words: str) -> Query:
+        """Start from what holds any of these words, best first (seeds go before it)."""
+        return replace(self, words=_text(words, "text"))
+
+    def follow(self, *types: str, way: Way = "out", depth: int = 1) -> Query:
+        """Move on along edges of these types (all, if none is named)."""
+        _way(way)
+        for name in types:
+            _text(name, "edge type")
+        if type(depth) is not int or not 1 <= depth <= 64:
+            raise InvalidInput(f"depth lies between 1 and 64, not at {depth}")
+        return self._then(Follow(types or None, way, depth))
+
+    def where(
+        self,
+        type: str | tuple[str, ...] | None = None,
+        name: str | None = None,
+        kind: Any = None,
+        contains: str | None = None,
+        metadata: Metadata | None = None,
+    ) -> Query:
+        """Keep what fits. `kind` means: an instance of that memory or of a subtype of it."""
+        types = (type,) if isinstance(type, str) else type
+        if not isinstance(types, tuple | None) or not isinstance(metadata, dict | None):
+            raise InvalidInput("type is a name or a tuple of names; metadata is a dict")
+        for text in (*(types or ()), name, contains):
+            if text is not None:
+                _text(text, "text to look for")
+        return self._then(Where(types, name, kind, contains, metadata or {}))
+
+    def where_connected(self, type: str, *to: Any, way: Way = "both", absent: bool = False) -> Query:
+        """Keep what has an edge of this type, to one of `to` if any is given (absent: has none)."""
+        return self._then(Connected(_text(type, "edge type"), to, _way(way), absent))
+
+    def within(self, world: Any) -> Query:
+        """Stay inside this world."""
+        return replace(self, world=world)
+
+    def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Query:
+        """Look from another moment."""
+        if as_of is not None:
+            valid, known = as_of if valid is None else valid, as_of if known is None else known
+        return replace(self, valid=valid, known=known)
+
+    def during(self, start: When, end: When) -> Query:
+        """Keep what held at some time in `[start, end)`."""
+        return replace(self, window=interval(start, end))
+
+    def include_superseded(self) -> Query:
+        """See what is over or was withdrawn as well."""
+        return replace(self, closed=True)
+
+    def prefer_summaries(self) -> Query:
+        """Show a world that has a Summary by that instead; `follow("contains")` goes down a level.
+
+        Within a world and without a start of its own, the query reads that world.
+        """
+        return replace(self, summaries=True)
+
+    def limit(self, most: int) -> Query:
+        """At most this many nodes."""
+        if type(most) is not int or most < 1:
+            raise InvalidInput(f"a limit is at least 1, not {most}")
+        return replace(self, most=most)
+
+    def run(self) -> Subgraph:
+        """The answer."""
+        return self.runner(self)
+
+    def explain(self) -> str:
+        """The plan, in words."""
+        return self.explainer(self)
+
+    def _then(self, step: Step) -> Query:
+        return replace(self, steps=(*self.steps, step))
+
 
 Resolve = Callable[[Any], int]
 _START_FROM_WORDS = 200
 
 
-def run(handle: Handle, query: Query) -> Subgraph:
+def run_query(handle: Handle, query: Query) -> Subgraph:
     """A query's answer, in what the handle may see."""
     with handle.reading():
         view = _bound(handle, query)
         return answer(query, view, handle.types, lambda ref: handle.resolve(view, ref).line)
 
 
-def explain(handle: Handle, query: Query) -> str:
+def explain_query(handle: Handle, query: Query) -> str:
     """The plan of a query, in words."""
     with handle.reading():
         view = _bound(handle, query)
@@ -84,7 +234,7 @@ def answer(query: Query, view: View, types: Mapping[str, EdgeType], resolve: Res
 
 def _preferred(nodes: list[Node], view: View) -> list[Node]:
     """Summaries first, and in the place of the worlds that have one."""
-    held = listing.summaries(view, [node.line for node in nodes])
+    held = registry.summaries(view, [node.line for node in nodes])
     shown = {node.line: node for node in _seen(view, list(held.values()))}
     told = [shown[held[node.line]] if held.get(node.line) in shown else node for node in nodes]
     told = list({(node.key, node.valid, node.known): node for node in told}.values())
@@ -149,8 +299,8 @@ def _start(query: Query, view: View, resolve: Resolve) -> list[Node]:
     if query.words is not None:
         most = _START_FROM_WORDS * (100 if view.world else 1)  # the index does not know worlds
         found = view.bind(cold=True).matching(words(query.words, view.store.config.language), most)
-        return listing.versions(view, [key for key, _ in found])
-    return listing.everything(view)
+        return registry.versions(view, [key for key, _ in found])
+    return registry.everything(view)
 
 
 def _seen(view: View, lines: list[int]) -> list[Node]:
@@ -211,10 +361,10 @@ def _labelled(node: Node, key: str, wanted: Any) -> bool:
     """Whether a memory's metadata meets a condition, as everywhere else."""
     head, *path = key.split(".")
     if key in node.metadata:
-        return filters.passes(node.metadata[key], wanted)
+        return passes(node.metadata[key], wanted)
     if path and head in node.metadata:
-        return filters.passes(node.metadata[head], wanted, tuple(path))
-    return filters.compares(wanted) and list(wanted) == ["$ne"]
+        return passes(node.metadata[head], wanted, tuple(path))
+    return compares(wanted) and list(wanted) == ["$ne"]
 
 
 def _connected(step: Connected, nodes: list[Node], view: View, resolve: Resolve) -> list[Node]:
@@ -249,7 +399,8 @@ def _row(edge: Edge) -> tuple[int, bool]:
 def plan(query: Query, view: View, ask: Ask) -> list[str]:
     """One line per thing the query does."""
     lines = [_start_in_words(query), *[_step_in_words(step) for step in query.steps]]
-    lines.append(f"seen from valid {show(view.valid)}, known {_known_in_words(view.known)}")
+    known = show(view.known)
+    lines.append(f"seen from valid {show(view.valid)}, known {'today' if known == 'forever' else known}")
     lines += [f"inside world {view.world}"] if view.world else []
     lines += [f"bound to {' and '.join(f'{k} {v}' for k, v in view.owned.items())}"] * bool(view.owned)
     lines += ["what is over is left out" if ask.current_only else "what is over is included"]
@@ -258,10 +409,6 @@ def plan(query: Query, view: View, ask: Ask) -> list[str]:
     lines += ["accepted identities count once"] if ask.unify else []
     lines += ["a world that has a summary is shown by it"] if query.summaries else []
     return lines + ([f"at most {query.most}"] if query.most else [])
-
-
-def _known_in_words(known: int) -> str:
-    return "today" if show(known) == "forever" else show(known)
 
 
 def _start_in_words(query: Query) -> str:

@@ -1,0 +1,611 @@
+"""Sleep over weight: how far a memory is trusted, how warm it is, and what is known of each speaker.
+
+`ground` keeps back and releases by evidence and by votes, `promote` marks traces, units and crystals: both weigh the
+words that a memory rests on, as far as they still stand. `judge` and the scorers leave signals for recall, `fold_uses`
+and `decay` keep strengths and the archive, `compact` tends the words index, and `profile` keeps tally and style, one
+row a speaker: new texts are added to the row, and where something of a speaker was given up, came back, or is not known
+to be counted, the row is made anew from all of their texts. The result is the same either way: everything in a row is
+a sum of whole numbers, or the newest of some.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from worldline.clock import FOREVER, Instant
+from worldline.config import Config
+from worldline.consolidate import Change, Fold, MarkedLine, NewRows, Night, Plan
+from worldline.errors import InvalidInput
+from worldline.handle import Handle
+from worldline.model import Belief, Close, Node, Scorer
+from worldline.ports import View
+from worldline.reading.voices import role_of
+from worldline.rules.describe import (
+    DAY,
+    INSTRUCTS,
+    OF_ME,
+    PREFERS,
+    cold_at,
+    effective,
+    fingerprints,
+    is_lasting,
+    surprise,
+    used,
+)
+from worldline.rules.gathering import (
+    DECODER,
+    ENCODER,
+    SaidWords,
+    Tally,
+    combined,
+    counted,
+    packed,
+    tally,
+    unpacked,
+)
+from worldline.rules.handlers import (
+    GONE,
+    OUTVOTED,
+    Candidate,
+    Footing,
+    Source,
+    Stage,
+    Voice,
+    independent,
+    lost,
+    outvoted,
+    stage_of,
+    was_ours,
+)
+from worldline.rules.happenings import landmark_strength, landmarks
+from worldline.store import nights, words
+from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
+from worldline.store.indexing import ARCHIVED
+from worldline.store.nights import (
+    SCORER,
+    KeptStrength,
+    archived,
+    begun,
+    contradicted,
+    due,
+    facts_resting_on,
+    flags,
+    last_learned,
+    notes,
+    phrased,
+    pinned,
+    profiles,
+    speakers,
+    strength_row,
+    strengths,
+    turns_by,
+    voices_around,
+)
+from worldline.store.stated import (
+    RankedFact,
+    StatedEvidence,
+    StatedFact,
+    StatedIdentity,
+    contradicting,
+    current_and_former,
+    evidence,
+    facts,
+    hanging,
+    ranked,
+    stages,
+)
+from worldline.text import fold
+from worldline.write.change import grounds, shaken
+from worldline.write.gate import ECHO
+
+if TYPE_CHECKING:
+    from worldline.rules.gathering import Counts
+
+# Sources ==============================================================================================
+
+
+def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[Source]]:
+    """What each of these rests on and still stands; what sleep made of them is no source."""
+    resting = grounds(view, lines, now, born=False)
+    said = {
+        one.line: _source(one)
+        for one in evidence(view, {ground.evidence for each in resting.values() for ground in each})
+        if one.made is None
+    }
+    ends = {
+        line: max((b.valid.end for b in held if b.current), default=FOREVER)
+        for line, held in current_and_former(view, resting).items()
+    }
+    return {
+        line: [
+            said[g.evidence] for g in each if g.evidence in said and _still_counts(g, ends.get(line, FOREVER))
+        ]
+        for line, each in resting.items()
+    }
+
+
+def _still_counts(ground: Footing, end: Instant) -> bool:
+    """Words that were retired still speak for what was over by then."""
+    return ground.stands or (ground.how == "retired" and end <= ground.until)
+
+
+def _source(said: StatedEvidence) -> Source:
+    own = said.line if said.sender is None else said.session or 0  # a note speaks for itself
+    echo, decision = said.reason == ECHO, said.act == "decision"
+    return Source(said.line, said.sender or "", own, said.said_at or 0, echo, decision)
+
+
+# Ground ===============================================================================================
+
+
+def ground(view: View, night: Night) -> Plan:
+    """What to keep back and what to release.
+
+    Corrections and retirements made here keep back at once what hung on them; this pass catches what
+    came by another way (imports, loads, dates that have passed), decides open contradictions in which
+    one side has clearly more sources, and releases what it kept back once there is ground again.
+    Whatever somebody has confirmed is left alone.
+    """
+    news = night.news
+    moved = {item.line for item in news.items if item.closed} | set(night.waiting)
+    hung = {*hanging(view, moved), *(edge.src for edge in news.edges if edge.type == "derived_from")}
+    closes = {belief.row: (belief, reason) for belief, reason in shaken(view, hung, night.now)}
+    voters = hung | moved | {item.line for item in news.of("Fact")}
+    voters |= {end for e in news.edges if e.type == "contradicts" for end in (e.src, e.dst)}
+    for belief, reason in _voted_down(view, night, voters):
+        closes.setdefault(belief.row, (belief, reason))
+    changes: list[Change] = [
+        Close(belief, status="quarantined", reason=reason) for _, (belief, reason) in sorted(closes.items())
+    ]
+    freed = _released(view, night, hung | moved)
+    changes += [Close(b, status="believed", reason=reason) for b, reason in freed if b.row not in closes]
+    return Plan(tuple(changes), _not_yet(view, night, hung))
+
+
+def _not_yet(view: View, night: Night, hung: Collection[int]) -> tuple[int, ...]:
+    """Evidence that will be over one day, to be looked at again then."""
+    resting = grounds(view, hung, night.now).values() if hung else ()
+    later = {g.evidence for each in resting for g in each if night.now < g.until < FOREVER}
+    return tuple(sorted(later))
+
+
+# Open contradictions -----------------------------------------------------------------------------------
+
+
+def _voted_down(view: View, night: Night, voters: Collection[int]) -> list[tuple[Belief, str]]:
+    """Believed facts against which an open contradiction brings clearly more sources."""
+    sides = _Sides(view, night, voters)
+    found = []
+    for mine, other in sides.open():
+        reason = sides.verdict(mine, other)
+        if reason is not None and mine.belief.status == "believed":
+            found.append((mine.belief, reason))
+    return found
+
+
+class _Sides:
+    """Both sides of the contradictions that some facts take part in."""
+
+    def __init__(self, view: View, night: Night, lines: Collection[int]) -> None:
+        self.pairs = _contradictions(view, lines)
+        ends = {end for pair in self.pairs for end in pair}
+        self.facts: dict[int, list[StatedFact]] = {}
+        for fact in facts(view, StatedIdentity(view), ends):
+            self.facts.setdefault(fact.line, []).append(fact)
+        counted = sources(view, self.facts.keys(), night.now) if self.facts else {}
+        self._count = {line: independent(counted.get(line, ())) for line in self.facts}
+
+    def open(self) -> list[tuple[StatedFact, StatedFact]]:
+        """(one side, a believed other side) where both speak of the same time."""
+        return [
+            (mine, other)
+            for a, b in self.pairs
+            for mine in self.facts.get(a, ())
+            for other in self.facts.get(b, ())
+            if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid)
+        ]
+
+    def verdict(self, mine: StatedFact, other: StatedFact) -> str | None:
+        return outvoted(self._side(mine), self._side(other))
+
+    def _side(self, fact: StatedFact) -> Voice:
+        return Voice(fact.id, fact.rank, self._count[fact.line])
+
+
+def _contradictions(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
+    """The open contradictions of these, each from both sides."""
+    ends = [(edge.src_line, edge.dst_line) for edge in contradicting(view, lines)]
+    return sorted({pair for a, b in ends for pair in ((a, b), (b, a))})
+
+
+# What may go again ---------------------------------------------------------------------------------------
+
+
+def _released(view: View, night: Night, lines: Collection[int]) -> list[tuple[Belief, str]]:
+    """What was kept back for its ground, or by a vote, and has no reason to be any more."""
+    around = set(lines) | {end for pair in _contradictions(view, lines) for end in pair}
+    held = {
+        line: [b for b in each if b.current and b.status == "quarantined" and was_ours(b.reason)]
+        for line, each in current_and_former(view, around).items()
+    }
+    held = {line: each for line, each in held.items() if each}
+    resting = grounds(view, held, night.now) if held else {}
+    sides = _Sides(view, night, held) if held else None
+    found = []
+    for line, each in sorted(held.items()):
+        for belief in each:
+            if (belief.reason or "").startswith(OUTVOTED) and sides is not None:
+                if not any(m.line == line and sides.verdict(m, o) for m, o in sides.open()):
+                    found.append((belief, "nothing outvotes it any more"))
+            elif (belief.reason or "").startswith(GONE) and lost(belief, resting.get(line, ())) is None:
+                found.append((belief, "its evidence stands again"))
+    return found
+
+
+# The funnel ===========================================================================================
+
+APART = frozenset({"Turn", "Session", "Scope", "Entity", "Topic", "Summary", "Happening"})
+"""Types that are not beliefs to be sure or unsure of."""
+
+
+def promote(view: View, night: Night) -> Plan:
+    """The marks to set: promotions and demotions, each with its reason.
+
+    A stage is a dated mark with its reason, so that `history` shows how a memory rose, and a read as of
+    an earlier day sees the stage of that day. Only what changed, or rests on what changed, is looked at.
+    """
+    news = night.news
+    closed = {item.line for item in news.items if item.closed}
+    lines = {item.line for item in news.items if item.type not in APART}
+    lines |= {edge.src for edge in news.edges if edge.type == "derived_from"} | set(hanging(view, closed))
+    about = {
+        line: one for line, one in ranked(view, lines).items() if one.type not in APART and one.made is None
+    }
+    now = stages(view, about, night.scope)
+    wanted = _stages(view, night, about)
+    changes: list[Change] = []
+    for line, (stage, reason) in sorted(wanted.items()):
+        if stage != now.get(line, "trace"):
+            changes.append(MarkedLine(line, "stage", stage, reason))
+    return Plan(tuple(changes))
+
+
+def _stages(view: View, night: Night, about: Mapping[int, RankedFact]) -> dict[int, tuple[Stage, str]]:
+    held = current_and_former(view, about)
+    said = sources(view, about, night.now) if about else {}
+    found: dict[int, tuple[Stage, str]] = {}
+    for line, one in about.items():
+        current = [belief for belief in held.get(line, ()) if belief.current]
+        if not current:
+            found[line] = "trace", "it was withdrawn"
+            continue
+        best = max(current, key=_strength)
+        found[line] = stage_of(_candidate(best, said.get(line, ()), one))
+    return found
+
+
+def _strength(belief: Belief) -> tuple[bool, bool, float, int]:
+    sure = 1.0 if belief.confidence is None else belief.confidence
+    return belief.status == "confirmed", belief.status != "quarantined", sure, belief.row
+
+
+def _candidate(belief: Belief, said: Sequence[Source], one: RankedFact) -> Candidate:
+    return Candidate(
+        belief.status,
+        belief.confidence,
+        independent(said),
+        given=one.rank == "given",
+        decision=one.type == "Decision" or any(source.decision and not source.echo for source in said),
+    )
+
+
+# How new a text was ===================================================================================
+
+SURPRISE, LANDMARK = "surprise", "landmark"
+
+
+def judge(view: View, night: Night) -> Plan:
+    """The surprise of every new text, and how much of a landmark it is where a person tells one.
+
+    A token was new with a text if the first text of the same owner that has it is this one; the words
+    index answers that with one step a token, whatever the store holds.
+    """
+    nodes = sorted({item.node for item in night.news.of("Turn") if not item.closed})
+    if not nodes:
+        return Plan()
+    texts = nights.whole_texts(view, nodes)
+    marks = {node: fingerprints(text) for node, (_, text) in texts.items()}
+    first = nights.first_with(view, {token for mark in marks.values() for token in mark.tokens})
+    rows = []
+    for node, mark in marks.items():
+        new = [token for token in mark.tokens if first.get(token, node) >= node]
+        rows.append((view.tenant, node, SURPRISE, round(surprise(mark, new), 4)))
+    told = {
+        node: landmarks(text) for node, (name, text) in texts.items() if name and role_of(name) != "assistant"
+    }
+    rows += [(view.tenant, node, LANDMARK, landmark_strength(found)) for node, found in told.items() if found]
+    return Plan((NewRows("scores", tuple(rows)),))
+
+
+# What was used ========================================================================================
+
+MOST_NOTES = 20_000
+"""So many notes are folded in one night; the rest waits for the next."""
+
+
+def fold_uses(view: View, night: Night) -> Plan:
+    """The strengths after all uses of this owner's memories.
+
+    Uses are noted aside by recalls and by `feedback`; here they reach the memories they are about, and
+    the notes go, in one transaction. What was archived and is called useful comes back.
+    """
+    noted = notes(view, MOST_NOTES)
+    if not noted:
+        return Plan()
+    lines = {note.line for note in noted}
+    kept = strengths(view, lines) | begun(view, lines)
+    praised = set()
+    for note in noted:
+        if note.line in kept:
+            kept[note.line] = used(kept[note.line], note.kind, note.at)
+            if note.kind == "useful":
+                praised.add(note.line)
+    cold = archived(view, lines)
+    changes: list[Change] = [
+        MarkedLine(line, ARCHIVED, None, "called useful") for line in sorted(praised & cold.keys())
+    ]
+    held = [_kept(view, one, night.config, cold=one.line in cold.keys() - praised) for one in kept.values()]
+    changes.append(NewRows("strengths", tuple(held)))
+    changes.append(NewRows("uses", gone=tuple((view.tenant, note.id) for note in noted)))
+    return Plan(tuple(changes))
+
+
+def _kept(
+    view: View, kept: KeptStrength, config: Config, *, cold: bool = False, later: Instant = 0
+) -> tuple[Any, ...]:
+    """A row of the table; what is archived is due no more, and `later` puts off a due one."""
+    due = FOREVER if cold else max(later, cold_at(kept, config.decay_rate, config.cold_below))
+    return strength_row(view, kept, due)
+
+
+# What goes cold =======================================================================================
+
+NEVER = frozenset({"Scope", "Session", "Topic", "Summary"})
+"""Types that do not fade: what others hang on, and what sleep has made of them."""
+AGAIN = 90 * DAY
+"""What is spared is looked at again after so long: a pin may be taken out, a dispute settled."""
+MOST_DUE = 20_000
+"""So many due memories are looked at in one night; the rest is due the next night too."""
+
+
+def decay(view: View, night: Night) -> Plan:
+    """Strengths for what is new, an archived mark for what is due, and the way back for what was said again.
+
+    What nobody has used for long is marked archived, and leaves default recall only. The moment at which
+    a memory crosses the threshold is known as soon as it is stored or used, so a night looks at what is
+    new and at what is due, and at nothing else. Who somebody is and what they like never fades; nor does
+    what is pinned, settled beyond doubt, or openly contradicted.
+    """
+    config, again = night.config, _said_again(view, night)
+    looked_at = {**due(view, night.now, MOST_DUE), **_new(view, night), **again}
+    fading = {
+        line
+        for line, kept in looked_at.items()
+        if cold_at(kept, config.decay_rate, config.cold_below) <= night.now
+    }
+    spared, back = _spared(view, fading), archived(view, again)
+    changes: list[Change] = []
+    rows: list[tuple[Any, ...]] = []
+    for line, kept in looked_at.items():
+        cold = line in fading and line not in spared
+        later = night.now + AGAIN if line in fading else 0
+        rows.append(_kept(view, kept, config, cold=cold, later=later))
+        if cold and line not in back:
+            left = effective(kept, night.now, config.decay_rate)
+            changes.append(MarkedLine(line, ARCHIVED, "cold", f"salience {left:.2f}, not used for long"))
+        elif line in back and not cold:
+            changes.append(MarkedLine(line, ARCHIVED, None, "said again"))
+    if rows:
+        changes.append(NewRows("strengths", tuple(rows)))
+    return Plan(tuple(changes))
+
+
+def _new(view: View, night: Night) -> dict[int, KeptStrength]:
+    """What was learned since the last night and has no strength yet; warm since it was last learned."""
+    lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
+    found = begun(view, lines)
+    last = last_learned(view, found, named=True)
+    return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
+
+
+def _said_again(view: View, night: Night) -> dict[int, KeptStrength]:
+    """Known lineages with a new version, facts with new evidence, entities that were mentioned again."""
+    joined = [edge for edge in night.news.edges if not edge.closed]
+    lines = {item.line for item in night.news.items if not item.closed}
+    lines |= {edge.src for edge in joined if edge.type == "derived_from"}
+    named = {edge.dst for edge in joined if edge.type == "refers_to"}
+    known = strengths(view, lines | named)
+    last = last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
+    return {
+        line: _reinforced(kept, last[line])
+        for line, kept in known.items()
+        if last.get(line, 0) > kept.reinforced_at
+    }
+
+
+def _reinforced(kept: KeptStrength, at: Instant) -> KeptStrength:
+    return msgspec.structs.replace(kept, reinforced_at=max(at, kept.reinforced_at))
+
+
+# What is spared --------------------------------------------------------------------------------------
+
+
+def _spared(view: View, lines: Collection[int]) -> set[int]:
+    """Those of these lineages that do not go cold, whatever their strength."""
+    if not lines:
+        return set()
+    spared = pinned(view, lines) | contradicted(view, lines) | _standing(view, lines)
+    facts = _lasting_facts(view, lines)
+    return spared | facts | _sources(view, lines)
+
+
+def _standing(view: View, lines: Collection[int]) -> set[int]:
+    """What somebody said of their own likes, or asked to hold from then on; while it is believed."""
+    return {
+        line for line, flag in flags(view, lines) if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
+    }
+
+
+def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
+    """Facts that say who somebody that speaks here is, or what they like, and still hold."""
+    lasting = [fact for fact in phrased(view, lines) if is_lasting(fact.phrase)]
+    speak = speakers(view, {fact.subject for fact in lasting})
+    return {fact.line for fact in lasting if fact.subject in speak}
+
+
+def _sources(view: View, lines: Collection[int]) -> set[int]:
+    """The events on which a lasting fact rests."""
+    resting = facts_resting_on(view, lines)
+    lasting = _lasting_facts(view, {fact for _, fact in resting})
+    return {event for event, fact in resting if fact in lasting}
+
+
+# Scorers of one's own =================================================================================
+
+Progress = Callable[[int, int], None]
+_BATCH = 500
+
+
+def register(handle: Handle, scorer: Scorer) -> None:
+    """Takes down name, version and weight; another version begins anew."""
+    with handle.changeset("register scorer") as (tx, _):
+        nights.keep_scorer(tx, scorer.name, SCORER + scorer.name, scorer.version, scorer.weight)
+
+
+def unregister(handle: Handle, name: str) -> bool:
+    """Forgets a scorer and all that it said; False where there is none of that name."""
+    with handle.changeset("unregister scorer") as (tx, _):
+        return nights.drop_scorer(tx, name, SCORER + name)
+
+
+def score_all(handle: Handle, scorer: Scorer, progress: Progress | None = None) -> int:
+    """Judges every memory that the scorer has not seen yet; how many those were.
+
+    A scorer sees one memory at a time and nothing else. Where it stands is kept with its scores, in the
+    same transaction: a run that is killed goes on, and nothing is judged twice or left out.
+    """
+    signal = SCORER + scorer.name
+    done, of = 0, handle.read(lambda view: nights.count_unjudged(view, signal)) if progress else 0
+    while batch := handle.read(lambda view: nights.unjudged(view, signal, _BATCH)):
+        _keep(handle, scorer, [(key, _judged(scorer, node) if node else None) for key, node in batch])
+        done += len(batch)
+        if progress is not None:
+            progress(done, max(of, done))
+    return done
+
+
+def catch_up(handle: Handle, scorers: Iterable[Scorer]) -> int:
+    """What is new since each scorer last ran."""
+    return sum(score_all(handle, scorer) for scorer in scorers)
+
+
+def _judged(scorer: Scorer, node: Node) -> float | None:
+    value = scorer.score(node)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InvalidInput(f"scorer {scorer.name} gave {value!r} for {node.id[:12]}, which is not a number")
+    return float(value)
+
+
+def _keep(handle: Handle, scorer: Scorer, judged: Sequence[tuple[int, float | None]]) -> None:
+    name = SCORER + scorer.name
+    with handle.writing():
+        tenant = handle.tenant_row()[0]
+        scores = [(tenant, key, name, value) for key, value in judged if value is not None]
+        nights.derive(handle.store, "scores", scores)
+        nights.stand(handle.store, tenant, name, nights.EVERYBODY, nights.Stand(judged[-1][0]))
+
+
+# The words index ======================================================================================
+
+TERMS_A_NIGHT = 2000
+"""So many terms are folded in one night at most."""
+
+
+def compact(view: View, night: Night) -> Plan:
+    """Which terms to fold: those of which texts have left for the archive.
+
+    Nothing that anybody can see changes, at any moment of either axis: rows of beliefs are never dropped,
+    because the log vouches for each of them. Pages that the archive has freed are used again by what
+    comes; the file is not rewritten under its readers.
+    """
+    terms = words.thin(view, TERMS_A_NIGHT)
+    return Plan((Fold(tuple(terms)),) if terms else ())
+
+
+class _Row(Struct, frozen=True):
+    tally: Tally
+    style: Counts
+
+
+def profile(view: View, night: Night) -> Plan:
+    """The rows of everybody of whom something is new."""
+    turns = night.news.of("Turn")
+    ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
+    closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
+    fresh = {item.line for item in turns} - closed
+    again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
+    new: dict[str, list[SaidWords]] = {}
+    for turn in spoken(view, {*fresh, *closed}):
+        new.setdefault(turn.speaker, []).append(_said(turn))
+    return Plan(tuple(_rows(view, night.scope, new, again)), ahead)
+
+
+def _rows(
+    view: View, scope: int, new: Mapping[str, Sequence[SaidWords]], again: Collection[str]
+) -> list[Change]:
+    stored = profiles(view, scope, {*new, *again})
+    held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
+    rows, gone = [], []
+    for speaker in sorted({*new, *again}):
+        row = _renewed(view, speaker, held.get(speaker), () if speaker in again else new[speaker])
+        if not row.tally.turns:
+            gone += [(view.tenant, speaker, scope)] if speaker in held else []
+        elif speaker not in held or not _same(row, held[speaker]):
+            rows.append((view.tenant, speaker, scope, ENCODER.encode(row.tally).decode(), packed(row.style)))
+    return [NewRows("profiles", tuple(rows), tuple(gone))] if rows or gone else []
+
+
+def _same(one: _Row, other: _Row) -> bool:
+    return one.tally == other.tally and bool((one.style == other.style).all())
+
+
+def _said(turn: Spoken) -> SaidWords:
+    return SaidWords(turn.line, turn.text, turn.said_at, turn.answers)
+
+
+def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[SaidWords]) -> _Row:
+    """The row with the new texts in it; counted from the beginning where that is not enough."""
+    if held is None or not new or min(said.line for said in new) <= held.tally.upto:
+        return _summed(
+            _said(turn) for turn in spoken(view, turns_by(view, speaker)) if turn.speaker == speaker
+        )
+    more = _summed(new)
+    return _Row(combined([held.tally, more.tally]), held.style + more.style)
+
+
+def _summed(said: Iterable[SaidWords]) -> _Row:
+    """Batch by batch, so that a long life needs no more memory than a short one."""
+    total, style, batch = Tally(), counted(""), list[SaidWords]()
+    for one in said:
+        batch.append(one)
+        style = style + counted(one.text)
+        if len(batch) >= TURNS_AT_ONCE:
+            total, batch = combined([total, tally(batch)]), []
+    return _Row(combined([total, tally(batch)]), style)

@@ -1,1 +1,0 @@
-"""Optional parts behind one-method ports, imported when they are used."""
