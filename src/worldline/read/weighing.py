@@ -27,7 +27,7 @@ from worldline.read.bearing import (
     up_to,
 )
 from worldline.read.candidates import Item
-from worldline.read.kindred import is_everyday, meeting
+from worldline.read.kindred import is_everyday, relatives
 from worldline.read.meeting import SLIP, is_slip
 from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
@@ -35,7 +35,7 @@ from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import PLACE_NOUNS, Question
 from worldline.rules.kinds import KIND, asked_kinds, of_kind, tags_of, told
-from worldline.text import fold, stop
+from worldline.text import Kept, fold, stop
 from worldline.text import tokens as words
 
 FITS: Mapping[str, Mapping[str, float]] = {
@@ -214,6 +214,8 @@ MET = 0.5
 """A word of the question is met from here on."""
 LEAST = 0.3
 """What meets less of the question than this is no candidate, unless its family is asked for."""
+_ASKED_LATELY = 64
+"""Of so many words of questions it is kept how near other words come to them."""
 
 
 def _gone(items: Sequence[Item], mode: str) -> frozenset[tuple[int, str]]:
@@ -571,11 +573,16 @@ def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     return sum(met) / len(met) if met else 0.5
 
 
-@lru_cache(maxsize=2_000)
-def _widely(word: str, said: frozenset[str]) -> float:
+def _widely(word: str, said: Collection[str]) -> float:
     """How far a sentence may tell of what is asked for in other words, or with a slip; too little to answer by."""
-    slips = len(word) > 4 and not is_everyday(word) and any(is_slip(word, other) for other in said)
-    return max([SLIP * slips, *meeting(word, set(said)).values()])
+    return max(map(_wide(word).__getitem__, said), default=0.0)
+
+
+@lru_cache(maxsize=_ASKED_LATELY)
+def _wide(word: str) -> Kept[float]:
+    """Stem → how far it tells of a word of the question so."""
+    kin, strange = relatives(word), len(word) > 4 and not is_everyday(word)
+    return Kept(lambda other: max(kin.get(other, 0.0), SLIP * (strange and is_slip(word, other))))
 
 
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
@@ -664,17 +671,25 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
     filled = ground.about.roles.get(word)
     if filled and any(set(words(name)) <= set(said) for name in filled):
         return 1.0
-    return _nearest(word, frozenset(said))
+    return _nearest(word, said)
 
 
-@lru_cache(maxsize=2_000)
-def _nearest(word: str, said: frozenset[str]) -> float:
-    """How near a word of the question comes to any of a sentence; many candidates share one."""
-    if word in said:
-        return 1.0
-    kin, root = _kin(word), word[:4]
-    alike = [_spelt(word, other) for other in said if other.startswith(root)] if len(word) >= 4 else []
-    return max([0.0, *alike, *(kin[other] for other in kin.keys() & said)])
+def _nearest(word: str, said: Collection[str]) -> float:
+    """How near a word of the question comes to any of a sentence."""
+    return max(map(_near(word).__getitem__, said), default=0.0)
+
+
+@lru_cache(maxsize=_ASKED_LATELY)
+def _near(word: str) -> Kept[float]:
+    """Stem → how near a word of the question comes to it; the many candidates of a question share their words."""
+    kin, root = _kin(word), word[:4] if len(word) >= 4 else "\0"
+
+    def near(other: str) -> float:
+        if other == word:
+            return 1.0
+        return max(kin.get(other, 0.0), _spelt(word, other) if other.startswith(root) else 0.0)
+
+    return Kept(near)
 
 
 def _spelt(a: str, b: str) -> float:
