@@ -180,8 +180,8 @@ def _unaccented(text: str) -> str:
 _Made = TypeVar("_Made")
 
 
-class Kept(dict[str, _Made]):
-    """Name or word → what is made of it, kept: they are asked for again and again, and found without a call."""
+class _Names(dict[str, _Made]):
+    """Name or value → what is made of it, kept: they are asked for again and again, and found without a call."""
 
     def __init__(self, make: Callable[[str], _Made]) -> None:
         super().__init__()
@@ -215,7 +215,7 @@ def indexed(text: str, language: str = "english") -> str:
     return " ".join(map(_stems(language).__getitem__, found))
 
 
-_CUT: Kept[tuple[str, ...]] = Kept(lambda text: tuple(indexed(text).split()))
+_CUT: _Names[tuple[str, ...]] = _Names(lambda text: tuple(indexed(text).split()))
 tokens = _CUT.__getitem__
 """The words of an English text, as `words` finds them, for those who only read them."""
 
@@ -242,7 +242,7 @@ def _fold(name: str) -> str:
     return " ".join(_SIGNED_GAP.sub(_kept_or(" "), plain).split()) or _joined(plain)
 
 
-_FOLDED: Kept[str] = Kept(_fold)
+_FOLDED: _Names[str] = _Names(_fold)
 fold = _FOLDED.__getitem__
 """The key under which a name is looked up: no case, accents, punctuation or double spaces.
 
@@ -257,7 +257,7 @@ def forget_names() -> None:
     _UNSIGNED.clear()
 
 
-_UNSIGNED: Kept[str] = Kept(lambda key: _joined(_NAME_DROP.sub("", key)))
+_UNSIGNED: _Names[str] = _Names(lambda key: _joined(_NAME_DROP.sub("", key)))
 unsigned = _UNSIGNED.__getitem__
 """The key that the same name had before signs were kept, as files of that time have it."""
 
