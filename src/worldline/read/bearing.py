@@ -150,7 +150,9 @@ _OWNED = re.compile(r"(?:\b([A-Z]\w+)['’]s|\b(his|her|their))\s+(?:\w+\s+){0,2
 def is_owned_otherwise(ground: Ground, item: Item) -> bool:
     """Whether my birthday is asked for and the sentence tells of Anjali's."""
     mine = [one.roles[0] for one in ground.question.whose if not one.name and len(one.roles) == 1]
-    said = clause(item) if mine else ""
+    if not mine:
+        return False
+    said = clause(item)
     found = [re.search(rf"\b{re.escape(noun)}", said, re.I) for noun in mine]
     return any(one is not None and _OWNED.search(said[: one.start()]) for one in found)
 

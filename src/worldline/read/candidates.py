@@ -33,6 +33,8 @@ _NUM = (
     rf"(?:\d{{1,3}}(?:[,.]\d{{3}})+(?:\.\d+)?|\d+(?:[.,]\d+)?|(?:{_TENS})(?:-(?:{_TO_TWELVE}))?|{_TO_TWELVE}|"
     r"thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|a dozen|half a dozen)"
 )
+_NUMBERED = re.compile(rf"\d|\b(?:{_TO_TWELVE}|{_TENS}|thirteen|fifteen|(?:half )?a dozen)", re.I)
+"""Where there is no such beginning there is no number."""
 _CURRENCY = r"(?:euros?|dollars?|pounds?|francs?|bucks|quid|kronor|eur|usd|gbp|chf|rupees|yen|€|£|\$)"
 _PER = (
     r"(?:\s*(?:per|a|an|each|/)\s*(?:month|week|year|day|hour|night|person|seat|head|user|kilo|kg)\b"
@@ -353,17 +355,18 @@ def _values(
     sentence: str, begin: int, dates: Sequence[DateSpan], kinds: frozenset[str], offset: int
 ) -> Iterator[tuple[str, str, int]]:
     yield from _dates(sentence, begin, dates, offset)
+    numbered = bool(_NUMBERED.search(sentence))
     for kind, pattern in _TYPED.items():
-        if kind in kinds:
+        if kind in kinds and (numbered or kind not in _OF_NUMBERS):
             for found in pattern.finditer(sentence):
                 if kind == "weekday" and _MOVED.search(sentence[: found.start()]):
                     yield from ((day.group(), kind, day.start()) for day in _ONE_DAY.finditer(sentence))
                 else:
                     part = found.lastindex or 0
                     yield found.group(part).strip(" ,."), kind, found.start(part)
-    if "count" in kinds:
+    if numbered and "count" in kinds:
         yield from _counts(sentence)
-    if "figure" in kinds:
+    if numbered and "figure" in kinds:
         taken = [m.span() for pattern in (_MONEY, _AMOUNT, _DAY) for m in pattern.finditer(sentence)]
         yield from (
             (m.group(), "figure", m.start()) for m in _FIGURE.finditer(sentence) if _is_free(m, taken)
@@ -377,6 +380,10 @@ _TYPED = {
     "amount": _AMOUNT, "contact": _CONTACT, "quoted": _QUOTED, "age": _AGE, "code": _CODE, "spot": _SPOT,
     "part": _PART,
 }  # fmt: skip
+
+
+_OF_NUMBERS = frozenset({"money", "amount", "age", "code"})
+"""Kinds of values that have a number in them, in digits or in words."""
 
 
 def _dates(

@@ -31,13 +31,9 @@ K1, B = 1.2, 0.75
 
 def counted(asked: Asked, turns: Sequence[Turn]) -> Column:
     """Terms × turns: how often every term of the question occurs in every turn."""
-    counts = np.zeros((len(asked.terms), len(turns)))
-    needles = [f" {term} " for term in asked.terms]
-    for column, turn in enumerate(turns):
-        blob = turn.described.words
-        for row, needle in enumerate(needles):
-            counts[row, column] = blob.count(needle)
-    return counts
+    texts = [turn.described.words for turn in turns]
+    counts = [[text.count(f" {term} ") for text in texts] for term in asked.terms]
+    return np.array(counts, float).reshape(len(asked.terms), len(turns))
 
 
 def bm25(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> Column:
@@ -178,11 +174,11 @@ def _told(wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
 def _dialogue(turns: Sequence[Turn], before: NDArray[np.int64]) -> tuple[Column, Column]:
     """1 where a person follows another, and where somebody then speaks again: what was asked is answered there."""
     replies, returns = np.zeros(len(turns)), np.zeros(len(turns))
-    for at, turn in enumerate(turns):
-        last = before[at]
+    behind = before.tolist()
+    for at, (turn, last) in enumerate(zip(turns, behind, strict=True)):
         if turn.role == "people" and last >= 0 and turns[last].speaker != turn.speaker:
             replies[at] = 1.0
-            returns[at] = before[last] >= 0 and turns[before[last]].speaker == turn.speaker
+            returns[at] = behind[last] >= 0 and turns[behind[last]].speaker == turn.speaker
     return replies, returns
 
 

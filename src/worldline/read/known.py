@@ -297,8 +297,8 @@ def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tup
     terms = set(asked.terms)
     scored = []
     for place, fact in enumerate(believed):
-        said = {*words(fact.text), *fact.slot.partition("|")[0].split()} - set(words(fact.subject))
-        overlap = len(said & terms)
+        said = terms.intersection((*words(fact.text), *fact.slot.partition("|")[0].split()))
+        overlap = len(said.difference(words(fact.subject))) if said else 0
         if overlap >= least:
             scored.append((-overlap, fact.stage != "crystal", place, fact))
     return tuple(fact for *_, fact in sorted(scored, key=lambda s: s[:3])[:MOST])

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 import numpy as np
@@ -137,6 +137,7 @@ def _rarity(stem: str, corpus: Corpus | None) -> float:
     return min(max(seen / math.log(BEFORE / USUAL), 0.3), 1.3)
 
 
+@lru_cache(maxsize=8)
 def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]:
     """The stems of a question that tell something, with the words they were written as; for figures, what says them."""
     text = _PHRASES.sub(" ", asked.text)
@@ -216,15 +217,20 @@ def met(wanted: Sequence[Need], texts: Sequence[str]) -> Column:
     """Texts × needs: how far each text, as stems, meets each need, as a share of the whole; the person aside."""
     told = [need for need in wanted if need.stem]
     weights = np.array([need.weight for need in told])
-    said = [frozenset(text.split()) for text in texts]
-    every = set().union(*said)
+    said = [text.split() for text in texts]
+    every = set[str]().union(*said)
     apart, asked = f" {' '.join(every)} ", {need.stem for need in told}
-    found = np.zeros((len(told), len(texts)))
-    for row, need in enumerate(told):
-        hits = _meeting(need, every, apart, asked) | {need.stem: 1.0}
-        known = frozenset(hits)
-        found[row] = [0.0 if known.isdisjoint(t) else max(map(hits.__getitem__, known & t)) for t in said]
-    return np.asarray(np.ascontiguousarray(found.T) * weights / max(float(weights.sum()), 1e-9))
+    kin: dict[str, list[tuple[int, float]]] = {}
+    for at, need in enumerate(told):
+        for stem, degree in (_meeting(need, every, apart, asked) | {need.stem: 1.0}).items():
+            kin.setdefault(stem, []).append((at, degree))
+    known, found = frozenset(kin), [[0.0] * len(told) for _ in texts]
+    for line, tokens in zip(found, said, strict=True):
+        for stem in known.intersection(tokens):
+            for at, degree in kin[stem]:
+                line[at] = max(line[at], degree)
+    shares = np.array(found).reshape(len(texts), len(told)) * weights
+    return np.asarray(shares / max(float(weights.sum()), 1e-9))
 
 
 def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
@@ -280,8 +286,9 @@ def _meeting(need: Need, tokens: set[str], said: str, asked: Collection[str]) ->
     if need.stem[:4] in said:
         found |= derived(need.stem, said)
     if need.slips:
-        first = need.stem[0]
-        found |= dict.fromkeys([t for t in tokens if t[0] == first and is_slip(need.stem, t)], SLIP)
+        first, size = need.stem[0], len(need.stem)
+        near = [t for t in tokens if t[0] == first and -2 < len(t) - size < 2]
+        found |= dict.fromkeys([t for t in near if is_slip(need.stem, t)], SLIP)
     return {token: degree for token, degree in found.items() if token not in asked} if found else found
 
 

@@ -116,10 +116,12 @@ def outdated(asked: Asked, drawn: Sequence[Drawn], *, chosen: bool = False) -> d
     What was withdrawn never held, whenever the question asks about; what has ended was right before.
     """
     wish = tense(asked, chosen=chosen)
+    past = {fact.turn for fact in drawn if fact.later and _is_past(fact, wish)}
     facts: dict[int, list[Drawn]] = {}
     for fact in drawn:
-        facts.setdefault(fact.turn, []).append(fact)
-    wanted = needs(asked)
+        if fact.turn in past:
+            facts.setdefault(fact.turn, []).append(fact)
+    wanted = needs(asked) if past else ()
     found = {}
     for turn, told in facts.items():
         shares = [_share(asked, wanted, fact.text) for fact in told]

@@ -185,10 +185,11 @@ def _own(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> float:
         return 0.0
     about, by = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
     total = sum(need.weight for need in wanted if need.stem) or 1.0
+    stems = frozenset(need.stem for need in wanted)
     for turn in turns:
         theirs = turn.speaker == asked.people[0]
-        for sentence in sentences(turn):
-            tokens = set(sentence.split())
+        for sentence in () if stems.isdisjoint(turn.described.words.split()) else sentences(turn):
+            tokens = sentence.split()
             share = sum(need.weight for need in wanted if need.stem in tokens) / total
             by[theirs] = max(by[theirs], share)
             for person, whom in ((ME, theirs), (YOU, not theirs)):

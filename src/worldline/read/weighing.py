@@ -27,7 +27,7 @@ from worldline.read.bearing import (
     up_to,
 )
 from worldline.read.candidates import Item
-from worldline.read.kindred import is_everyday, meeting
+from worldline.read.kindred import is_everyday, relatives
 from worldline.read.meeting import SLIP, is_slip
 from worldline.read.synonyms import alike
 from worldline.reading.asks import Asks
@@ -103,12 +103,21 @@ class Ground(Struct, frozen=True):
     """Who says each turn, folded."""
     assistants: frozenset[str] = frozenset()
     """Those of the speakers, as they are written, that are no people."""
+    covered: dict[tuple[frozenset[str], frozenset[str], bool], float] = {}
+    """How much of the question was met by which words, because the candidates of a sentence share them."""
 
 
 @lru_cache(maxsize=8192)
 def key_of(value: str) -> str:
     """A value as it is compared: its stems without small words."""
-    return " ".join(w for w in words(value) if w not in stop()) or fold(value)
+    return " ".join(_telling(value)) or fold(value)
+
+
+@lru_cache(maxsize=8192)
+def _telling(value: str) -> tuple[str, ...]:
+    """The stems of a value without small words."""
+    small = stop()
+    return tuple(word for word in words(value) if word not in small)
 
 
 class _Field(Struct, frozen=True):
@@ -135,12 +144,14 @@ def measured(
     kept = [
         item
         for item in able
-        if item.kind != "phrase" and key_of(item.value) not in still and not _has_gone(item, gone)
+        if item.kind != "phrase"
+        and not (still and key_of(item.value) in still)
+        and not (gone and _has_gone(item, gone))
     ]
     field = _field(kept)
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
     for item in kept:
-        if _asked(ground.question, item) is None and _covered(ground, item) < LEAST:
+        if _covered(ground, item) < LEAST and _asked(ground.question, item) is None:
             continue  # most are, and their other features need not be known
         features = _features(ground, item, field)
         if features["missing"] <= room:
@@ -177,10 +188,11 @@ def _reach(ground: Ground, item: Item, best: float) -> float:
     suits = FITS[asked.wants][item.kind] ** 2
     if suits <= best:
         return 0.0
-    near = suits * _is_called_so(asked, item)
-    borne = bears(ground, item) if near > best else 0.0
-    told = UNSAID + (1 - UNSAID) * _covered(ground, item, widely=True) if near * borne > best else 0.0
-    return near * borne * told
+    told = UNSAID + (1 - UNSAID) * _covered(ground, item, widely=True)
+    if suits * told <= best:
+        return 0.0
+    near = suits * _is_called_so(asked, item) * told
+    return near * bears(ground, item) if near > best else 0.0
 
 
 def _is_called_so(asked: Question, item: Item) -> float:
@@ -234,7 +246,7 @@ def _contraries() -> Sequence[frozenset[str]]:
 def _is_of_another_number(asked: Question, item: Item) -> bool:
     """Whether the sentence says nothing of the one that a number tells: "hive 5", "release 4.3"."""
     meant = [word for word in asked.words if word[0].isdigit()] if _DIGIT.search(asked.text) else []
-    return not _stems(f"{item.other} {item.sentence}").issuperset(meant)
+    return bool(meant) and not _stems(f"{item.other} {item.sentence}").issuperset(meant)
 
 
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[a-z]+")
@@ -254,19 +266,24 @@ LEAST = 0.3
 def _gone(items: Sequence[Item], mode: str) -> frozenset[tuple[int, str]]:
     """Turns and the values in them that are no longer so, never were, or were not yet so when it is asked for."""
     unreal = {"over", "withdrawn", "denied", *(("ahead",) if mode == "at" else ())}
-    told = [(i.turn, key_of(i.value), i.state) for i in items if i.fact and i.role == "O"]
-    standing = {(turn, value) for turn, value, state in told if state not in unreal}
-    return frozenset((turn, value) for turn, value, state in told if state in unreal) - standing
+    told = [item for item in items if item.fact and item.role == "O"]
+    gone = {(item.turn, key_of(item.value)) for item in told if item.state in unreal}
+    turns = {turn for turn, _ in gone}
+    return frozenset(gone) - {
+        (item.turn, key_of(item.value)) for item in told if item.turn in turns and item.state not in unreal
+    }
 
 
 def _former(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
     """What was so once, where it is known what is so now: "lived in Naples as a child"."""
-    known = {(fold(i.other), i.family, i.role) for i in items if i.fact and i.state == "holds" and i.family}
-    return frozenset(
-        (i.turn, key_of(i.value))
+    was = [i for i in items if i.state == "passed" and i.slot.startswith("was ")]
+    among = {i.family for i in was if i.family}
+    known = {
+        (fold(i.other), i.family, i.role)
         for i in items
-        if i.state == "passed" and i.slot.startswith("was ") and (fold(i.other), i.family, i.role) in known
-    )
+        if i.family in among and i.fact and i.state == "holds"
+    }
+    return frozenset((i.turn, key_of(i.value)) for i in was if (fold(i.other), i.family, i.role) in known)
 
 
 def _still(items: Sequence[Item]) -> frozenset[str]:
@@ -285,7 +302,8 @@ def _field(kept: Sequence[Item]) -> _Field:
     for item in kept:
         values.setdefault((item.turn, item.kind), set()).add(key_of(item.value))
         if item.slot:
-            newest[slot_of(item)] = max(newest.get(slot_of(item), 0), item.start)
+            slot = slot_of(item)
+            newest[slot] = max(newest.get(slot, 0), item.start)
     latest = max((i.said_at for i in kept), default=0)
     return _Field(newest, latest, {where: len(said) for where, said in values.items()})
 
@@ -300,7 +318,7 @@ def _has_gone(item: Item, gone: Collection[tuple[int, str]]) -> bool:
     if item.fact and not (item.state == "passed" and item.role == "O"):
         return False
     here = [value for turn, value in gone if turn == item.turn]
-    own = [w for w in words(item.value) if w not in stop()] if here else []
+    own = _telling(item.value) if here else ()
     return any(_says(value, own) for value in here)
 
 
@@ -312,10 +330,10 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if item.role == "T" and asked.wants != "date":
         return False
-    own = [w for w in words(item.value) if w not in stop()]
-    if not own or (all(w in inside for w in own) and item.kind in _INSIDE):
+    own, folded = _telling(item.value), fold(item.value)
+    if not own or (item.kind in _INSIDE and all(w in inside for w in own)):
         return False
-    if fold(item.value) in ground.about.me | ground.about.names and not _asks_for_own_name(asked):
+    if (folded in ground.about.me or folded in ground.about.names) and not _asks_for_own_name(asked):
         return False
     if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and is_left(item)):
         return False
@@ -422,7 +440,7 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
         return True
     if ground.about.me and item.speaker in ground.assistants:
         return True
-    spoken = _ADDRESSED.sub(" ", item.sentence)
+    spoken = _spoken(item.sentence)
     said = names_in(spoken)
     if any(set(name.split()) & said for name in names):
         return True
@@ -433,6 +451,12 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
     return _named(ground, item) > 0
 
 
+@lru_cache(maxsize=1024)
+def _spoken(sentence: str) -> str:
+    """A sentence without the names of those who are spoken to."""
+    return _ADDRESSED.sub(" ", sentence)
+
+
 _CHANGED = re.compile(
     r"\b(?:mov|shift|switch|chang|rais|cut|went|go(?:es|ing)?|upgrad|migrat)\w*\b[^.!?]*\bfrom\s+$", re.I
 )
@@ -441,8 +465,9 @@ _TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
 
 def is_left(item: Item) -> bool:
     """Whether something "moved from" this value "to" another."""
-    behind = item.sentence[item.at + len(item.value) :]
-    return not item.fact and bool(_CHANGED.search(item.sentence[: item.at]) and _TO.match(behind))
+    if item.fact or not _CHANGED.search(item.sentence[: item.at]):
+        return False
+    return bool(_TO.match(item.sentence[item.at + len(item.value) :]))
 
 
 def _is_person(ground: Ground, name: str) -> bool:
@@ -466,7 +491,7 @@ def _is_about(ground: Ground, item: Item) -> bool:
     about, other = ground.about, fold(item.other)
     if not about.names:
         return True
-    if _means(other, about.names | about.meant):
+    if _means(other, about.names) or _means(other, about.meant):
         return True
     if other in ("user", fold(item.speaker)) and any(_is_person(ground, name) for name in about.names):
         return False  # what somebody says of themselves beside the name of whom is asked about
@@ -477,7 +502,8 @@ def _is_about(ground: Ground, item: Item) -> bool:
     return (ours or fold(item.speaker) in about.names) and not _is_somebody(item.other)
 
 
-def _means(other: str, names: Collection[str]) -> bool:
+@lru_cache(maxsize=2048)
+def _means(other: str, names: frozenset[str]) -> bool:
     """One of these, by the whole name, a part of it, or as the owner ("ana s sister")."""
     parts = set(other.split())
     return any(
@@ -605,18 +631,22 @@ def _is_passed_over(asked: Question, item: Item) -> bool:
 def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     """How much of the question a candidate meets, by its words or its family."""
     ask = _asked(ground.question, item)
-    own, explained = _own(item), ask.explains if ask is not None else frozenset()
-    met = _met(ground, ground.question.words, own, explained)
-    if widely:
-        met = [max(m, _widely(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
-    return sum(met) / len(met) if met else 0.5
+    own, explained = _own(item), ask.explains if ask is not None else frozenset[str]()
+    found = ground.covered.get((own, explained, widely))
+    if found is None:
+        met = _met(ground, ground.question.words, own, explained)
+        if widely:
+            met = [max(m, _widely(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
+        found = ground.covered[own, explained, widely] = sum(met) / len(met) if met else 0.5
+    return found
 
 
 @lru_cache(maxsize=2_000)
 def _widely(word: str, said: frozenset[str]) -> float:
     """How far a sentence may tell of what is asked for in other words, or with a slip; too little to answer by."""
     slips = len(word) > 4 and not is_everyday(word) and any(is_slip(word, other) for other in said)
-    return max([SLIP * slips, *meeting(word, set(said)).values()])
+    kin = relatives(word)
+    return max([SLIP * slips, *map(kin.__getitem__, kin.keys() & said)])
 
 
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
@@ -663,6 +693,8 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
 
 def _asked(asked: Question, item: Item) -> Asks | None:
     """The family that the question asks for with this end open, if the fact is one of it."""
+    if not item.family:
+        return None
     return next((a for a in asked.asks if a.family.name == item.family and a.role == item.role), None)
 
 
@@ -713,9 +745,16 @@ def _nearest(word: str, said: frozenset[str]) -> float:
     """How near a word of the question comes to any of a sentence; many candidates share one."""
     if word in said:
         return 1.0
-    kin, root = _kin(word), word[:4]
-    alike = [_spelt(word, other) for other in said if other.startswith(root)] if len(word) >= 4 else []
-    return max([0.0, *alike, *(kin[other] for other in kin.keys() & said)])
+    kin, root, alike = _kin(word), word[:4], list[float]()
+    if len(root) == 4 and f" {root}" in _side_by_side(said):
+        alike = [_spelt(word, other) for other in said if other.startswith(root)]
+    return max([0.0, *alike, *map(kin.__getitem__, kin.keys() & said)])
+
+
+@lru_cache(maxsize=2_000)
+def _side_by_side(said: frozenset[str]) -> str:
+    """The stems of a sentence with a blank before each: what begins with a root is seen in one look."""
+    return f" {' '.join(said)}"
 
 
 def _spelt(a: str, b: str) -> float:
