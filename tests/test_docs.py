@@ -171,7 +171,7 @@ def _item(name: str) -> Any:
 
 OTHERWISE = {
     "worldline.reading.fields.claims_of_fields",
-    "worldline.reading.relations.relation",
+    "worldline.reading.families.relation",
     "worldline.rules.changes.ended_by",
     "worldline.rules.slots.corrects",
     "worldline.read.walk.walk",

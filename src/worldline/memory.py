@@ -62,7 +62,7 @@ from worldline.ports import Embedder, Reranker, Tx, View
 from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
 from worldline.read import listing
-from worldline.reading.given import fact_of, facts_of
+from worldline.reading.families import fact_of, facts_of
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import people, registry, reindexing, verify
 from worldline.store.erasing import is_unswept

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from worldline.read.walk import Step
 from worldline.reading.claim import Claim, stem
-from worldline.reading.relations import relation
+from worldline.reading.families import relation
 from worldline.rules.slots import HeldValue, decide, oriented, slot_of
 from worldline.text import fold
 

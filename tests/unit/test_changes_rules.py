@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from worldline.reading.claim import Claim
-from worldline.reading.cues import Cues, aspects
+from worldline.reading.claim import Claim, Cues, aspects
 from worldline.reading.read import read
 from worldline.rules.changes import Around, around, overtaken
 from worldline.rules.slots import Decision, HeldValue, corrects, decide

@@ -24,7 +24,7 @@ from worldline.errors import InvalidInput
 from worldline.handle import Handle
 from worldline.model import Belief, Close, Node, Scorer
 from worldline.ports import View
-from worldline.reading.voices import role_of
+from worldline.reading.claim import role_of
 from worldline.rules.describe import (
     DAY,
     INSTRUCTS,

@@ -38,7 +38,7 @@ from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import View
-from worldline.reading.voices import role_of
+from worldline.reading.claim import role_of
 from worldline.rules import gathering as rules
 from worldline.rules.gathering import CoverageSource, Sentence, Topic, TopicStretch, TopicTurn
 from worldline.rules.handlers import INFERRED

@@ -24,11 +24,10 @@ from worldline.read.question import read_question as read_names
 from worldline.read.synonyms import plain
 from worldline.read.walk import walk
 from worldline.read.weighing import DETAILS, SPANS, About, Ground, overtaken, reach, suited
-from worldline.reading.claim import stem
+from worldline.reading.claim import assistants, is_one_person, is_user, stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.reading.voices import assistants, is_one_person, is_user
 from worldline.rules.happenings import SaidSentence, cut_all
 from worldline.store.people import FactAround, about, facts_near, only_speaker
 from worldline.text import estimate_tokens, fold, inert

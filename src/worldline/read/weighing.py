@@ -30,10 +30,9 @@ from worldline.read.candidates import Item
 from worldline.read.kindred import is_everyday, relatives
 from worldline.read.meeting import SLIP, is_slip
 from worldline.read.synonyms import alike
-from worldline.reading.asks import Asks
 from worldline.reading.claim import stem
 from worldline.reading.families import families
-from worldline.reading.questions import PLACE_NOUNS, Question
+from worldline.reading.questions import PLACE_NOUNS, Asks, Question
 from worldline.rules.kinds import KIND, asked_kinds, of_kind, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words

@@ -15,17 +15,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import lines, words
-from worldline.reading.claim import Claim, predicate_key, stem
+from worldline.reading.claim import MONEY, Claim, aspects, is_somebody, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
-from worldline.reading.cues import MONEY, aspects
-from worldline.reading.inflection import plural
-from worldline.reading.matching import HABIT, PLACED
-from worldline.reading.parser import Token
-from worldline.reading.roles import STRETCHES, Roles
-from worldline.reading.tree import Noun
-from worldline.reading.unreal import GONE_TO
-from worldline.reading.voices import is_somebody
-from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
+from worldline.reading.families import plural
+from worldline.reading.matching import FRESH, HABIT, ME, NUMBER, PLACED, THEY, YOU, Said, Talk
+from worldline.reading.nouns import STRETCHES, Roles
+from worldline.reading.parser import GONE_TO, Noun, Token
 from worldline.text import stop
 
 DID = "did "

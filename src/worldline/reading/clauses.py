@@ -16,9 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.inflection import base_of, past, third_person
-from worldline.reading.tree import NOUNS, Noun, Tree
-from worldline.reading.unreal import is_aim, is_unreal, stands_alone
+from worldline.reading.families import base_of, past, third_person
+from worldline.reading.parser import NOUNS, Noun, Tree, is_aim, is_unreal, stands_alone
 
 HEADS = frozenset(
     {"ROOT", "conj", "parataxis", "relcl", "acl", "ccomp", "advcl", "csubj", "xcomp", "pcomp", "dep"}

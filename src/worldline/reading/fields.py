@@ -15,11 +15,9 @@ from msgspec.structs import replace
 
 from worldline.dates.words import ANY_WEEKDAY, MONTH
 from worldline.lexicon import lines, words
-from worldline.reading.claim import Claim, predicate_key
-from worldline.reading.cues import CONTACT, PRICED
+from worldline.reading.claim import CONTACT, PRICED, Claim, is_given_name, predicate_key
+from worldline.reading.families import LINKING as PREPOSITIONS
 from worldline.reading.families import Family, families
-from worldline.reading.relations import PREPOSITIONS
-from worldline.reading.voices import is_given_name
 from worldline.text import stop
 
 _LABEL = r"[A-Z*•-]?[^\W\d_][\w /.()&’'\"#-]{0,48}?"

@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.inflection import base_of, past, plural
+from worldline.reading.claim import is_given_name
+from worldline.reading.families import base_of, past, plural
 from worldline.reading.parser import Token
-from worldline.reading.voices import is_given_name
 from worldline.text import stop
 
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w@#./:+-]+$|\S+@\S+\.\w+$")
@@ -493,10 +493,6 @@ def _is_subject_of_be(tokens: Sequence[Token], place: int) -> bool:
         and head.dep in ("ROOT", "advcl", "ccomp")
         and not any(t.head == place and t.dep in _SUBJECTS for t in tokens)
     )
-
-
-def _is_dated(tokens: Sequence[Token], place: int) -> bool:
-    return any(t.head == place and _CALENDAR.match(t.text) for t in tokens)
 
 
 def _is_owning(tokens: Sequence[Token], place: int) -> bool:

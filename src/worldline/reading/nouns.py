@@ -1,21 +1,32 @@
-"""What nouns and adjectives say of somebody: "Ana's boss is Ben", "Ana is a nurse", "Ana is vegetarian".
+"""What is said without a verb of its own: by nouns, adjectives, notes like telegrams, roles and dates.
 
-A noun that names a family of relations brings its slot along; any other makes a slot of its own. Of
-adjectives only those count that last: moods and opinions say nothing that could be kept.
+"Ana's boss is Ben", "Ana is vegetarian": a noun that names a family of relations brings its slot along; any other
+makes a slot of its own. Of adjectives only those count that last: moods and opinions say nothing that could be kept.
+"MOT due 22 August", "Pt. Gareth Lumb, 58, ex-smoker": a stretch between commas that has no verb says something by
+itself where a noun stands right in front of a value, or where it follows the name of whom the note is about. Whoever
+is named first without a verb is what a note speaks of, and its verbs without a subject mean that one.
+
+    "Interview, Silvan Pettigrew. Speaks German." → Silvan Pettigrew speaks German
+
+What is whose shows without any verb: "My sister Rosa", "two dogs, Rex and Luna", "Samir, a beekeeper".
+Of a sentence's dates only some are a claim's own: in "We got a dog yesterday, her name is Comet" the day is that of
+the getting.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from worldline.lexicon import words
-from worldline.reading.claim import Claim, Effect, predicate_key
+from worldline.dates import DateSpan, find_dates
+from worldline.lexicon import lines, words
+from worldline.reading.claim import MONEY, Claim, Effect, is_somebody, predicate_key
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.cues import MONEY
-from worldline.reading.matching import HABIT, Matching
-from worldline.reading.tree import Noun
+from worldline.reading.matching import FRESH, HABIT, NUMBER, THEY, Matching
+from worldline.reading.parser import IDLE_MODIFIERS, Noun
+from worldline.text import stop
 
 
 def what_of(clause: Clause) -> Noun:
@@ -209,3 +220,555 @@ _SHAPES = (
     ),
 )
 """What kind of address something is shows from its shape."""
+
+
+# Notes without verbs ---------------------------------------------------------------------------------
+
+
+_AMOUNT = (
+    r"[$€£¥~]?\d[\d,.]*(?:\s?(?:%|°C|k|[a-z]{1,3}|kilos?|euros?|dollars?|pounds?|minutes?|hours?|days?|weeks?|"
+    r"months?|years?|percent|jars?|seats?))?(?:\s?(?:/|per |a )\s?(?:[a-z]+|\d+)"
+    r"| (?:monthly|weekly|daily|yearly|annually|pcm))?"
+)
+_CODED = re.compile(
+    r"(?P<noun>(?:[^\W\d_][\w-]* )?(?:number|code|id|no|ref|reference|plate|model)) (?P<value>(?=\S*\d)\S+)",
+    re.I,
+)
+_NOTED = re.compile(
+    rf"(?P<noun>[^\W\d_][\w-]*(?: [a-z][\w-]*){{0,2}}?)(?: today| now)? (?P<due>due |expires? |until )?"
+    rf"(?P<value>{_AMOUNT})",
+    re.I,
+)
+_AGE = re.compile(r"(?:aged? )?(?P<age>[1-9]\d)")
+_SPOKEN = re.compile(r"[?!\"“”]|\b(?:I|we|you|my|our|your|it|he|she|they)\b", re.I)
+_WITHOUT = frozenset({"PRP", "PRP$", "WP", "WDT", "WRB", "TO", "MD", "EX", "UH", "RB", "CC"})
+"""Where somebody speaks, or a word of a sentence stands, no "is" was left out."""
+_STANDS = re.compile(
+    rf"(?P<name>.+?)(?: still| now| again| currently)? "
+    rf"(?=(?:{'|'.join(lines('state_phrases.txt'))})(?: until| since| from| for)?$)"
+    r"(?P<how>out of|up to|[a-z]+) (?P<what>[a-z ]+?)(?: until| since| from| for)?"
+)
+_NEAR = frozenset(
+    "friend buddy mate pal bestie neighbour neighbor colleague coworker co-worker ex partner".split()
+)
+"""Roles that somebody has to one person only, and that are said of whoever speaks."""
+_NUMBERED = frozenset(
+    "flat room ticket week version class chapter page step gate platform bus line unit number no day item bed berth "
+    "ward seat section phase level route highway invoice order case table box figure part year grade type model bug "
+    "area apartment building house street road floor track episode season volume issue release revision stage".split()
+)
+"""With a number behind it this is a name and no amount."""
+
+
+class Terse(Nouns):
+    """The part of a sentence's reader that knows notes without verbs."""
+
+    def _topic(self) -> None:
+        """Whom a note is about: the name that its first words without a verb are or call."""
+        first = next(self._stretches(), None)
+        if self.talk.topic or self.talk.begun or first is None:
+            return
+        self.talk.begun = True
+        root = self.tree.root
+        if self.tree.tokens[root].pos in ("VERB", "AUX") or self.tree.text.rstrip().endswith("?"):
+            return
+        for at in (root, *self.tree.kids(root, "appos", "npadvmod")):
+            noun = self.tree.short(self.tree.noun(at, self.days, deep=False))
+            full = at != root and len(noun.text.split()) > 1 and noun.text.istitle()
+            person = full or self._is_who(noun, noun.text) == "person"
+            if self.tree.tokens[at].pos == "PROPN" and person and at not in self.days:
+                self.talk.topic = self.talk.person = noun.text
+
+    def _noted(self) -> Iterator[tuple[Claim, Noun]]:
+        """What the stretches of a sentence say that have no verb, and where."""
+        for places in self._stretches():
+            said = self.tree.said(places)
+            if not said:
+                continue
+            dated = {self.days[i].text for i in places if i in self.days}
+            claim = self._of_topic(said, places[0]) or self._amount(said) or self._day(said, dated)
+            if claim is not None:
+                yield claim, self._noun_of(places)
+
+        yield from self._states()
+        yield from self._standing()
+        yield from self._offices()
+
+    def _stretches(self) -> Iterator[list[int]]:
+        """The words between commas, where none is a verb."""
+        return (found for found in self._between() if not any(self._is_verb(k, found) for k in found))
+
+    def _between(self) -> Iterator[list[int]]:
+        """The words between commas."""
+        found: list[int] = []
+        for i, token in enumerate([*self.tree.tokens, None]):
+            if token is not None and (token.pos != "PUNCT" or token.text in "-/–"):
+                found.append(i)
+                continue
+            if found:
+                yield found
+            found = []
+
+    def _states(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "roof slates loose", "grant approved", "disk full on vault1": what is so, without the "is"."""
+        tokens = self.tree.tokens
+        for places in self._between():
+            at = next((i for i in places[1:] if tokens[i].low in words("states.txt")), None)
+            if at is None or _SPOKEN.search(self.tree.text):
+                continue
+            name, state = self._of_state([i for i in places if i < at]), tokens[at].low
+            after = [i for i in places if i > at and i not in self.days]
+            told = (f"{c.subject} {c.predicate} {c.object}".lower() for c in self.found)
+            if not name or any(state in said for said in told) or (after and tokens[after[0]].tag != "IN"):
+                continue
+            be = "are" if tokens[at - 1].tag in ("NNS", "NNPS", "VBZ") else "is"
+            behind = self.tree.said(after[1:]) if after and tokens[after[0]].low in ("on", "in", "at") else ""
+            said = f"{be} {state} {tokens[after[0]].low}" if behind else be
+            claim = replace(self._claim(name, said, "|be", behind or state, "text", None), holds="many")
+            yield self._on_day(claim, places), self._noun_of(places)
+
+    def _on_day(self, claim: Claim, places: list[int]) -> Claim:
+        """With the date among these words."""
+        span = next((self.days[i] for i in places if i in self.days), None)
+        if span is None or span.role == "end":
+            return claim if span is None else replace(claim, valid_to=span.end)
+        return replace(claim, valid_from=span.start, precision=span.precision)
+
+    def _noun_of(self, places: list[int]) -> Noun:
+        """These words, as one noun."""
+        noun = self.tree.noun(places[0], (), deep=False)
+        return replace(noun, chars=(noun.chars[0], self.tree.tokens[places[-1]].end))
+
+    def _of_state(self, before: list[int]) -> str:
+        """What is in a state: one noun phrase, without its role; with what the note is about, unless it is a name."""
+        tokens = [self.tree.tokens[i] for i in before]
+        wrong = any(t.tag in _WITHOUT or t.low in stop() - {"of", "in", "on", "the"} for t in tokens)
+        wrong = wrong or len(tokens) > 6 or any(i in self.days for i in before)
+        verbs = [t for t in tokens[:-1] if t.pos in ("VERB", "AUX") and t.dep != "compound"]
+        if wrong or verbs or (tokens and tokens[-1].pos == "AUX"):
+            return ""
+        while len(before) > 1 and (tokens[0].low == "the" or tokens[0].low in words("person_roles.txt")):
+            before, tokens = before[1:], tokens[1:]
+        named = tokens[-1].text[:1].isupper() or any(c.isdigit() for t in tokens for c in t.text)
+        name = self.tree.said(before)
+        return name if named or not self.talk.topic else f"{self.talk.topic}'s {name}"
+
+    def _standing(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "Kim on leave until Friday", "Lift B out of order": how somebody or something stands, without the "is"."""
+        for places in self._stretches():
+            found = _STANDS.fullmatch(self.tree.said([i for i in places if i not in self.days]))
+            name = self._of_state(places[: len(found["name"].split())]) if found else ""
+            if found and name:
+                claim = self._claim(name, f"is {found['how']}", "|be", found["what"], "text", None)
+                yield self._on_day(replace(claim, holds="one"), places), self._noun_of(places)
+
+    def _offices(self) -> Iterator[tuple[Claim, Noun]]:
+        """ "Treasurer Aldo Brenner reported a surplus": what somebody is, where it is said of nobody's."""
+        for at, token in enumerate(self.tree.tokens):
+            own = any(token.low in words(f"{of}.txt") for of in ("kin", "animals", "record_kinds"))
+            role = token.low in words("person_roles.txt") and token.tag in ("NN", "NNP")
+            front = self.tree.tokens[at - 1] if at else None
+            free = front is None or front.pos == "PUNCT" or front.low == "the"
+            if role and free and not own and token.low not in _NEAR and not self.tree.is_title(at):
+                name = self._full_name(at + 1)
+                told = any(name in (c.subject, c.object) and token.low in c.predicate for c in self.found)
+                claim = self._claim(name, "is", "|be", token.low, "text", None)
+                if name and not told:
+                    yield replace(claim, holds="many"), self._noun_of([at])
+
+    def _full_name(self, at: int) -> str:
+        """The name of at least two words that begins here."""
+        tokens, end = self.tree.tokens, at
+        while end < len(tokens) and tokens[end].pos == "PROPN" and tokens[end].text[:1].isupper():
+            end += 1
+        return self.tree.said(range(at, end)) if end > at + 1 else ""
+
+    def _is_verb(self, at: int, among: list[int]) -> bool:
+        """Whether a word is a verb; "Rent €1,140 monthly" begins with none."""
+        token = self.tree.tokens[at]
+        valued = at == among[0] and len(among) > 1 and bool(NUMBER.search(self.tree.tokens[at + 1].text))
+        noun = valued and token.tag not in ("VBD", "VBN") and token.low in self.families.nouns
+        return token.pos in ("VERB", "AUX") and token.dep != "compound" and not noun
+
+    def _of_topic(self, said: str, at: int) -> Claim | None:
+        """ "Gareth Lumb, 58, ex-smoker": what stands behind the name in the same breath."""
+        head = self.tree.text[: self.tree.tokens[at].begin - self._offset]
+        if not self.talk.topic or self.talk.topic not in head:
+            return None
+        last = said.lower().split()[-1]
+        known = (
+            self.families.by_word(said)
+            or last in words("professions.txt")
+            or last in words("person_roles.txt")
+        )
+        if not known or len(said.split()) > 4:
+            return None
+        return self._attribute(self.talk.topic, Noun(said, last, at, (0, 0)), "is")
+
+    def _aged(self, name: str, noun: Noun) -> Claim | None:
+        """ "Gareth Lumb, 58"."""
+        age = _AGE.fullmatch(noun.text)
+        if age is None or noun.at in self.days:
+            return None
+        return replace(self._claim(name, "is", "age", age["age"], "text", None), family="age", holds="one")
+
+    def _amount(self, said: str) -> Claim | None:
+        """ "mileage 48,310", "notice period three months"."""
+        if coded := _CODED.fullmatch(said):
+            return self._noun_is(coded["noun"], "", coded["value"], "text")
+        match = _NOTED.fullmatch(said)
+        return (
+            self._noun_is(match["noun"], (match["due"] or "").strip(), match["value"], "text")
+            if match
+            else None
+        )
+
+    def _spoken_of(self) -> str:
+        """The thing that the sentence in front speaks of: "The bell was recast, weight 820 kg"."""
+        name = self.whom(self.subject) if self.subject is not None else ""
+        thing = self.subject is not None and self._is_who(self.subject, name) != "person"
+        return name if thing else ""
+
+    def _day(self, said: str, dated: set[str]) -> Claim | None:
+        """ "thesis due 30 September"."""
+        for day in dated:
+            noun, _, rest = said.partition(f" due {day}")
+            if noun != said and not rest:
+                return self._noun_is(noun, "due", day, "date")
+            noun, _, rest = said.partition(f" on {day}")
+            if noun != said and not rest:
+                return self._noun_is(noun, "on", day, "date")
+            noun, _, rest = said.partition(f" {day}")
+            if (
+                noun != said
+                and not rest
+                and any(n.family.object == "date" for n in self.families.by_noun(noun.lower()))
+            ):
+                return self._noun_is(noun, "", day, "date")
+        return None
+
+    def _noun_is(self, noun: str, due: str, value: str, kind: str) -> Claim | None:
+        names = noun.lower().split()
+        if noun.lower() in ("due", "since"):
+            return None
+        if any(w in stop() for w in names) or len(names) > 3 or any(w.istitle() for w in noun.split()[1:]):
+            return None
+        plain = value.replace(",", "").isdigit()
+        if plain and len(value) < 4 and (noun[0].isupper() or not self.families.by_noun(noun.lower())):
+            return None  # "Forklift 7", "draft 2": the seventh, the second
+        if (
+            (value[-1:].isupper() and names[-1] in _NUMBERED)
+            or (plain and names[-1] in _NUMBERED)
+            or names[-1] in words("units.txt")
+            or (names[0] in _NUMBERED and plain)
+            or (names[-1] in words("record_kinds.txt") and plain)
+        ):
+            return None
+        family = next((n.family for n in self.families.by_noun(noun.lower())), None)
+        mine = family is not None and family.subject == "person"
+        owner = self.talk.topic or self._spoken_of() or (self.talk.speaker if mine else "")
+        if owner and not due:
+            return self._noun_claim(owner, noun, value, kind)
+        is_ = f"is {'on' if due == 'on' else 'due'}" if due else "is"
+        claim = self._claim(owner or noun, f"'s {noun} {is_}" if owner else is_,
+                            predicate_key([noun, due], "of"), value, kind, None)  # fmt: skip
+        claim = replace(claim, holds="one")
+        span = (
+            next((s for s in self.said.dates("future") if s.text == value), None) if kind == "date" else None
+        )
+        return claim if span is None else replace(claim, valid_from=span.start, precision=span.precision)
+
+
+# When a claim holds ----------------------------------------------------------------------------------
+
+
+class Days(Terse):
+    """The part of a sentence's reader that knows its dates."""
+
+    def _dated(self, claim: Claim, clause: Clause) -> Claim:
+        """The date that the clause states, as the start or the end of what it says."""
+        own = {self.days[i].chars for i in self._its_days(clause)}
+        ahead = any(
+            p.dated and p.prep in ("for", "to", "until", "till", "by", "before") for p in clause.parts
+        )
+        tense = "future" if clause.plan else "" if ahead else clause.tense
+        for span in self.said.dates(tense) if own else ():
+            other = claim.kind == "date" and len(own) > 1 and claim.object not in span.text
+            if span.chars not in own or other:
+                continue
+            if span.role == "end":
+                claim = replace(claim, valid_to=span.end if claim.valid_to is None else claim.valid_to)
+            elif claim.valid_from is None:
+                now = span.role == "start" and clause.tense == "present" and not claim.cue
+                claim = replace(
+                    claim, valid_from=self._first(span, clause), precision=span.precision,
+                    begins=span.role == "start", cue="closes" if now else claim.cue,
+                )  # fmt: skip
+                if span.role == "range" and claim.switches:
+                    end, said_at = span.text.rpartition(" to ")[2], self.said.said_at
+                    last = find_dates(end, said_at) if said_at else []
+                    claim = replace(claim, valid_from=last[0].start if last else span.start)
+                elif span.role == "range":
+                    claim = replace(claim, valid_to=span.end)
+        return claim if own or claim.valid_from is not None else self._lasted(claim, clause)
+
+    def _its_days(self, clause: Clause) -> list[int]:
+        """The places of the dates of a clause; one in front of a comma belongs to what stands before it.
+
+        "We got a dog yesterday, her name is Comet": the parser hangs the day on the naming.
+        """
+        named = [c for c in self.clauses if c.dep == "acl" and c.lemma in ("call", "name")]
+        inner = [c for c in named if self.tree.tokens[c.at].head in clause.own]
+        own = clause.own.union(*(c.own for c in inner)) if clause not in named else frozenset()
+        ended = {i for i in self.days if self._is_ended_by_comma(i)}
+        before = {i for i in ended if any(k in own and k not in self.days for k in (self._in_front(i),))}
+        return [i for i in self.days if (i in own and i not in ended) or i in before]
+
+    def _in_front(self, at: int) -> int:
+        """The last word in front of a date, without its preposition."""
+        while at > 0 and (at in self.days or self.tree.tokens[at].dep in ("prep", "det", "punct")):
+            at -= 1
+        return at
+
+    def _is_ended_by_comma(self, at: int) -> bool:
+        """Whether a comma stands right behind a date, and none in front of it."""
+        end = at
+        while end in self.days:
+            end += 1
+        front = self._in_front(at)
+        between = self.tree.tokens[front + 1 : at]
+        closed = end < len(self.tree.tokens) and self.tree.tokens[end].text == ","
+        return closed and front not in self.days and not any(t.text == "," for t in between)
+
+    def _first(self, span: DateSpan, clause: Clause) -> int:
+        """When a stretch begins: what is so "on Friday" is ahead, and "two weeks ago" is that very day."""
+        said_at = self.said.said_at
+        if said_at is None or span.role:
+            return span.start
+        now = int(said_at.timestamp() * 1_000_000)
+        later = next((s for s in self.said.dates("future") if s.chars == span.chars), span).start
+        if clause.tense == "past" and any(p.dated and p.prep == "from" for p in clause.parts):
+            return min(span.start, later, key=lambda at: abs(at - now))  # "raised the rent from May"
+        if span.precision == "week" and span.text.endswith("ago"):
+            return span.start + said_at.weekday() * DAY
+        present = clause.tense == "present" and self.tree.tokens[clause.at].tag != "VBD"
+        ahead = span.precision == "day" or (span.precision == "month" and clause.lemma in _COMING)
+        return later if present and ahead and span.end <= now else span.start
+
+    def _lasted(self, claim: Claim, clause: Clause) -> Claim:
+        """ "We have lived here for twelve years": since then."""
+        if not clause.lasted or self.said.said_at is None:
+            return claim
+        span = next(iter(find_dates(f"{clause.lasted} ago", self.said.said_at)), None)
+        if span is None:
+            return claim
+        return replace(claim, valid_from=span.start, precision=span.precision, begins=True)
+
+
+DAY = 86_400_000_000
+_COMING = frozenset(
+    "open start begin close end move leave arrive come go return fly retire finish join launch".split()
+)
+"""What is told in the present of a month is still to come."""
+
+
+# Who is whose what -----------------------------------------------------------------------------------
+
+
+STRETCHES = frozenset("day week night shift month morning term semester".split())
+_STATIONS = {
+    ("", "at"): "works_at", ("", "with"): "works_at", ("", "as"): "works_as", ("night", "in"): "lives_in",
+    ("night", "at"): "lives_in",
+}  # fmt: skip
+"""What a first day somewhere begins, by the word and the preposition."""
+_SCHOOLS = ("attends_school", "studies_at")
+
+
+class Roles(Days):
+    """The part of a sentence's reader that knows roles, and keeps what is claimed."""
+
+    def _roles(self) -> None:
+        """ "my sister Rosa", "uncle Sandro", "Priya, our new designer", "Birte, a trained pilot"."""
+        for at, token in enumerate(self.tree.tokens):
+            if (
+                token.tag in ("NN", "NNP", "NNS")
+                and (token.low in words("person_roles.txt") or self._one_of(at) in words("person_roles.txt"))
+                and not self.tree.is_title(at)
+            ):
+                self._role_at(at)
+        for at, token in enumerate(self.tree.tokens):
+            if token.pos in ("NOUN", "PROPN") and at not in self.days:
+                self._apposition(at, self.tree.noun(at, self.days))
+
+    def _first_days(self) -> None:
+        """ "First day at Verlaine Optics", "Arne's last week as tech lead", "first night in the new house"."""
+        for at, token in enumerate(self.tree.tokens):
+            which = {self.tree.tokens[i].low for i in self.tree.kids(at, "amod")} & {"first", "last"}
+            if token.low not in STRETCHES or len(which) != 1:
+                continue
+            noun = self.tree.noun(at, self.days)
+            who = self._owner(noun.owner) if noun.owner else self.talk.speaker
+            for i in self.tree.kids(at, "prep"):
+                inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
+                name = _STATIONS.get((token.low, prep)) or _STATIONS.get(("", prep))
+                if inner is None or inner in self.days or name is None or not who:
+                    continue
+                where = self.tree.noun(inner, self.days)
+                family = self.families.all[name]
+                if family.object == "organisation" and not where.proper:
+                    continue
+                value, kind = self._value(where, None, who, family)
+                claim = replace(
+                    self._claim(who, family.reads, family.name, value, kind, None), family=family.name,
+                    effect="begins" if "first" in which else "ends", cue="" if "first" in which else "ends",
+                    holds=family.holds, matter=where.lemma, others=_SCHOOLS if name == "works_at" else (),
+                )  # fmt: skip
+                span = next(iter(self.days.values()), None)
+                if span is not None and value:
+                    claim = replace(claim, valid_from=span.start, precision=span.precision, begins=True)
+                self._keep(claim if value else None, noun)
+
+    def _role_at(self, at: int) -> None:
+        """A role right in front of a name or of several: "my two dogs, Rex and Luna" are two."""
+        names = self._names_behind(at)
+        if not names:
+            return
+        self._note_names(at)
+        start = at
+        while (
+            start > 0
+            and self.tree.tokens[start - 1].tag in ("JJ", "NN", "CD")
+            and self.tree.tokens[start - 1].end < self.tree.tokens[start].begin
+        ):
+            start -= 1
+        before = self.tree.tokens[start - 1] if start else None
+        owner = ""
+        if before is not None and before.tag == "PRP$":
+            owner = self.recent if before.low in THEY and self.recent else self._pronoun(before.low)
+            if not owner:
+                return
+        elif before is not None and before.tag == "POS" and start > 1:
+            owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
+        else:
+            kin = self.tree.tokens[at].low in words("kin.txt") and is_somebody(self.talk.speaker)
+            mine = self.talk.speaker if kin else ""
+            owner = self._had_by(at) or self.talk.topic or mine
+        said = [i for i in range(start, at) if self.tree.tokens[i].low not in IDLE_MODIFIERS
+                and self.tree.tokens[i].tag != "CD"]  # fmt: skip
+        role = f"{self.tree.said(said)} {self._one_of(at)}".strip()
+        if before is None or before.tag not in ("PRP$", "POS"):
+            names = (
+                names if self._one_of(at) not in words("animals.txt") else []
+            )  # "own two horses, Rex and Ace"
+        for name in names:
+            noun = self.tree.noun(at, self.days)
+            self._role(
+                owner,
+                role,
+                name,
+                replace(noun, chars=(noun.chars[0], self._end_of(name, noun))),
+            )
+
+    def _one_of(self, at: int) -> str:
+        """The noun of each of several: "brothers" → "brother"."""
+        token = self.tree.tokens[at]
+        return token.lemma.lower() if token.tag == "NNS" else token.text
+
+    def _had_by(self, at: int) -> str:
+        """ "Pia has two sons, Max and Leo": whose they are."""
+        while self.tree.tokens[at].dep == "conj":
+            at = self.tree.tokens[at].head
+        verb = self.tree.tokens[at].head
+        who = self.tree.kid(verb, "nsubj") if self.tree.tokens[verb].lemma in ("have", "get", "own") else None
+        return self.whom(self.tree.noun(who, self.days)) if who is not None else ""
+
+    def _end_of(self, name: str, noun: Noun) -> int:
+        """Where a name that stands behind a role ends."""
+        found = self.tree.text.find(name, noun.chars[0] - self._offset)
+        return noun.chars[1] if found < 0 else self._offset + found + len(name)
+
+    def _names_behind(self, at: int) -> list[str]:
+        tokens, place = self.tree.tokens, at + 1
+        if place < len(tokens) and tokens[place].text == "," and place + 1 < len(tokens):
+            closed = any(t.text == "," for t in tokens[place + 1 : place + 5])
+            place += 1 if closed or tokens[at].tag == "NNS" else 0
+        found: list[str] = []
+        run: list[int] = []
+        while place < len(tokens):
+            token = tokens[place]
+            if (
+                token.tag in ("NNP", "NNPS")
+                and token.text[:1].isupper()
+                and token.low not in words("person_roles.txt")
+            ):
+                run.append(place)
+            elif found and not run and token.text in (",", "and"):
+                pass
+            elif run:
+                found.append(self.tree.said(run))
+                run = []
+                if token.text not in ("and", ",") or tokens[at].tag != "NNS":
+                    break
+            else:
+                break
+            place += 1
+        return [*found, self.tree.said(run)] if run else found
+
+    def _apposition(self, at: int, noun: Noun) -> None:
+        """ "my accountant, Ms Bloch", "my brother Samir, a beekeeper", "Priya, our new designer"."""
+        name = noun.text if noun.proper else noun.name
+        if name and not noun.proper and noun.owner and not self._names_behind(at):
+            self._role(self._owner(noun.owner), self.tree.short(noun).text, name, noun)
+        for i in self.tree.kids(at, "appos"):
+            other = self.tree.noun(i, self.days)
+            if (
+                not name
+                or self.tree.called(i)
+                or other.proper
+                or other.pronoun
+                or self.tree.tokens[i].pos not in ("NOUN", "NUM")
+            ):
+                continue
+            if (age := self._aged(name, other)) is not None:
+                self._keep(age, noun)
+            if i in self.days or NUMBER.search(other.text):
+                continue
+            owner = self._owner(other.owner)
+            if other.owner and owner:
+                self._role(owner, self.tree.short(other).text, name, other)
+            elif not other.owner and (
+                other.indefinite or other.of or other.lemma in words("person_roles.txt")
+            ):
+                self._is_a(noun, name, other)
+
+    def _is_a(self, noun: Noun, subject: str, what: Noun) -> None:
+        self._keep(self._attribute(subject, what, "is"), noun)
+
+    def _role(self, owner: str, role: str, name: str, noun: Noun) -> None:
+        """The owner's ROLE is NAME."""
+        role = FRESH.sub("", role)
+        if not owner or owner == name or not role:
+            return
+        self.talk.named[f"{owner}|{role.split()[-1]}"] = self.recent = name
+        self._keep(self._noun_claim(owner, role, name, "entity"), noun)
+
+    def _keep(self, claim: Claim | None, noun: Noun | None, clause: Clause | None = None) -> None:
+        if claim is None or not claim.subject or (not claim.object and claim.effect != "ends"):
+            return
+        chars = self._chars(clause, noun)
+        claim = replace(claim, chars=chars)
+        if clause is not None:
+            claim = self._dated(claim, clause)
+        known = {(c.subject, c.key, c.object.lower(), c.effect) for c in self.found}
+        if (claim.subject, claim.key, claim.object.lower(), claim.effect) not in known:
+            self.found.append(claim)
+
+    def _chars(self, clause: Clause | None, noun: Noun | None) -> tuple[int, int]:
+        shift = self.said.begin
+        if clause is not None:
+            return (
+                shift + min(self.tree.tokens[i].begin for i in clause.own),
+                shift + max(self.tree.tokens[i].end for i in clause.own),
+            )
+        assert noun is not None
+        return shift + noun.chars[0], shift + noun.chars[1]

@@ -12,19 +12,110 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cache
 
 from msgspec import Struct
 
 from worldline.dates import find_dates
 from worldline.lexicon import words
 from worldline.reading import parser
-from worldline.reading.asks import WH, Asks, can_be, grown, is_idle, templates
 from worldline.reading.claim import stem
-from worldline.reading.families import Families, families
+from worldline.reading.families import Families, Family, families
 from worldline.reading.parser import Token
+from worldline.text import stop
+
+# Which families a wording may ask for ----------------------------------------------------------------
+
+
+WH = frozenset("who whom whose what which where when why how".split())
+PLACE_PREPS = ("in", "at", "on", "for", "to", "from", "with", "by", "near", "into", "of")
+
+
+class Asks(Struct, frozen=True):
+    """A family that the wording fits, the end that is asked for, and the stems that this explains."""
+
+    family: Family
+    role: str
+    strength: float
+    explains: frozenset[str] = frozenset()
+
+
+def is_idle(word: str) -> bool:
+    """Carries no content."""
+    return word in stop() or stem(word) in stop()
+
+
+def grown(
+    base: str, tail: Sequence[Token], front: str, place: bool
+) -> Iterator[tuple[str, bool, frozenset[str]]]:
+    """A verb with what may belong to it: "work", "work for", "take care of"."""
+    said, stems = base, {stem(base.split()[-1])}
+    yield said, False, frozenset(stems)
+    for prep in (front,) if front else PLACE_PREPS if place else ():
+        yield f"{said} {prep}", True, frozenset(stems)
+    for token in tail[:3]:
+        said = f"{said} {token.low if token.tag in ('IN', 'TO', 'RP') else token.lemma.lower()}"
+        stems = stems | {stem(token.low)}
+        yield said, token.tag in ("IN", "TO"), frozenset(stems)
+        if front:
+            yield f"{said} {front}", True, frozenset(stems)
+
+
+def can_be(wh: str, family: Family, role: str) -> bool:
+    """Whether the end that is asked for can answer the word that asks."""
+    kind = family.object if role == "O" else family.subject
+    if wh in ("who", "whom"):
+        return kind in ("person", "organisation", "any", "animal") or (role == "S" and kind != "thing")
+    if wh == "where":
+        return kind in ("place", "organisation", "thing", "text", "any", "contact")
+    if wh == "when":
+        return kind in ("date", "time") or role == "O"
+    if wh == "how":
+        return kind in ("amount", "money", "count", "duration", "date", "time", "text", "thing", "state")
+    return True
+
+
+class Template(Struct, frozen=True):
+    """A question that the table of families spells out."""
+
+    family: Family
+    wh: str
+    content: frozenset[str]
+    said: str
+
+    @property
+    def bare(self) -> re.Pattern[str]:
+        """Its whole wording, made when a question may be meant by it."""
+        return _whole(self.said)
+
+
+@cache
+def _whole(said: str) -> re.Pattern[str]:
+    parts = [
+        "[^ ]+(?: [^ ]+){0,3}" if w == "s" else "[^ ]+(?: [^ ]+){0,2} 's" if w == "S's" else re.escape(w)
+        for w in said.split()
+    ]
+    return re.compile(" ".join(parts))
+
+
+@cache
+def templates() -> tuple[Template, ...]:
+    """The questions that the table spells out."""
+    found = []
+    for family in families().all.values():
+        for said in family.asks:
+            low = said.lower().replace("s's", "S's").split()
+            wh = next((w for w in low if w in WH), "")
+            content = frozenset(stem(w) for w in low if not is_idle(w) and w not in ("s", "S's"))
+            if wh:
+                found.append(Template(family, wh, content, " ".join(low)))
+    return tuple(found)
+
+
+# Reading ---------------------------------------------------------------------------------------------
+
 
 ME = frozenset("i me my mine we us our ours myself ourselves".split())
-THEY = frozenset("he she him her his hers they them their theirs it its".split())
 _SPELT = {
     "whats": "what's",
     "wheres": "where's",

@@ -18,17 +18,13 @@ from msgspec.structs import replace
 from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import lines, words
 from worldline.reading import parser
-from worldline.reading.claim import Claim, Cue, Rank
+from worldline.reading.claim import CONTACT, PRICED, Claim, Cue, Cues, Rank, cues, leans, role_of
 from worldline.reading.claims import Stated, claims_of
-from worldline.reading.cues import CONTACT, PRICED, Cues, cues, leans
-from worldline.reading.families import families
+from worldline.reading.families import families, relation
 from worldline.reading.fields import bracketed, claims_of_fields
+from worldline.reading.matching import Said, Talk
 from worldline.reading.mending import as_verb, mended, with_verb
-from worldline.reading.parser import Token
-from worldline.reading.relations import relation
-from worldline.reading.tree import Tree
-from worldline.reading.voices import role_of
-from worldline.reading.whom import Said, Talk
+from worldline.reading.parser import Token, Tree
 
 MAX_TEXT = 6_000
 LONGEST_SENTENCE = 90

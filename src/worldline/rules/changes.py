@@ -17,19 +17,20 @@ from functools import cache
 from msgspec import Struct
 
 from worldline.lexicon import words as listed
-from worldline.reading.claim import Claim, stem
-from worldline.reading.cues import (
+from worldline.reading.claim import (
     CONTACT,
     EMPTY,
     MONEY,
+    Claim,
     Cues,
     aspects,
     content_stems,
+    is_given_name,
     opposites,
+    stem,
     stems_of_each,
 )
 from worldline.reading.families import families
-from worldline.reading.voices import is_given_name
 from worldline.rules.kinds import told
 from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop

@@ -22,9 +22,8 @@ from typing import Literal, Protocol
 import msgspec
 
 from worldline.lexicon import words
-from worldline.reading.claim import Claim, predicate_key, stem
+from worldline.reading.claim import Claim, is_given_name, predicate_key, stem
 from worldline.reading.families import families
-from worldline.reading.voices import is_given_name
 from worldline.text import fold, word_set
 
 Verb = Literal["opens", "repeats", "adds", "series", "closes", "contradicts", "ends"]

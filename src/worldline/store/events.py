@@ -18,7 +18,7 @@ from worldline.errors import Conflict, InvalidTime
 from worldline.hashing import event_id, node_id, record_id
 from worldline.model import Event, Findable, NodeDraft, Place, Scope, clean_name
 from worldline.ports import Tx, View
-from worldline.reading.voices import role_of
+from worldline.reading.claim import role_of
 from worldline.store.view import listed
 from worldline.text import fold
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from worldline.clock import Instant, Interval
 from worldline.model import Believed, Edge, Proposal, Utterance
 from worldline.ports import Tx, View
-from worldline.reading.voices import role_of
+from worldline.reading.claim import role_of
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES

@@ -16,7 +16,7 @@ from msgspec import Struct
 from worldline.clock import Instant
 from worldline.model import Node
 from worldline.ports import View
-from worldline.reading.voices import role_of
+from worldline.reading.claim import role_of
 from worldline.rules import TURNS
 from worldline.store import events, words
 from worldline.store.held import Newest

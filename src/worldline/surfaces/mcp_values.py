@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from worldline.reading.given import HINT
+from worldline.reading.families import HINT
 from worldline.rules.handlers import AGENT_TYPES
 
 NOTES = [*AGENT_TYPES, "said"]

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from worldline.clock import FOREVER
 from worldline.memory import Memory
 from worldline.model import Evidence, Metadata
-from worldline.reading.given import HINT
+from worldline.reading.families import HINT
 
 TIMED = {"anyOf": [{"format": "date-time"}, {"format": "date"}, {"const": "forever"}]}
 Time = Annotated[

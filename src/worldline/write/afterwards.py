@@ -43,9 +43,8 @@ from worldline.model import Belief, Close, FactRow, Place, Receipt, Scope
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
 from worldline.ports import Embedder, Tx, View
 from worldline.reading import parser
-from worldline.reading.claim import Claim, Cue, predicate_key
+from worldline.reading.claim import NOBODY, Claim, Cue, is_own_voice, predicate_key, role_of
 from worldline.reading.read import Reading, reader
-from worldline.reading.voices import NOBODY, is_own_voice, role_of
 from worldline.rules.handlers import restore
 from worldline.rules.slots import NOT
 from worldline.store import events, indexing, people, slots

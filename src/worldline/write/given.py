@@ -55,9 +55,8 @@ from worldline.model import (
     clean_text,
 )
 from worldline.ports import Tx, View
-from worldline.reading.claim import Claim
-from worldline.reading.given import SELF, family_of, is_turned, whole_date
-from worldline.reading.voices import is_own_voice, who_speaks
+from worldline.reading.claim import Claim, is_own_voice, who_speaks
+from worldline.reading.families import SELF, family_of, is_turned, whole_date
 from worldline.rules import handlers
 from worldline.rules.identity import (
     Match,

@@ -31,10 +31,9 @@ from worldline.model import (
     clean_names,
 )
 from worldline.ports import Tx, View
-from worldline.reading.claim import Claim, stem
+from worldline.reading.claim import Claim, SpeakerVoice, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.reading.voices import SpeakerVoice, voices, who_speaks
 from worldline.rules.changes import Around, Statement, concerns, ended_by, such_things
 from worldline.rules.slots import (
     NOT,

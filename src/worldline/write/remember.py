@@ -33,9 +33,8 @@ from worldline.model import (
     clean_struct,
 )
 from worldline.ports import Tx, View
-from worldline.reading.claim import Claim
+from worldline.reading.claim import Claim, SpeakerVoice, voices, who_speaks
 from worldline.reading.read import MAX_TEXT, Reading
-from worldline.reading.voices import SpeakerVoice, voices, who_speaks
 from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
