@@ -33,7 +33,7 @@ from typing import Any
 import apsw
 
 from worldline import Config, Memory
-from worldline.read import asking, lanes
+from worldline.read import cues, recall
 from worldline.store import search
 from worldline.testing import HashEmbedder, reference
 
@@ -324,12 +324,12 @@ class Scale:
         """The vector lane, without the question's embedding; the paper has a P95 of 3.1 ms."""
         handle, costs = self.user(memory).handle, Costs(memory)
         for question in self.talk.questions(SINGLE):
-            meant = asking.meaning(handle, question)
+            meant = recall.meaning(handle, question)
             assert meant is not None
             with handle.reading() as tenant:
                 view = handle.view(tenant)
                 ground = search.ground(view, ())
-                costs.take(lanes.vectors, view, meant.index, meant.query, ground)
+                costs.take(cues.vectors, view, meant.index, meant.query, ground)
         return "vectors of a question (paper: P95 3.1)", costs.told(reference())
 
     def _against(self) -> Iterator[tuple[str, Figures]]:

@@ -174,7 +174,7 @@ OTHERWISE = {
     "worldline.reading.families.relation",
     "worldline.rules.changes.ended_by",
     "worldline.rules.slots.corrects",
-    "worldline.read.walk.walk",
+    "worldline.read.answers.walk",
     "worldline.write.given.believe",
     "worldline.write.given.not_given",
     "worldline.write.remember.resume",

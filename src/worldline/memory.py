@@ -61,7 +61,6 @@ from worldline.plugins import open_embedder, open_reranker
 from worldline.ports import Embedder, Reranker, Tx, View
 from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
-from worldline.read import listing
 from worldline.reading.families import fact_of, facts_of
 from worldline.rules.handlers import BUILT_IN
 from worldline.store import people, registry, reindexing, verify
@@ -93,11 +92,11 @@ if TYPE_CHECKING:
     from worldline.exchange import exporters, importers
     from worldline.exchange.absorb import Absorbed
     from worldline.exchange.formats import Imported
-    from worldline.read import asking
-    from worldline.read.context import Context
-    from worldline.read.episodes import Episode
-    from worldline.read.profile import Profile
-    from worldline.read.walk import Answer
+    from worldline.read import answers as answering
+    from worldline.read import profile as profiling
+    from worldline.read import recall as recalling
+    from worldline.read.answers import Answer
+    from worldline.read.profile import Context, Episode, Profile
     from worldline.store import sqlite
     from worldline.store.reindexing import Ailment, Remade
     from worldline.write.afterwards import Reread
@@ -105,7 +104,8 @@ if TYPE_CHECKING:
 else:
     night, weight = Later("worldline.consolidate.run"), Later("worldline.consolidate.weight")
     absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
-    importers, asking = Later("worldline.exchange.importers"), Later("worldline.read.asking")
+    importers, recalling = Later("worldline.exchange.importers"), Later("worldline.read.recall")
+    answering, profiling = Later("worldline.read.answers"), Later("worldline.read.profile")
     sqlite = Later("worldline.store.sqlite")
 
 CONTEXT = 800
@@ -480,7 +480,7 @@ class Memory:
 
         def look(view: View) -> Page:
             ask = rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
-            return listing.listing(view, ask, type, metadata or {}, limit, page)
+            return introspection.listing(view, ask, type, metadata or {}, limit, page)
 
         return self._h.read(look)
 
@@ -549,7 +549,7 @@ class Memory:
         `asked_at` is the moment that "yesterday" is relative to. Without a `limit` the question
         decides: more for lists, orders and summaries. `filters` is metadata that must be equal.
         """
-        return asking.recalled(
+        return recalling.recalled(
             self._h, question, asked_at, filters, closed=include_superseded, quarantined=include_quarantined,
             max_tokens=max_tokens, limit=limit, explain=explain, without=frozenset(without),
         )  # fmt: skip
@@ -561,7 +561,7 @@ class Memory:
         without one, the bound user, or the only one who speaks here.
         """
         room = clean_count(max_tokens, "max_tokens")
-        return self._h.read(lambda view: asking.context(asking.of_user(view, user), user, room))
+        return self._h.read(lambda view: profiling.context(profiling.of_user(view, user), user, room))
 
     def timeline(
         self,
@@ -573,21 +573,21 @@ class Memory:
         include_superseded: bool = False,
     ) -> tuple[Dated, ...]:
         """What happened about a topic within a stretch of time, in order, each with its evidence."""
-        semantic = asking.meaning(self._h, topic)
+        semantic = recalling.meaning(self._h, topic)
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
 
         def look(view: View) -> tuple[Dated, ...]:
-            view, wish = view.bind(closed=True), asking.wish(self._h, view, None, limit=limit)
-            return asking.timeline(
-                view, asking.heard(topic), wish, semantic, within, withdrawn=include_superseded
+            view, wish = view.bind(closed=True), recalling.wish(self._h, view, None, limit=limit)
+            return recalling.timeline(
+                view, recalling.heard(topic), wish, semantic, within, withdrawn=include_superseded
             )
 
         return self._h.read(look)
 
     def density(self, topic: str) -> Density:
         """What is already covered around a topic: memories, facts, sources, freshness, open conflicts."""
-        heard = asking.heard(topic, "topic")
-        return self._h.read(lambda view: asking.density(view, heard))
+        heard = recalling.heard(topic, "topic")
+        return self._h.read(lambda view: answering.density(view, heard))
 
     def explain(
         self,
@@ -600,20 +600,20 @@ class Memory:
         filters: Metadata | None = None,
     ) -> Explanation:
         """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
-        semantic = asking.meaning(self._h, question)
+        semantic = recalling.meaning(self._h, question)
 
         def look(view: View) -> Explanation:
-            node = asking.expected(self._h, view, expect)
+            node = recalling.expected(self._h, view, expect)
             bound = view.bind(labels=clean_metadata(filters))
-            wish = asking.wish(self._h, view, asked_at, max_tokens=max_tokens, limit=limit)
-            return asking.explain(bound, asking.heard(question), wish, semantic, node)
+            wish = recalling.wish(self._h, view, asked_at, max_tokens=max_tokens, limit=limit)
+            return recalling.explain(bound, recalling.heard(question), wish, semantic, node)
 
         return self._h.read(look)
 
     def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
         """Answers a question of several hops by walking what is currently believed; the path is its proof."""
-        heard, likeness = asking.heard(question), asking.likeness(self._h)
-        return self._h.read(lambda view: asking.walk(view, heard, likeness, limit))
+        heard, likeness = recalling.heard(question), recalling.likeness(self._h)
+        return self._h.read(lambda view: answering.walk_answer(view, heard, likeness, limit))
 
     # Who is who --------------------------------------------------------------------------------
 
@@ -648,11 +648,11 @@ class Memory:
 
     def equivalence_class(self, ref: Any) -> tuple[Node, ...]:
         """Everything accepted as the same as this, itself included."""
-        return self._h.read(lambda view: tuple(listing.members(view, self._h.resolve(view, ref).line)))
+        return self._h.read(lambda view: tuple(introspection.members(view, self._h.resolve(view, ref).line)))
 
     def export_identity(self, ref: Any) -> dict[str, Any]:
         """One identity with all its names, and where each of them comes from."""
-        return self._h.read(lambda view: listing.identity(view, self._h.resolve(view, ref).line))
+        return self._h.read(lambda view: introspection.identity(view, self._h.resolve(view, ref).line))
 
     @redacting
     def split(self, entity: Any, mentions: Sequence[Edge], name: str) -> Receipt:
@@ -729,18 +729,18 @@ class Memory:
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""
-        return self._h.read(lambda view: asking.profile(view, asking.somebody(view, self._h, who)))
+        return self._h.read(lambda view: profiling.profile(view, profiling.somebody(view, self._h, who)))
 
     def episodes(
         self, from_: When | None = None, to: When | None = None, *, limit: int = 20, read: bool = False
     ) -> tuple[Episode, ...]:
         """The newest stretches of talk in some time, oldest first; with `read`, what was said in them."""
         within = (EARLIEST if from_ is None else instant(from_), FOREVER if to is None else instant(to))
-        return self._h.read(lambda view: asking.episodes(view, within, limit, read=read))
+        return self._h.read(lambda view: profiling.episodes(view, within, limit, read=read))
 
     def conflicts(self) -> tuple[Contradiction, ...]:
         """What is believed and cannot all be true: both sides, with their dates and sources."""
-        return self._h.read(listing.conflicts)
+        return self._h.read(introspection.conflicts)
 
     # Taking over from others, and giving them --------------------------------------------------
 
@@ -837,7 +837,7 @@ class Memory:
 
     def stats(self) -> dict[str, Any]:
         """How much is stored, and where."""
-        found = self._h.read(lambda view: listing.stats(view, self._h.store))
+        found = self._h.read(lambda view: introspection.stats(view, self._h.store))
         of_all = ("changesets", "bytes") if self._h.confined.bound() else ()
         return {name: count for name, count in found.items() if name not in of_all}
 

@@ -6,10 +6,10 @@ from itertools import product
 from worldline import Config, Fact, Memory
 from worldline.clock import Interval
 from worldline.model import Hit, Node
-from worldline.read import lanes
-from worldline.read.asking import meaning
+from worldline.read import cues
 from worldline.read.cues import ask
-from worldline.read.pack import pack
+from worldline.read.history import pack
+from worldline.read.recall import meaning
 from worldline.store import search
 from worldline.testing import FrozenClock, HashEmbedder
 from worldline.text import estimate_tokens
@@ -167,8 +167,8 @@ def lane_ids(memory, question, **moment):
     def look(view):
         ground = search.ground(view)
         found = {
-            "words": lanes.words(view, ask(question), ground, {}, None),
-            "vectors": list(lanes.vectors(view, index, query, ground, None)),
+            "words": cues.with_words(view, ask(question), ground, {}, None),
+            "vectors": list(cues.vectors(view, index, query, ground, None)),
         }
         return {lane: frozenset(view.ids(nodes)) for lane, nodes in found.items()}
 

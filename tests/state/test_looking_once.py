@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from worldline import Config, Fact, Memory
-from worldline.read.facts import ViewGraph
+from worldline.read.answers import ViewGraph
 from worldline.store.events import BESIDE, newest_of
 
 PLAIN = Config(embedder="none", understand="off")

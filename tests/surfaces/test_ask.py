@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from worldline.plugins import Endpoint, LanguageModelError, open_language_model
-from worldline.read.pack import messages
+from worldline.read.history import messages
 from worldline.surfaces.cli import main
 
 

@@ -9,7 +9,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
-from worldline.read.walk import Step
+from worldline.read.answers import Step
 from worldline.reading.claim import Claim, stem
 from worldline.reading.families import relation
 from worldline.rules.slots import HeldValue, decide, oriented, slot_of

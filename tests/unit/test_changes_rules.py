@@ -8,7 +8,7 @@ import pytest
 
 from worldline.reading.claim import Claim, Cues, aspects
 from worldline.reading.read import read
-from worldline.rules.changes import Around, around, overtaken
+from worldline.rules.changes import Around, around_each, overtaken
 from worldline.rules.slots import Decision, HeldValue, corrects, decide
 
 SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)
@@ -16,7 +16,8 @@ SAID = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)
 
 def held(subject: str, phrase: str, value: str, slot: str = "", kind: str = "entity") -> Around:
     """A fact that is believed, told by Ana."""
-    return around(HeldValue("1", slot or phrase, value, kind, phrase=phrase, teller="Ana"), subject, "Ana")
+    held = HeldValue("1", slot or phrase, value, kind, phrase=phrase, teller="Ana")
+    return around_each([(held, subject)], "Ana")[0]
 
 
 def over(text: str, fact: Around) -> bool:

@@ -8,10 +8,21 @@ from msgspec.structs import replace
 
 from worldline.lexicon import lines
 from worldline.read.cues import ask
-from worldline.read.features import measure
-from worldline.read.meeting import degrees, is_slip, met, needs
-from worldline.read.score import EVIDENCE, WEIGHTS, how_many, judge, rank, score, settle
-from worldline.read.turns import Corpus, Turn
+from worldline.read.score import (
+    EVIDENCE,
+    WEIGHTS,
+    Corpus,
+    Turn,
+    degrees,
+    how_many,
+    is_slip,
+    judge,
+    measure,
+    met,
+    needs,
+    score,
+    settle,
+)
 from worldline.rules import describe as described
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
 from worldline.rules.kinds import ALIKE, KIND, asked_kinds, tags_of, told
@@ -30,6 +41,12 @@ def pool(*said, role="people", cosine=None):
     tokens = [set((t.described.words + t.described.kinds).split()) for t in turns]
     counts = {token: sum(token in seen for seen in tokens) for seen in tokens for token in seen}
     return turns, Corpus(len(turns), 8.0, counts)
+
+
+def rank(asked, turns, corpus):
+    """All turns of a pool, best first."""
+    board = score(asked, turns, corpus)
+    return [board.scored(at) for at in board.order()]
 
 
 def test_described_text_marks_what_is_only_asked():

@@ -7,9 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from worldline.read.cues import ask
-from worldline.read.recency import in_time, outdated, tense
-from worldline.read.score import score
-from worldline.read.turns import DAY, Corpus, Turn
+from worldline.read.known import in_time, outdated, tense
+from worldline.read.score import DAY, Corpus, Turn, score
 from worldline.rules.describe import describe
 from worldline.store.search import Drawn
 

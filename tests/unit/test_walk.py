@@ -9,8 +9,7 @@ import pytest
 from fact_graph import FactGraph, sentences
 
 from clock import cpu
-from worldline.read.relation_match import Likeness
-from worldline.read.walk import walk
+from worldline.read.answers import Likeness, walk
 from worldline.text import fold
 
 FACTS = """

@@ -25,8 +25,7 @@ from worldline.bench.datasets import content, digest
 from worldline.bench.reword import reworded
 from worldline.config import Config, load
 from worldline.memory import Memory
-from worldline.read.facts import ViewGraph
-from worldline.read.walk import Answer, Chain
+from worldline.read.answers import Answer, Chain, ViewGraph
 from worldline.text import fold
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from worldline.bench import fit, metrics
 from worldline.bench.datasets import BenchQuestion, Conversation, load
 from worldline.bench.run import open_cached
 from worldline.bench.systems import Worldline
-from worldline.read.features import measure
 from worldline.read.recall import Ranked
-from worldline.read.score import EVIDENCE
+from worldline.read.score import EVIDENCE, measure
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from worldline.bench.datasets import BenchQuestion, Conversation
 from worldline.bench.metrics import interval95
 from worldline.bench.report import ReportRow
-from worldline.read.pack import messages
+from worldline.read.history import messages
 
 if TYPE_CHECKING:
     from worldline.plugins import LanguageModel

@@ -20,8 +20,7 @@ from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.read.asking import likeness, meaning
-from worldline.read.recall import Wish, find, recall
+from worldline.read.recall import Wish, find, likeness, meaning, recall
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder

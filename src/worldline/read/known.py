@@ -1,44 +1,70 @@
-"""What is already believed about the people and things a question names, and the answer that follows.
+"""What is believed of the people and things a question names, which of it came first, and which holds now.
 
 It decides which facts are worth showing beside the verbatim evidence, and whether the question can be
-answered: from the facts and the best evidence (read/answers.py), or by walking from fact to fact.
+answered: from the facts and the best evidence, or by walking from fact to fact (`read/answers.py`).
+
+A question that names its answers ("the engagement or the race?", "put in order: …") is answered by
+looking for each of them on its own: the text that tells of it best dates it, by the date in the
+sentence, else by when it was said. All of them have to be found, each in another sentence and none of
+them doubted; else there is no answer. The answer has the question's own words.
+
+>>> listed("Which came first, the move to Oslo or the wedding?")
+Alternatives(things=('the move to Oslo', 'the wedding'), pick='first')
+
+Of turns that speak of one matter, the one that holds now leads. A turn is
+outdated where the fact of it that meets the question best is over: then a turn that took its place
+goes before it. Without facts, how likely a turn is the newer version of an earlier one is weighed by what both
+say of the question and beyond it, by words of change, and by how far it lies behind (`OVERTAKES`). Who asks for
+what was gets the older one first. Only the order among the best changes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Struct
 
 from worldline.clock import FOREVER, Instant, to_datetime
+from worldline.lexicon import lines
 from worldline.model import Believed, Hit
 from worldline.ports import View
-from worldline.read.answers import Reply, reply
-from worldline.read.candidates import LONGEST, Item, SaidTurn, behind, of_facts, of_turns, phrases
-from worldline.read.cues import Asked
-from worldline.read.facts import ViewGraph
-from worldline.read.question import read_question as read_names
-from worldline.read.synonyms import plain
-from worldline.read.walk import walk
+from worldline.read.answers import Reply, ViewGraph, reply, walk
+from worldline.read.candidates import (
+    LONGEST,
+    Item,
+    SaidTurn,
+    behind,
+    nearest_dates,
+    of_facts,
+    of_turns,
+    phrases,
+)
+from worldline.read.cues import Asked, plain
+from worldline.read.cues import read_question as read_names
+from worldline.read.score import DAY, Board, Need, Turn, Unit, degrees, needs, units
 from worldline.read.weighing import DETAILS, SPANS, About, Ground, overtaken, reach, suited
 from worldline.reading.claim import assistants, is_one_person, is_user, stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
-from worldline.rules.happenings import SaidSentence, cut_all
+from worldline.rules.describe import NAME, NUMBER
+from worldline.rules.happenings import SaidSentence, cut_all, only_asks, sentences
 from worldline.store.people import FactAround, about, facts_near, only_speaker
-from worldline.text import estimate_tokens, fold, inert
-from worldline.text import tokens as words
+from worldline.store.search import Drawn
+from worldline.text import estimate_tokens, fold, inert, stop, tokens, words
 
 if TYPE_CHECKING:
-    from worldline.read.relation_match import Likeness
+    from worldline.read.answers import Likeness
+
 
 SHARE = 0.4
 """The part of a budget that facts may take."""
-MOST = 8
+MOST_FACTS = 8
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
@@ -156,7 +182,7 @@ def _walked(
     if talked and any(item.fact in facts and overtaken(talked, item) for item in items):
         return None
     if talked and any(
-        hop.inverse and set(words(hop.phrase)).isdisjoint(words(asked.text)) for hop in chain.hops[:-1]
+        hop.inverse and set(tokens(hop.phrase)).isdisjoint(tokens(asked.text)) for hop in chain.hops[:-1]
     ):
         return None  # where Sven works is not where she works whose partner he is
     steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
@@ -217,13 +243,13 @@ def _moment(question: Question, now: Instant) -> Instant:
 def _turn(hit: Hit, packed: bytes | None, cut: Sequence[SaidSentence]) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
     node = hit.node
-    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, _changes(packed), cut)
+    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, _says_change(packed), cut)
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)
 
 
-def _changes(packed: bytes | None) -> bool:
+def _says_change(packed: bytes | None) -> bool:
     """Whether a turn speaks of a change, as it was read."""
     if not packed:
         return False
@@ -296,8 +322,505 @@ def _relevant(believed: Sequence[Believed], asked: Asked, least: int = 1) -> tup
     terms = set(asked.terms)
     scored = []
     for place, fact in enumerate(believed):
-        said = terms.intersection((*words(fact.text), *fact.slot.partition("|")[0].split()))
-        overlap = len(said.difference(words(fact.subject))) if said else 0
+        said = terms.intersection((*tokens(fact.text), *fact.slot.partition("|")[0].split()))
+        overlap = len(said.difference(tokens(fact.subject))) if said else 0
         if overlap >= least:
             scored.append((-overlap, fact.stage != "crystal", place, fact))
-    return tuple(fact for *_, fact in sorted(scored, key=lambda s: s[:3])[:MOST])
+    return tuple(fact for *_, fact in sorted(scored, key=lambda s: s[:3])[:MOST_FACTS])
+
+
+# Which came first ------------------------------------------------------------------------------------
+
+
+MOST_THINGS = 6
+"""Things that are set beside each other."""
+MET = 0.5
+"""The share of a thing's words that one sentence has to hold."""
+_EARLY, _LATE = "first|earlier|earliest|sooner|before", "later|last|latest|second|after|most recent(?:ly)?"
+_PAIR = re.compile(
+    rf"^\W*(?:which|what)\b[^,:?]*?\b(?:(?P<early>{_EARLY})|(?:{_LATE}))\b[^,:?]*[,:]\s*"
+    r"(?P<one>[^?]+?),?\s+or\s+(?P<other>[^?]+?)\W*$"
+    r"|^\W*did (?P<this>[^?]+?) or (?P<that>[^?]+?) (?:come|happen|take place|start) "
+    rf"(?:(?P<soon>{_EARLY})|(?:{_LATE}))\W*$",
+    re.I,
+)
+_ROW = re.compile(
+    r"\b(?:in (?:the |what |which )?(?:\w+ )?order|chronological\w*)\b[^:]*:\s*(?P<row>.+?)[.?!\s]*$", re.I
+)
+_AND = re.compile(r",\s*(?:and\s+)?|;\s*(?:and\s+)?")
+
+
+class Alternatives(Struct, frozen=True):
+    """The things that a question names as its answers, and which of them it asks for."""
+
+    things: tuple[str, ...]
+    pick: str
+    """first, last, or all of them in order."""
+
+
+class DatedThing(Struct, frozen=True):
+    """A thing, the text that tells of it, and when it happened as far as that says."""
+
+    thing: str
+    turn: int
+    id: str
+    at: Instant
+    sentence: str
+
+
+class Telling(Struct, frozen=True):
+    """A text that may tell of a thing."""
+
+    key: int
+    id: str
+    text: str
+    said_at: Instant
+    offset: int
+
+
+def listed(question: str) -> Alternatives | None:
+    """What a question sets beside each other, if it does."""
+    found = None
+    if pair := _PAIR.match(question):
+        things = (pair["this"], pair["that"]) if pair["this"] else (pair["one"], pair["other"])
+        found = Alternatives(things, "first" if pair["early"] or pair["soon"] else "last")
+    elif row := _ROW.search(question):
+        found = Alternatives(tuple(part.strip() for part in _AND.split(row["row"]) if part.strip()), "all")
+    return (
+        found
+        if found and 2 <= len(found.things) <= MOST_THINGS and all(map(_happens, found.things))
+        else None
+    )
+
+
+def _happens(thing: str) -> bool:
+    """Whether this can be an event: a name alone is somebody of whom many things are told."""
+    return any(word.islower() and words(word) and words(word)[0] not in stop() for word in thing.split())
+
+
+def in_order(
+    asked: Alternatives, look: Callable[[str], Sequence[Telling]]
+) -> tuple[str, tuple[DatedThing, ...]] | None:
+    """The answer and what it rests on, the earliest first; None where one thing is not found, or two at one time."""
+    found: list[DatedThing] = []
+    for thing in asked.things:
+        best = _told(thing, look(thing))
+        if best is None or any(best.sentence == other.sentence or best.at == other.at for other in found):
+            return None
+        found.append(best)
+    found.sort(key=lambda dated: dated.at)
+    if asked.pick == "all":
+        return "; ".join(dated.thing for dated in found), tuple(found)
+    chosen = found[0 if asked.pick == "first" else -1]
+    return chosen.thing, (chosen, *(dated for dated in found if dated is not chosen))
+
+
+def _told(thing: str, texts: Sequence[Telling]) -> DatedThing | None:
+    """The sentence that holds most of a thing's words; of equals the one found first."""
+    wanted = {word for word in words(thing) if word not in stop()}
+    best, most = None, 0.0
+    for text in texts:
+        for begin, end in sentences(text.text):
+            sentence = text.text[begin:end]
+            if only_asks(sentence):
+                continue
+            share = len(wanted & set(words(sentence))) / len(wanted) if wanted else 0.0
+            if share > most:
+                best, most = DatedThing(thing, text.key, text.id, _when(sentence, text), sentence), share
+    return best if most >= MET else None
+
+
+def _when(sentence: str, text: Telling) -> Instant:
+    said_at: datetime = to_datetime(text.said_at, text.offset)
+    dates = [span for span in nearest_dates(sentence, said_at) if span.role != "end"]
+    return dates[0].start if dates else text.said_at
+
+
+# The present before the past -------------------------------------------------------------------------
+
+
+Tense = Literal["now", "then", ""]
+
+DEPTH = 10
+LEADERS = 5
+"""Only before so many of the best may a newer turn be put."""
+NEARLY = 1.0
+"""How much lower the older one's score may be, where what was is asked for."""
+OVERTAKES: Mapping[str, float] = {
+    "behind": -0.45,
+    "tells a change": 0.5,
+    "asked as of now": 1.15,
+    "words of the question": 2.5,
+    "other words": 1.15,
+    "not so": -1.2,
+    "same speaker": 0.9,
+}
+UNLIKELY = -2.5
+"""What speaks for a later turn being the newer version of an earlier one: a logistic fit with this constant over pairs
+of which one is the evidence, in small memories, little histories and stories by six hands, each set counting the same,
+checked on the hands that were left out."""
+MANY = 3
+"""So many further words in common say all that they can."""
+SPEAKS = 0.3
+"""The share of the question that a fact must meet for its end to count."""
+CHOSEN = ("this session", "strength")
+"""Factors that a turn has because somebody asked here, or found it useful: its date does not outweigh them."""
+LONG_AGO = 400 * DAY
+"""Who dates something so far back does not speak of the present."""
+
+_NOW = re.compile(
+    r"\b(?:now|current\w*|still|latest|most recent\w*|these days|nowadays|at present|at the moment|so far|"
+    r"lately|today|any ?more|any longer|in the end|real(?:ly)?|new|newest)\b"
+    r"|\blast\b(?! (?:week|weekend|month|quarter|year|night|evening|spring|summer|autumn|fall|winter|name|few|couple"
+    r"|\d+|two|three|four|five|\w+day|january|february|march|april|may|june|july|august|\w+ber)\b)",
+    re.I,
+)
+_IS = re.compile(
+    r"\b(?:is|are|am|do|does|can|should|may|must|will)\b|\b(?:who|what|where|how|when)['’]?s\b"
+    r"|^\W*how (?:many|much|often|long|far|old)\b.*\b(?:has|have)\b"
+    r"|^\W*(?:who|what|which(?: \w+){1,2}) \w+[^\Ws]s\b",
+    re.I,
+)
+_NO_STATE = re.compile(
+    r"\b(?:going|planning|planned|considering|between|different|across|altogether|total|ever"
+    r"|each(?! (?:day|week|month|year)))\b",
+    re.I,
+)
+"""What is ahead, or reckoned from several things, is no state that one text tells."""
+_MANNER = re.compile(r"^\W*(?:how (?:do|does|is|are|has|have)|what (?:are|do|does))\b", re.I)
+"""Who asks how somebody does something, or what they do, asks for all of it and not for the latest."""
+_WAS = re.compile(r"\b(?:did|was|were|had|been)\b", re.I)
+_THEN = re.compile(
+    r"\b(?:initial\w*|original\w*|previous\w*|former\w*|before|at first|first|used to|earlier|earliest|prior|back then|"
+    r"at the time|in the past|to begin with|beginning|the old|until|once)\b",
+    re.I,
+)
+
+
+def tense(asked: Asked, *, chosen: bool = False) -> Tense:
+    """Whether a question asks how things are, how they were before, or for neither.
+
+    Where a moment is chosen, "was" and a date mean how things are at it.
+    """
+    if asked.broad or asked.advice or asked.to_assistant:
+        return ""
+    if _THEN.search(asked.text) and not _NOW.search(asked.text):
+        return "then"
+    if (asked.windows and not chosen) or asked.why or _NO_STATE.search(asked.text):
+        return ""
+    if _NOW.search(asked.text):
+        return "now"
+    if asked.several and not asked.wants & NUMBER:
+        return ""
+    is_now = bool(_IS.search(asked.text)) and not _WAS.search(asked.text)
+    return "now" if chosen or is_now else ""
+
+
+_ALL_ALONG = (" sinc ", " all along ", " whole time ", " from the start ", " never ", " alway ")
+
+
+def reaches_back(turn: Turn, moment: int) -> bool:
+    """Whether a text that was said after a moment tells of it: it names an earlier date, or how it was all along."""
+    said = turn.described.words
+    return any(start <= moment for start, _ in turn.described.dates) or any(cue in said for cue in _ALL_ALONG)
+
+
+def outdated(asked: Asked, drawn: Sequence[Drawn], *, chosen: bool = False) -> dict[int, tuple[int, ...]]:
+    """Turn → the turns that took its place, where the fact of it that meets the question best is over.
+
+    What was withdrawn never held, whenever the question asks about; what has ended was right before.
+    """
+    wish = tense(asked, chosen=chosen)
+    past = {fact.turn for fact in drawn if fact.later and _is_past(fact, wish)}
+    facts: dict[int, list[Drawn]] = {}
+    for fact in drawn:
+        if fact.turn in past:
+            facts.setdefault(fact.turn, []).append(fact)
+    wanted = needs(asked) if past else ()
+    found = {}
+    for turn, told in facts.items():
+        shares = [_share(asked, wanted, fact.text) for fact in told]
+        over = [
+            fact
+            for fact, share in zip(told, shares, strict=True)
+            if 0 < share == max(shares) and _is_past(fact, wish)
+        ]
+        if later := dict.fromkeys(node for fact in over for node in fact.later):
+            found[turn] = tuple(later)
+    return found
+
+
+def _is_past(fact: Drawn, wish: Tense) -> bool:
+    return fact.over and (wish == "now" or fact.wrong is (wish == ""))
+
+
+def _share(asked: Asked, wanted: Sequence[Need], fact: str) -> float:
+    """How much of the question a fact meets; nothing where that is little, or it is of somebody or something else."""
+    said = tokens(fact)
+    met = degrees(wanted, " ".join(said))
+    if any(need.word[:1].isupper() and not degree for need, degree in zip(wanted, met, strict=True)):
+        return 0.0
+    if asked.people and not any(token in said for name in asked.people for token in tokens(name)[:1]):
+        return 0.0
+    total = sum(need.weight for need in wanted if need.stem)
+    share = (
+        sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total if total else 1.0
+    )
+    return share if share >= SPEAKS else 0.0
+
+
+def in_time(
+    asked: Asked,
+    board: Board,
+    order: Sequence[int],
+    replaced: Mapping[int, Sequence[int]] = {},
+    *,
+    chosen: bool = False,
+) -> list[int]:
+    """The order with what holds now before what it took the place of, or after it, as the question asks."""
+    wish = tense(asked, chosen=chosen)
+    ordered = _by_facts(board, list(order), _at_hand(asked, board, order, replaced), wish)
+    if wish == "now" and (_NOW.search(asked.text) or not _MANNER.search(asked.text)):
+        return _by_date(asked, board, ordered)
+    if wish != "then":
+        return ordered
+    return (
+        _before_that(asked, board, ordered) if _BEFORE.search(asked.text) else _first(asked, board, ordered)
+    )
+
+
+def _at_hand(
+    asked: Asked, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]]
+) -> dict[int, list[int]]:
+    """What took a turn's place, where the question finds it too or it speaks of the same thing as that turn.
+
+    A fact may be closed by a turn about something else; such a turn is no evidence for what it closed.
+    """
+    concerned = {key for old, later in replaced.items() for key in (old, *later)}
+    said = {turn.key: _content(turn) for turn in board.turns if turn.key in concerned}
+    best = {board.turns[at].key for at in order[:DEPTH]}
+    named = _names(asked)
+    return {
+        old: [new for new in later if new in best or (said.get(new, _NO) & said.get(old, _NO)) - named]
+        for old, later in replaced.items()
+    }
+
+
+_NO: frozenset[str] = frozenset()
+
+
+def _names(asked: Asked) -> set[str]:
+    """The stems of the names in a question."""
+    named = {need.stem for need in needs(asked) if need.word[:1].isupper()}
+    return named | {token for name in asked.people for token in tokens(name)}
+
+
+def _content(turn: Turn) -> frozenset[str]:
+    """The stems of a turn that say something."""
+    said = {token for token in turn.described.words.split() if len(token) > 2 and token.isalnum()}
+    return frozenset(said - stop() - {turn.speaker})
+
+
+def _by_facts(
+    board: Board, order: list[int], replaced: Mapping[int, Sequence[int]], wish: Tense
+) -> list[int]:
+    place_of = {board.turns[at].key: at for at in order}
+    for old in order[:DEPTH]:
+        later = [place_of[key] for key in replaced.get(board.turns[old].key, ()) if key in place_of]
+        later = [new for new in later if _is_later(board.turns[old], board.turns[new])]
+        if not wish:
+            later = [new for new in later if _says_sorry(board.turns[new])]
+        if not later:
+            continue
+        if wish != "then":
+            new = max(later, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+            _put_before(order, new, old)
+        else:
+            for new in later:
+                _put_before(order, old, new)
+    return order
+
+
+def _put_before(order: list[int], first: int, second: int) -> None:
+    a, b = order.index(first), order.index(second)
+    if a > b:
+        order.insert(b, order.pop(a))
+
+
+def _is_later(old: Turn, new: Turn) -> bool:
+    return (
+        old.said_at is not None
+        and new.said_at is not None
+        and new.said_at >= old.said_at
+        and new.key > old.key
+    )
+
+
+def _by_date(asked: Asked, board: Board, order: list[int]) -> list[int]:
+    """The order with the latest version of each statement among the best before the others."""
+    versions = _Versions(asked, board, order[:DEPTH])
+    for place in range(min(LEADERS, len(order))):
+        old = order[place]
+        newer = [new for new in order[place + 1 : DEPTH] if versions.odds(old, new) > 0]
+        if newer:
+            new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+            order.insert(place, order.pop(order.index(new)))
+    return order
+
+
+def _first(asked: Asked, board: Board, order: list[int]) -> list[int]:
+    """The order with the earliest of like statements first, where its score is nearly that of a later one."""
+    versions = _Versions(asked, board, order[:DEPTH])
+    for place in range(min(LEADERS, len(order))):
+        new = order[place]
+        older = [
+            old
+            for old in order[place + 1 : DEPTH]
+            if board.scores[new] - board.scores[old] <= NEARLY and versions.odds(old, new) > 0
+        ]
+        if older:
+            old = min(older, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+            order.insert(place, order.pop(order.index(old)))
+    return order
+
+
+class _Versions:
+    """The best turns of a pool, and which of them are later versions of which."""
+
+    def __init__(self, asked: Asked, board: Board, best: Sequence[int]) -> None:
+        self.asked, self.board, self.wanted = asked, board, needs(asked)
+        self.held = dict(zip(best, units(asked, self.wanted, [board.turns[at] for at in best]), strict=True))
+        self.total = sum(need.weight for need in self.wanted if need.stem) or 1.0
+        self.asked_for = _names(asked) | {need.stem for need in self.wanted}
+        self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
+        self.now = float(bool(_NOW.search(asked.text) or _THEN.search(asked.text)))
+
+    def odds(self, old: int, new: int) -> float:
+        """Above 0 where the later turn is more likely a newer version of the earlier one than not."""
+        a, b = self.board.turns[old], self.board.turns[new]
+        if not self._may_be(a, b) or any(part[old] > part[new] for part in self.chosen):
+            return UNLIKELY
+        if not self._of_those(a, self.held[new]):
+            return UNLIKELY
+        both = zip(self.wanted, self.held[old].degrees, self.held[new].degrees, strict=True)
+        further = {word for word in _content(a) & _content(b) if word.isalpha()} - self.asked_for
+        measures = {
+            "behind": float(self.board.scores[old] - self.board.scores[new]),
+            "tells a change": float(_tells_change(b.described.words)),
+            "asked as of now": self.now,
+            "words of the question": sum(n.weight * min(x, y) for n, x, y in both if n.stem) / self.total,
+            "other words": min(MANY, len(further)) / MANY,
+            "not so": float(not _is_now(b, self.held[new])),
+            "same speaker": float(a.speaker == b.speaker),
+        }
+        return UNLIKELY + sum(OVERTAKES[name] * value for name, value in measures.items())
+
+    def _may_be(self, old: Turn, new: Turn) -> bool:
+        """Said later, by whoever may speak of the same matter, with the same kind of value."""
+        if not _is_later(old, new) or new.said_at == old.said_at or "assistant" in (old.role, new.role):
+            return False
+        if old.speaker != new.speaker and self.asked.people:
+            return False
+        kinds = self.asked.wants & ~NAME
+        return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
+
+    def _of_those(self, old: Turn, new: Unit) -> bool:
+        """Whether the newer one begins with no relative of whom neither the older one nor the question speaks."""
+        kin = _kin().intersection(new.sentence.split()[:3])
+        return kin <= {*old.described.words.split(), *tokens(self.asked.text)}
+
+
+def _tells_change(said: str) -> bool:
+    """Whether a text, as stems, has one of the phrases that tell of a change."""
+    tokens = said.split()
+    return any(
+        phrase == tokens[at : at + len(phrase)]
+        for at, token in enumerate(tokens)
+        for phrase in _change_phrases().get(token, ())
+    )
+
+
+@cache
+def _change_phrases() -> Mapping[str, Sequence[list[str]]]:
+    """The phrases that tell of a change, as stems, by the first of them."""
+    found: dict[str, list[list[str]]] = {}
+    for line in (*lines("change_cues.txt"), *lines("leaving_cues.txt")):
+        if stems := list(tokens(line)):
+            found.setdefault(stems[0], []).append(stems)
+    return found
+
+
+def _says_sorry(turn: Turn) -> bool:
+    return not _corrections().isdisjoint(turn.described.words.split())
+
+
+@cache
+def _corrections() -> frozenset[str]:
+    return frozenset(tokens("sorry wrong correction mistake meant"))
+
+
+_BEFORE = re.compile(r"\b(?:before|prior to|until)\s+(?!\w+ing\b)(?P<tail>[^,;?\d]+)[,;?]", re.I)
+LEFT = 0.5
+"""The share of what is asked, without what came after, that the turn of the time before must meet."""
+
+
+def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
+    """ "Who was it before Chidi?": what names the one after, or was said later, does not tell the one before."""
+    tail = _BEFORE.search(asked.text)
+    if tail is None or not order:
+        return order
+    after = set(tokens(tail["tail"]))
+    wanted = [need for need in needs(asked) if need.stem and need.stem not in after]
+    total = sum(need.weight for need in wanted)
+    first = board.turns[order[0]]
+    for at in order[1:DEPTH] if total else ():
+        turn = board.turns[at]
+        said = turn.described.words
+        met = degrees(wanted, said)
+        share = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total
+        names = {need.stem for need in needs(asked) if need.stem in after and need.word[:1].isupper()}
+        if (
+            share >= LEFT
+            and (turn.said_at or 0) < (first.said_at or 0)
+            and names.isdisjoint(said.split())
+            and turn.role != "assistant"
+        ):
+            order.remove(at)
+            order.insert(0, at)
+            break
+    return order
+
+
+def _is_now(turn: Turn, unit: Unit) -> bool:
+    """Whether the best sentence of a turn tells how things are: not what might be, is not, or was long ago."""
+    tokens = set(unit.sentence.split())
+    if not tokens.isdisjoint(_unreal()) or (
+        not tokens.isdisjoint(_negations()) and tokens.isdisjoint(_over())
+    ):
+        return False
+    dates = turn.described.dates
+    return not dates or turn.said_at is None or any(end > turn.said_at - LONG_AGO for _, end in dates)
+
+
+@cache
+def _unreal() -> frozenset[str]:
+    return frozenset(tokens("imagine wish"))
+
+
+@cache
+def _negations() -> frozenset[str]:
+    return frozenset(tokens("don't doesn't didn't isn't aren't wasn't haven't hasn't never"))
+
+
+@cache
+def _over() -> frozenset[str]:
+    return frozenset(tokens("longer anymore more"))
+
+
+@cache
+def _kin() -> frozenset[str]:
+    return frozenset(
+        tokens(
+            " ".join(lines("kin.txt")) + " wife husband partner boyfriend girlfriend friend colleague boss"
+        )
+    )

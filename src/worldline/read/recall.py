@@ -2,35 +2,87 @@
 
     ask → search the lanes → gather the pool → rank → judge → (rerank) → pack
 
-No model is called but the embedder, once, for the question. The view is bound to scope, world and
-moment before anything is looked for. Same store and question, same answer.
+No model is called but the embedder, once, for the question, and a reranker, both outside the store's snapshot. The
+view is bound to scope, world and moment before anything is looked for. Same store and question, same answer.
+
+What sleep has left (worlds, landmarks, topics, signals) gives one factor each to every turn of a pool, weight
+included (`read/score.py`); a scorer that somebody registered brings its own weight. A store that never slept has none
+of it, and no statement is run for it. How often something was used is a matter of now: a read as of another moment
+leaves it out.
+
+Why a memory is missing is found by repeating the recall and looking at each step for the one memory; it never looks
+outside the view's tenant, scope and world. A timeline has the memories that belong to a topic (they share a word or a
+kind with it, or are near it in meaning where nothing does), each at the one date that its text names, else the moment
+it was said; amended versions are shown with their intervals, withdrawn ones are not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import Instant, show
-from worldline.model import Hit, NodeDraft, Recall
+from worldline.clock import NOW, Instant, When, instant, show
+from worldline.errors import NotFound
+from worldline.handle import Handle
+from worldline.model import (
+    Dated,
+    Explanation,
+    Hit,
+    Metadata,
+    Node,
+    NodeDraft,
+    Recall,
+    clean_count,
+    clean_metadata,
+    clean_text,
+)
 from worldline.ports import View
-from worldline.read import beside, lanes
-from worldline.read.cues import Asked, ask, first_names
-from worldline.read.kindred import FAMILY
-from worldline.read.known import TURNS, Known, Told, known
-from worldline.read.lanes import LANES, Course, Look, Semantic
-from worldline.read.meeting import degrees, needs
-from worldline.read.orders import Alternatives, Telling, in_order, listed
-from worldline.read.pack import pack, rerank
-from worldline.read.recency import in_time, outdated, reaches_back
-from worldline.read.score import Board, Judged, Scored, how_many, judge, score, settle
-from worldline.read.turns import Column, Corpus, Turn
-from worldline.rules.describe import Described, described_draft, role_in
+from worldline.read import cues
+from worldline.read.answers import Likeness
+from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
+from worldline.read.history import CANDIDATES, few, pack, rerank
+from worldline.read.known import (
+    TURNS,
+    Alternatives,
+    Known,
+    Telling,
+    Told,
+    in_order,
+    in_time,
+    known,
+    listed,
+    outdated,
+    reaches_back,
+)
+from worldline.read.score import (
+    CITED,
+    PROFILE,
+    SIGNALS,
+    TOPIC,
+    WORLD,
+    Board,
+    Column,
+    Corpus,
+    Judged,
+    Scored,
+    Turn,
+    degrees,
+    how_many,
+    judge,
+    needs,
+    score,
+    settle,
+    standard,
+)
+from worldline.rules.describe import TIME, Described, described_draft, role_in, standing
+from worldline.rules.happenings import causes, landmarks
+from worldline.rules.kinds import KIND
 from worldline.store import indexing, nights, search
 from worldline.store.held import require_identity, same_embedder
 from worldline.store.indexing import begun_by
@@ -40,7 +92,7 @@ from worldline.text import tokens as words
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
-    from worldline.read.relation_match import Likeness
+
 
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
@@ -255,7 +307,7 @@ def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ra
     pool = gather(view, asked, wish, semantic, ground)
     factors = _beside_the_words(view, asked, pool, wish, ground)
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
-    board = beside.lift(board, pool.course)
+    board = _lifted(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced, chosen=view.hindsight))
 
@@ -280,11 +332,11 @@ def _beside_the_words(
     """What sleep has left for the score: columns by the name of their factor; nothing as of another moment."""
     if view.cold:
         return {}
-    columns = beside.worlds(pool.turns, pool.worlds)
-    columns |= beside.landmarks(pool.turns, pool.places.get("profile"))
+    columns = _of_worlds(pool.turns, pool.worlds)
+    columns |= _of_profiles(pool.turns, pool.places.get("profile"))
     if ground.scorers is None or "signals" in wish.without:
         return columns
-    return columns | beside.signals(view, pool.turns, ground.scorers, wish.without | beside.unasked(asked))
+    return columns | _of_signals(view, pool.turns, ground.scorers, wish.without | _unasked(asked))
 
 
 # The pool ------------------------------------------------------------------------------------------
@@ -295,7 +347,7 @@ def gather(
 ) -> Pool:
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
-    near = {} if "worlds" in wish.without or view.cold else lanes.nearness(view, semantic, ground)
+    near = {} if "worlds" in wish.without or view.cold else cues.nearness(view, semantic, ground)
     look = Look(view, asked, ground, frequency, semantic, near)
     found = {
         name: nodes
@@ -314,7 +366,7 @@ def gather(
     nodes = list(dict.fromkeys([*first, *within, *around, *later]))
     course = Course()
     if asked.broad and "topics" not in wish.without:
-        course = lanes.course(view, nodes)
+        course = cues.course(view, nodes)
         if course.topics:
             places["topics"] = {node: at for at, node in enumerate(course.turns, 1)}
             nodes = list(dict.fromkeys([*nodes, *course.turns]))
@@ -455,35 +507,332 @@ def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float)
     return [*lines, f"evidence {sure:.2f}: {told}"]
 
 
-# What stands out -----------------------------------------------------------------------------------
-#
-# A short memory does not print itself for every question. The scores alone decide: what lies far behind the
-# best is context, not an answer. A clear answer brings one to three hits; a question for several things, or
-# one whose evidence lies close together, brings them all.
+# What stands beside the words in the score -----------------------------------------------------------
 
 
-BEHIND = 5.0
-"""So far behind the best a hit still counts: of the questions that ten hits answer, all but one or two in a hundred
-keep their evidence, with a quarter fewer hits; in a small memory one or two are left of six."""
-CLEARLY = 2.5
-MOST = 3
-"""So many at most where the answer is known, or where it is doubted that there is one."""
+FEWEST = 10
+"""Where the pool has fewer worlds, the nearness of one of them tells its turns from others too little."""
+BEST = 3
+"""A topic's evidence is the mean of so many of its best turns."""
 
 
-def few(
-    scores: Sequence[float], *, answered: bool = False, several: bool = False, doubted: bool = False
-) -> int:
-    """How many of the hits, best first, are worth a look.
+def _of_profiles(turns: Sequence[Turn], found: Collection[int] | None) -> dict[str, Column]:
+    """What the lane of profiles gives to the turns that it found."""
+    if not found or not turns:
+        return {}
+    return {"profile": PROFILE * np.array([turn.key in found for turn in turns], float)}
 
-    >>> few([8.4, 4.7, 1.4, -1.4], answered=True), few([8.5, 1.4, 0.3], several=True)
-    (1, 1)
-    >>> few([4.2, 10.5, 4.0])  # what holds now was put before what it replaced
-    2
-    >>> few([7.1, 5.8, 5.5, 5.2, 0.2]), few([]), few([3.0, 2.9, 2.8, 2.7, 2.6], doubted=True)
-    (4, 0, 3)
+
+def _of_worlds(turns: Sequence[Turn], near: Mapping[int, float]) -> dict[str, Column]:
+    """What its world's nearness gives to each turn; nothing where there are few worlds."""
+    if len({turn.session for turn in turns if int(turn.session) in near}) < FEWEST:
+        return {}
+    return {"world": WORLD * _spread(turns, near)}
+
+
+def _spread(turns: Sequence[Turn], near: Mapping[int, float]) -> Column:
+    """Standard scores over the pool; a turn of no composed world stands in the middle."""
+    values = np.array([near.get(int(turn.session), np.nan) for turn in turns])
+    if np.isnan(values).all():
+        return np.zeros(len(turns))
+    return standard(np.where(np.isnan(values), np.nanmean(values), values))
+
+
+def _unasked(asked: Asked) -> frozenset[str]:
+    """The signals that have nothing to do with a question: landmarks are for when and for people, causes for why."""
+    landmark = bool(asked.wants & TIME) and bool(asked.people)
+    return frozenset(name for name, wanted in (("landmark", landmark), ("cause", asked.why)) if not wanted)
+
+
+def _of_signals(
+    view: View, turns: Sequence[Turn], scorers: Mapping[str, float], without: Collection[str] = ()
+) -> dict[str, Column]:
+    """What each signal gives to each turn."""
+    weights = {**SIGNALS, **{nights.SCORER + name: weight for name, weight in scorers.items()}}
+    place = {turn.key: at for at, turn in enumerate(turns)}
+    found: dict[str, Column] = {}
+    for one in nights.signals(view, place):
+        if (weight := weights.get(one.name, 0.0)) and one.name not in without:
+            used = one.strength
+            value = one.value if used is None else standing(used, view.valid, view.store.config.decay_rate)
+            found.setdefault(one.name, np.zeros(len(turns)))[place[one.node]] = weight * value
+    return found
+
+
+def _lifted(board: Board, found: Course) -> Board:
+    """The board with what topics and summaries give to each turn of a broad question.
+
+    A turn is raised towards the best of its topic (the factor `topic`), and what a summary cites counts a
+    little more (`summary`), together with the answer to it.
     """
-    if not scores:
-        return 0
-    margin = CLEARLY if answered and not several else BEHIND
-    near = 1 + max(at for at, score in enumerate(scores) if score >= max(scores) - margin)
-    return min(near, MOST) if (answered or doubted) and not several else near
+    if not found.topics and not found.cited:
+        return board
+    parts = dict(board.parts)
+    if found.topics:
+        parts["topic"] = TOPIC * _raised(board, found.topics)
+    if found.cited:
+        parts["summary"] = CITED * _cited(board.turns, found.cited)
+    return replace(board, parts=parts, scores=np.asarray(sum(parts.values())))
+
+
+def _raised(board: Board, topics: Mapping[int, Sequence[int]]) -> Column:
+    """By how many standard deviations the best of a turn's topic stands above the turn; never below it."""
+    place = {turn.key: at for at, turn in enumerate(board.turns)}
+    own = standard(board.scores)
+    evidence = own.copy()
+    for turns in topics.values():
+        held = [place[turn] for turn in turns if turn in place]
+        if held:
+            evidence[held] = np.maximum(evidence[held], np.sort(own[held])[::-1][:BEST].mean())
+    return np.asarray(evidence - own)
+
+
+def _cited(turns: Sequence[Turn], cited: frozenset[int]) -> Column:
+    seats = {(turn.session, turn.position) for turn in turns if turn.key in cited}
+    return np.array(
+        [
+            turn.key in cited or (turn.role == "assistant" and (turn.session, turn.position - 1) in seats)
+            for turn in turns
+        ],
+        float,
+    )
+
+
+# Asked through a handle ------------------------------------------------------------------------------
+
+
+LONGEST_QUESTION = 65536
+HEARD = 1200
+"""Of a longer question so many characters are understood, half from its beginning and half from its end."""
+
+
+def recalled(
+    handle: Handle,
+    question: str,
+    asked_at: When | None,
+    filters: Metadata | None,
+    *,
+    closed: bool,
+    quarantined: bool,
+    **given: Any,
+) -> Recall:
+    """A question's whole way: what it means, one snapshot in which everything is read, then the evidence packed."""
+    semantic, likely = meaning(handle, question), likeness(handle)
+    more = CANDIDATES if handle.reranker() is not None else 0  # a reranker will choose among them
+
+    def look(view: View) -> tuple[Found, Wish, int]:
+        wanted = wish(handle, view, asked_at, at_least=more, **given)
+        return recall(view, _understood(question), wanted, semantic, likely), wanted, view.tenant
+
+    labels = {} if filters is None else clean_metadata(filters)
+    found, wanted, tenant = handle.read(look, closed=closed, quarantined=quarantined, labels=labels)
+    answer = answered(handle, question, found, wanted)
+    if not (wanted.explain or wanted.without or closed):
+        note_shown(handle, tenant, answer)
+    return answer
+
+
+def heard(question: str, what: str = "question") -> str:
+    """A question as it is understood, once it is known to be one."""
+    return _understood(clean_text(question, what, LONGEST_QUESTION))
+
+
+def _understood(question: str) -> str:
+    """The whole question, or its beginning and its end."""
+    if len(question) <= HEARD:
+        return question
+    return f"{question[: HEARD // 2]} {question[-HEARD // 2 :]}"
+
+
+def wish(handle: Handle, view: View, asked_at: When | None, **given: Any) -> Wish:
+    """What is asked for, with what the handle and its config add."""
+    for count in ("max_tokens", "limit"):
+        if given.get(count) is not None:
+            clean_count(given[count], count)
+    if given.get("max_tokens") is None:
+        given["max_tokens"] = handle.config.max_tokens
+    session = view.session(handle.session) if handle.session else 0
+    return Wish(view.valid if asked_at is None else instant(asked_at), session=session, **given)
+
+
+def meaning(handle: Handle, question: str) -> Semantic | None:
+    """The question as a vector, if there is an embedder; made before anything is read."""
+    clean_text(question, "question", LONGEST_QUESTION)
+    embedder = handle.embedder()
+    if embedder is None:
+        return None
+    return Semantic(embedder.embed([question])[0], embedder.identity, handle.store.index_of(handle.tenant))
+
+
+def likeness(handle: Handle) -> Likeness:
+    """Similarities of relations and words, kept for the life of the store."""
+    held: Likeness | None = handle.store.likeness
+    if held is None:
+        embedder = handle.embedder()
+        held = handle.store.likeness = Likeness(embedder.embed if embedder else None)
+    return held
+
+
+def answered(handle: Handle, question: str, found: Found, wish: Wish) -> Recall:
+    """What a recall says, after a reranker has looked at it."""
+    answer = replace(conclude(found, wish, handle.reranker()), question=question)
+    if wish.explain and len(question) > HEARD:
+        cut = f"the question is long; its first and last {HEARD // 2} characters were understood"
+        answer = replace(answer, trace=(cut, *answer.trace))
+    return answer
+
+
+def note_shown(handle: Handle, tenant: int, answer: Recall) -> None:
+    """What was shown stays warm: noted in mind, and written down with the tenant's next write."""
+    if handle.config.log_uses and handle.moment == NOW:
+        shown = [hit.node.line for hit in answer.hits] + [fact.line for fact in answer.facts]
+        handle.store.note_shown(tenant, shown, handle.clock())
+
+
+def expected(handle: Handle, view: View, ref: Any) -> Node:
+    """The memory that somebody misses in an answer, whatever became of it."""
+    target = handle.resolve(view, ref)
+    line = target.line
+    node = view.payload(target.key) if target.key else view.one(line) or view.latest(line)
+    if node is None:
+        raise NotFound("no memory with this id in this tenant, scope and world; that is why")
+    return node
+
+
+# Why not ---------------------------------------------------------------------------------------------
+
+
+_BESIDE = ("Fact", "Entity")
+
+
+def explain(view: View, question: str, wish: Wish, semantic: Semantic | None, expected: Node) -> Explanation:
+    """Where `expected` was lost, or the place that it has."""
+    view = in_hindsight(view)
+    if hidden := _hidden(view, expected):
+        return Explanation(question, expected, "filter", hidden)
+    ranked = find(view, question, wish, semantic)
+    keys = [ranked.board.turns[at].key for at in ranked.order]
+    if expected.key not in keys:
+        return _unfound(view, ranked, semantic, expected)
+    return _placed(view, ranked, wish, expected, keys.index(expected.key))
+
+
+def _hidden(view: View, node: Node) -> str:
+    """Why the view does not show a version; empty where it does."""
+    if node.key in search.seen_among(view, [node.key]):
+        if since := None if view.whole else search.archived(view, node.line):
+            return f"it went cold at {show(since)}, unused for long; ask as of a moment, or pin it"
+        return f"a {node.type} is shown beside the evidence, not in it" if node.type in _BESIDE else ""
+    if view.labels and node.key in search.seen_among(view.bind(labels={}), [node.key]):
+        return f"its metadata does not have {view.labels}"
+    if node.status == "quarantined":
+        return f"it is quarantined ({node.reason or 'no reason given'})"
+    if node.known.end <= view.known:
+        return f"it was given up at {show(node.known.end)}: superseded or corrected"
+    if node.known.start > view.known:
+        return f"it was learned at {show(node.known.start)}, after the moment looked from"
+    if node.valid.end <= view.valid:
+        return f"it held only until {show(node.valid.end)}"
+    if node.valid.start > view.valid:
+        return f"it holds only from {show(node.valid.start)} on"
+    return "it lies outside this scope or world at this moment"
+
+
+def _unfound(view: View, ranked: Ranked, semantic: Semantic | None, expected: Node) -> Explanation:
+    """No lane brought it: how deep in each one it would have been."""
+    asked, ground = ranked.asked, search.ground(view)
+    depths = {"words": cues.with_words(view, asked, ground, {}, None)}
+    if semantic is not None:
+        depths["vectors"] = list(cues.vectors(view, semantic.index, semantic.query, ground, None))
+    places = {lane: _place(expected.key, nodes) for lane, nodes in depths.items()}
+    deep = [f"{lane}: place {at} of {len(depths[lane])}" for lane, at in places.items() if at]
+    told = (
+        f"no lane looks deep enough ({'; '.join(deep)}; each brings {cues.DEPTH})"
+        if deep
+        else f"no lane finds it: it has none of the words {', '.join(asked.terms) or '(none)'}"
+        + ("" if semantic is None else ", and no vector")
+    )
+    return Explanation(question=asked.text, node=expected, lost_by="lane", reason=told, lanes=places)
+
+
+def _place(key: int, nodes: Sequence[int]) -> int:
+    return nodes.index(key) + 1 if key in nodes else 0
+
+
+def _placed(view: View, ranked: Ranked, wish: Wish, expected: Node, at: int) -> Explanation:
+    """It is in the pool: whether its rank or the budget kept it out, if anything did."""
+    wanted = wish.limit or how_many(ranked.asked)
+    mine, text = ranked.board.scored(ranked.order[at]), ranked.asked.text
+    found = {lane: nodes.get(expected.key, 0) for lane, nodes in ranked.pool.places.items()}
+    if at >= wanted:
+        last = ranked.board.scored(ranked.order[wanted - 1])
+        gaps = {n: last.factors.get(n, 0) - mine.factors.get(n, 0) for n in {*last.factors, *mine.factors}}
+        worst = sorted(gaps, key=lambda name: (-gaps[name], name))[:3]
+        told = ", ".join(f"{name} {gaps[name]:+.2f}" for name in worst)
+        reason = f"place {at + 1}, and {wanted} are returned; the last of them is ahead by {told}"
+        return Explanation(text, expected, "rank", reason, at + 1, found, mine.score, mine.factors)
+    chosen = [ranked.board.scored(i) for i in ranked.order[:wanted]]
+    hits = hits_of(verbatim(view, [scored.key for scored in chosen]), chosen, ranked.pool)
+    shown = pack(hits, wish.max_tokens, len(ranked.pool.candidates)).hits
+    if expected.key in {hit.node.key for hit in shown}:
+        there = f"it is there, at place {at + 1}"
+        return Explanation(text, expected, "", there, at + 1, found, mine.score, mine.factors)
+    reason = f"place {at + 1}, but no room in {wish.max_tokens} tokens, or the same words are there already"
+    return Explanation(text, expected, "budget", reason, at + 1, found, mine.score, mine.factors)
+
+
+# What happened about a topic -------------------------------------------------------------------------
+
+
+ABOUT = 0.65
+"""A cosine from which on a text without any word of the topic is about it all the same."""
+
+
+def timeline(
+    view: View,
+    topic: str,
+    wish: Wish,
+    semantic: Semantic | None,
+    within: tuple[Instant, Instant],
+    *,
+    withdrawn: bool = False,
+) -> tuple[Dated, ...]:
+    """At most `wish.limit` memories of the topic that happened within a stretch of time, oldest first."""
+    ranked = find(view, topic, wish, semantic)
+    turns = [turn for turn in _about(ranked) if within[0] <= (_happened(turn) or 0) < within[1]]
+    chosen = {turn.key: turn for turn in turns[: wish.limit or 50]}
+    found = verbatim(view, chosen)
+    dated = []
+    for key, turn in chosen.items():
+        told = found.get(key)
+        if told is None or (not withdrawn and told.node.known.end <= view.known):
+            continue
+        node = told.node
+        at = _happened(turn)
+        when = node.valid.start if at is None else at
+        dated.append(Dated(when, node, told.sender, told.said_at, told.session, *_told(node)))
+    return tuple(sorted(dated, key=lambda one: (one.at, one.said_at or one.at, one.node.key)))
+
+
+def _told(node: Node) -> tuple[str, tuple[str, ...]]:
+    """The kind of the weightiest landmark in a turn, and what it says brought about what."""
+    if node.type != "Turn":
+        return "", ()
+    text = node.content
+    kind = max(landmarks(text), key=lambda one: one.weight, default=None)
+    pairs = [(text[slice(*one.cause)], text[slice(*one.effect)]) for one in causes(text)]
+    return kind.kind if kind else "", tuple(f"{cause} → {effect}" for cause, effect in pairs)
+
+
+def _about(ranked: Ranked) -> Iterator[Turn]:
+    """The candidates that meet the topic, best first: by a word, or else by a meaning that is near enough."""
+    wanted = needs(replace(ranked.asked, people=()), ranked.pool.corpus)  # a person's name is a topic's word
+    turns = [ranked.board.turns[at] for at in ranked.order]
+    met = [turn for turn in turns if max(degrees(wanted, turn.described.words), default=0.0) >= KIND]
+    return iter(met or [turn for turn in turns if (turn.cosine or 0.0) >= ABOUT])
+
+
+def _happened(turn: Turn) -> Instant | None:
+    """The one date that a text names, else when it was said; None for a note."""
+    dates = turn.described.dates
+    return dates[0][0] if len(dates) == 1 else turn.said_at

@@ -1,9 +1,17 @@
-"""One linear score over the features of all lanes, and what each feature gave to it.
+"""One linear score over what is measured of each turn, and what each feature gave to it.
 
-It decides the order of a pool, how many turns a question needs, and whether there is evidence at all, for
+A turn is measured by how far it meets what the question needs, word by word: a need is a word that evidence has to
+speak of, or the person it is about; words that only ask ("how many", "what kind", "these days") are none. A need is met
+by the same stem, by a slip of one letter, by a word of the same family, idea or kind, and more weakly by the sentences
+and turns around; no count of the pool enters, so a store of six texts and one of sixty thousand are judged alike.
+A turn inherits evidence from its neighbours and from the session that contains it. Features are few, and such as mean
+the same in every conversation: each was kept because weights fitted on other data sets rank worse
+without it (`worldline bench fit`). A lane that was not searched (no embedder) leaves its features at rest.
+
+The score decides the order of a pool, how many turns a question needs, and whether there is evidence at all, for
 saying "I don't know": ranks always have a first place, so that is measured absolutely, by how far the best
-sentences meet what the question needs (`meeting.py`), whether a value of the wanted kind stands there, and whether
-it belongs to the person asked about. The features are in `features.py`. Deterministic: equal pool, equal order.
+sentences meet what the question needs, whether a value of the wanted kind stands there, and whether
+it belongs to the person asked about. Deterministic: equal pool, equal order.
 
 What each feature is worth is one table for every store, language and kind of conversation. How it was fitted:
 listwise softmax (`bench/fit.py`) over the pools of three public development
@@ -16,9 +24,13 @@ it tells most. How near the vectors are told nothing beside the rest.
 
 >>> from worldline.read.cues import ask
 >>> from worldline.rules.describe import describe
+>>> [(need.word, need.weight) for need in needs(ask("What kind of tortoise do I have?"))]
+[('tortoise', 1.0), ('', 0.6)]
 >>> pool = [Turn(1, "s", 0, describe("We swam in the lake")), Turn(2, "s", 1, describe("Nice!"))]
->>> [hit.key for hit in rank(ask("Who swam?"), pool, Corpus(2, 3.0, {"swim": 1}))]
-[1, 2]
+>>> measure(ask("Where did they swim?"), pool[:1], Corpus(1, 5.0, {"swim": 1}))["cover"]
+array([1.])
+>>> score(ask("Who swam?"), pool, Corpus(2, 3.0, {"swim": 1})).order()
+[0, 1]
 >>> weigh_evidence({"own": 0.5}) > weigh_evidence({"own": -0.5})
 True
 """
@@ -27,17 +39,511 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from worldline.read.cues import Asked
-from worldline.read.features import measure
-from worldline.read.meeting import Need, Unit, left_open, needs, sentences, units
-from worldline.read.turns import DAY, Column, Corpus, Turn
-from worldline.rules.describe import CLOCK, DATE, NUMBER, TIME
-from worldline.text import words
+from worldline.read.cues import Asked, derived, idioms, meeting
+from worldline.rules.describe import (
+    ASKS,
+    CLOCK,
+    DATE,
+    INSTRUCTS,
+    NAME,
+    NUMBER,
+    OF_ME,
+    OF_YOU,
+    PREFERS,
+    REACTS,
+    TIME,
+    Described,
+)
+from worldline.rules.kinds import ALIKE
+from worldline.text import stop, tokens, words
+
+Column: TypeAlias = NDArray[np.float64]
+"""One number for each turn of a pool."""
+
+DAY = 86_400_000_000
+
+
+class Turn(msgspec.Struct, frozen=True, gc=False):
+    """One text of the pool; ``role`` is people, user or assistant; ``speaker`` is folded."""
+
+    key: int
+    session: str
+    position: int
+    described: Described
+    speaker: str = ""
+    role: str = "people"
+    said_at: int | None = None
+    cosine: float | None = None
+    facts: tuple[str, ...] = ()
+    """The facts drawn from it, as stems; of the best candidates only."""
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """Counts over everything searched: texts, words a text, texts with a term."""
+
+    size: int
+    mean_length: float
+    frequency: Mapping[str, int]
+
+    def idf(self, term: str) -> float:
+        count = self.frequency.get(term, 0)
+        return math.log(1 + (self.size - count + 0.5) / (count + 0.5))
+
+
+# How far a text meets what a question needs ----------------------------------------------------------
+
+
+LIGHT, SORT, PERSON = 0.35, 0.7, 0.6
+"""What a word weighs that says little, the sort of thing asked for, and the person, beside other words (1.0)."""
+SLIP = 0.9
+"""How far a slip of one letter meets a need."""
+TURN, BESIDE = 0.85, 0.6
+"""How far the rest of a turn, and the turns beside it, lend to one of its sentences."""
+BEFORE, USUAL = 1000, 10
+"""The background of a word's rarity: so many texts, of which so many have a word of no special kind."""
+
+LEAD = 300
+"""So many letters of a text tell what it is about."""
+
+_SENTENCES = re.compile(r" [.()] ")
+_WRITTEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_MYSELF = re.compile(r"\b(?:I|my|me|mine|we|our|us|i|My|We|Our)\b")
+_NOTHING = (
+    "many much exactly actually really currently current nowadays now lately recently present moment right "
+    "happen happened exist there still already yet ever anymore else please tell know remember mention say "
+    "thing anything something someone anyone person one way kind sort type various certain particular total "
+    "until till since dr mr mrs ms sir prof most whole per latest newest"
+)
+"""Words that ask and do not tell: they never count as missing."""
+_PHRASES = re.compile(
+    r"\b(?:these days|at the moment|at present|right now|for the time being|so far|to date|as of now|"
+    r"for a living|in the end|at all|in total|(?:19|20)\d\d|"
+    r"(?:the |a )?(?:names?|kinds?|types?|sorts?|number|amount) of|how (?:many|much|old|long|far|often|tall|big))\b",
+    re.I,
+)
+_SAYS_LITTLE = (
+    "name call title colour color city town country place day date time year month week hour number amount age old "
+    "long often far first last next new other good best like want need get go come make take give have do use put "
+    "keep let become feel think look see find plan try help talk show ask turn part along end another set stay "
+    "earlier later before after early late middle mid beginning together half more less without towards "
+    "january february march april june july august september october november december"
+)
+_WHICH = re.compile(
+    r"\b(?:what|which|whose)\s+(?:\w+\s+)?(\w+)\s+(did|does|do|has|have|had|can|will|am|is|are|was|were|should)\b",
+    re.I,
+)
+_ASKING = ("what", "when", "where", "which", "who", "whose", "how", "many", "much")
+_COPULA = re.compile(r"is|are|was|were", re.I)
+
+
+class Need(msgspec.Struct, frozen=True):
+    """A stem that evidence should hold, as it was written, and what it weighs; the person has no stem."""
+
+    stem: str
+    word: str
+    weight: float
+    slips: bool = False
+    """Whether nothing stored has it, so that a word one letter off may be meant."""
+    ways: tuple[str, ...] = ()
+    """Further stems that say the same: "behind the wheel" is to drive, or to be the driver."""
+    figure: tuple[str, ...] = ()
+    """The stems of a figure of speech, which say it all together: "behind", "wheel"."""
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """The best sentence for a question: its turn, how far it meets each need, and its share of the whole."""
+
+    turn: int
+    degrees: tuple[float, ...]
+    share: float
+    sentence: str = ""
+
+    def gap(self, wanted: Sequence[Need]) -> float:
+        """What this leaves open of the question."""
+        return left_open(wanted, self.degrees)
+
+
+def left_open(wanted: Sequence[Need], degrees: Sequence[float]) -> float:
+    """The length of what is not met: one of two words missing is worse than two of six, none met is worst."""
+    total = sum(need.weight for need in wanted if need.stem) or 1.0
+    open_ = [
+        need.weight * (1 - degree) / total for need, degree in zip(wanted, degrees, strict=True) if need.stem
+    ]
+    return math.hypot(*open_)
+
+
+def needs(asked: Asked, corpus: Corpus | None = None) -> tuple[Need, ...]:
+    """What evidence for a question must speak of; a corpus tells which words are rare, and which are not stored."""
+    written, figures = _written(asked)
+    which = _asked_noun(asked, written)
+    little = {stem for stem in written if stem in _little()}
+    if all(stem in little or word[0].isupper() for stem, word in written.items()):
+        little = set()  # a name and "like": then the little word is what is asked
+    found = [
+        Need(stem, word, weight * _rarity(stem, corpus), _is_new(stem, corpus), *figures.get(stem, ()))
+        for stem, word in written.items()
+        if (weight := LIGHT if stem in little else SORT if stem == which else 1.0)
+    ]
+    if _of_somebody(asked):
+        found.append(Need("", "", PERSON))
+    return tuple(found)
+
+
+def _is_new(stem: str, corpus: Corpus | None) -> bool:
+    return corpus is not None and not corpus.frequency.get(stem)
+
+
+def _rarity(stem: str, corpus: Corpus | None) -> float:
+    """The weight of a word by how many texts have it, beside a thousand imagined ones: 1 in a new store."""
+    if corpus is None or stem not in corpus.frequency:
+        return 1.0
+    seen = math.log((BEFORE + corpus.size) / (USUAL + corpus.frequency[stem]))
+    return min(max(seen / math.log(BEFORE / USUAL), 0.3), 1.3)
+
+
+@lru_cache(maxsize=8)
+def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """The stems of a question that tell something, with the words they were written as; for figures, what says them."""
+    text = _PHRASES.sub(" ", asked.text)
+    own = {token for name in asked.people for token in tokens(name)}
+    said = [(stem, word) for word in _WRITTEN.findall(text) for stem in tokens(word)]
+    found: dict[str, str] = {}
+    figures: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    at = 0
+    for begin, end, plain in [*idioms([stem for stem, _ in said]), (len(said), len(said), ())]:
+        for stem, word in said[at:begin]:
+            if stem not in stop() and stem not in _nothing() and stem not in own and not _asks_badly(word):
+                found.setdefault(stem, re.sub(r"['’]s?$", "", word))
+        if plain and plain[0] not in found:
+            found[plain[0]] = " ".join(dict.fromkeys(word for _, word in said[begin:end]))
+            figures[plain[0]] = plain[1:], tuple(stem for stem, _ in said[begin:end] if stem not in stop())
+        at = end
+    return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}, figures
+
+
+def _of_somebody(asked: Asked) -> bool:
+    return bool(asked.people or _MYSELF.search(asked.text))
+
+
+def _asks_badly(word: str) -> bool:
+    """A question word with a slip in it: wen, mnay, whcih."""
+    return len(word) > 2 and any(
+        word.lower() != right and is_slip(word.lower(), right, 3) for right in _ASKING
+    )
+
+
+def _asked_noun(asked: Asked, written: dict[str, str]) -> str:
+    """In "which drug did she prescribe" the verb tells what is asked: the noun only names the kind of answer."""
+    found = _WHICH.search(asked.text)
+    stem = tokens(found[1])[0] if found else ""
+    told = [word for s, word in written.items() if s != stem and s not in _little() and word[0].islower()]
+    if found and _COPULA.match(found[2]):
+        told = [word for word in told if word.endswith(("ing", "ed", "en"))]
+    return stem if told else ""
+
+
+@cache
+def _nothing() -> frozenset[str]:
+    return frozenset(tokens(_NOTHING))
+
+
+@cache
+def _little() -> frozenset[str]:
+    return frozenset(tokens(_SAYS_LITTLE))
+
+
+# A word against a word ------------------------------------------------------------------------------
+
+
+def is_slip(a: str, b: str, least: int = 5) -> bool:
+    """Whether two words differ by one letter, or by two neighbours swapped; short words mean what they say."""
+    if abs(len(a) - len(b)) > 1 or max(len(a), len(b)) < least or not (a.isalpha() and b.isalpha()):
+        return False
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    x, y = a[start:], b[start:]
+    return x[1:] == y[1:] or x[1:] == y or x == y[1:] or (x[:2] == y[1::-1] and x[2:] == y[2:])
+
+
+# A question against turns ----------------------------------------------------------------------------
+
+
+def units(
+    asked: Asked,
+    wanted: Sequence[Need],
+    turns: Sequence[Turn],
+    beside: Callable[[Turn], Sequence[Turn]] = lambda _: (),
+) -> list[Unit]:
+    """The best sentence of each of these turns."""
+    return [_unit(asked, wanted, at, turn, beside(turn)) for at, turn in enumerate(turns)]
+
+
+def met(wanted: Sequence[Need], texts: Sequence[str]) -> Column:
+    """Texts × needs: how far each text, as stems, meets each need, as a share of the whole; the person aside."""
+    told = [need for need in wanted if need.stem]
+    weights = np.array([need.weight for need in told])
+    said = [text.split() for text in texts]
+    every = set[str]().union(*said)
+    apart, asked = f" {' '.join(every)} ", {need.stem for need in told}
+    kin: dict[str, list[tuple[int, float]]] = {}
+    for at, need in enumerate(told):
+        for stem, degree in (_meeting(need, every, apart, asked) | {need.stem: 1.0}).items():
+            kin.setdefault(stem, []).append((at, degree))
+    known, found = frozenset(kin), [[0.0] * len(told) for _ in texts]
+    for line, stems in zip(found, said, strict=True):
+        for stem in known.intersection(stems):
+            for at, degree in kin[stem]:
+                line[at] = max(line[at], degree)
+    shares = np.array(found).reshape(len(texts), len(told)) * weights
+    return np.asarray(shares / max(float(weights.sum()), 1e-9))
+
+
+def _unit(asked: Asked, wanted: Sequence[Need], at: int, turn: Turn, others: Sequence[Turn]) -> Unit:
+    whole = _hits(wanted, turn.described.words)
+    near = [degrees(wanted, other.described.words) for other in others]
+    lent = [max([TURN * _most(hits), *(BESIDE * met[at] for met in near)]) for at, hits in enumerate(whole)]
+    person = _of_person(asked, turn)
+    total = sum(need.weight for need in wanted) or 1.0
+    best = Unit(at, (), -1.0)
+    for sentence in sentences(turn):
+        tokens = set(sentence.split())
+        met = tuple(
+            max(borrowed, max((hits[token] for token in tokens & hits.keys()), default=0.0))
+            if need.stem
+            else person
+            for need, hits, borrowed in zip(wanted, whole, lent, strict=True)
+        )
+        share = sum(need.weight * degree for need, degree in zip(wanted, met, strict=True)) / total
+        if share > best.share:
+            best = Unit(at, met, share, sentence)
+    return best
+
+
+def sentences(turn: Turn) -> list[str]:
+    """The sentences of a turn, as stems."""
+    return _SENTENCES.split(turn.described.words)
+
+
+def degrees(wanted: Sequence[Need], said: str) -> list[float]:
+    """How far a text, as stems, meets each need."""
+    return [_most(hits) for hits in _hits(wanted, said)]
+
+
+def _most(hits: Mapping[str, float]) -> float:
+    return max(hits.values(), default=0.0)
+
+
+def _hits(wanted: Sequence[Need], said: str) -> list[dict[str, float]]:
+    """For each need the stems of a text that meet it; a word that is itself needed stands for no other."""
+    tokens, apart = set(said.split()), f" {said} "
+    asked = {need.stem for need in wanted}
+    return [
+        {need.stem: 1.0} if need.stem in tokens else _meeting(need, tokens, apart, asked) for need in wanted
+    ]
+
+
+def _meeting(need: Need, tokens: set[str], said: str, asked: Collection[str]) -> dict[str, float]:
+    if not need.stem:
+        return {}
+    found = meeting(need.stem, tokens) | dict.fromkeys(tokens.intersection(need.ways), ALIKE)
+    if need.figure and tokens.issuperset(need.figure):
+        found[need.figure[-1]] = 1.0
+    if need.stem[:4] in said:
+        found |= derived(need.stem, said)
+    if need.slips:
+        first, size = need.stem[0], len(need.stem)
+        near = [t for t in tokens if t[0] == first and -2 < len(t) - size < 2]
+        found |= dict.fromkeys([t for t in near if is_slip(need.stem, t)], SLIP)
+    return {token: degree for token, degree in found.items() if token not in asked} if found else found
+
+
+def _of_person(asked: Asked, turn: Turn) -> float:
+    """How far a turn speaks of the one asked about: by themselves, by name, or as "you"."""
+    flags = turn.described.flags
+    if not asked.people:
+        if turn.role == "assistant":
+            return 0.7 if flags & OF_YOU else 0.4
+        return 1.0 if flags & OF_ME else 0.8
+    if turn.role != "people" or turn.speaker in asked.people:
+        return 1.0 if flags & OF_ME else 0.7
+    named = any(f" {token} " in turn.described.words for name in asked.people for token in tokens(name)[:1])
+    return 1.0 if named else 0.5 if flags & OF_YOU else 0.0
+
+
+# Features of a turn, alone and within its session ----------------------------------------------------
+
+
+K1, B = 1.2, 0.75
+
+
+def counted(asked: Asked, turns: Sequence[Turn]) -> Column:
+    """Terms × turns: how often every term of the question occurs in every turn."""
+    texts = [turn.described.words for turn in turns]
+    counts = [[text.count(f" {term} ") for text in texts] for term in asked.terms]
+    return np.array(counts, float).reshape(len(asked.terms), len(turns))
+
+
+def bm25(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> Column:
+    """BM25 over the question's terms, the same on every store."""
+    counts = counted(asked, turns)
+    length = np.array([t.described.length for t in turns], float)
+    norm = K1 * (1 - B + B * length / max(corpus.mean_length, 1.0))
+    idf = np.array([corpus.idf(term) for term in asked.terms])
+    return np.asarray(idf @ (counts * (K1 + 1) / (counts + norm)))
+
+
+def standard(values: Column) -> Column:
+    """Standard scores over the pool, clipped."""
+    spread = float(values.std())
+    if spread < 1e-9:
+        return np.zeros_like(values)
+    return np.asarray(np.clip((values - values.mean()) / spread, -3, 6))
+
+
+def neighbours(turns: Sequence[Turn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Index of the turn before and after in the same session; −1 where there is none."""
+    place = {(t.session, t.position): i for i, t in enumerate(turns)}
+    before = [place.get((t.session, t.position - 1), -1) for t in turns]
+    after = [place.get((t.session, t.position + 1), -1) for t in turns]
+    return np.array(before), np.array(after)
+
+
+def _at(values: Column, index: NDArray[np.int64]) -> Column:
+    return np.where(index >= 0, values[index], 0.0)
+
+
+def window(asked: Asked, turns: Sequence[Turn]) -> Column:
+    """1 inside a stretch of time that the question names, fading with the days outside it."""
+    if not asked.windows:
+        return np.zeros(len(turns))
+    return np.array([max((_near(w, t) for w in asked.windows), default=0.0) for t in turns])
+
+
+def _near(span: tuple[int, int], turn: Turn) -> float:
+    if any(start < span[1] and span[0] < end for start, end in turn.described.dates):
+        return 1.0
+    if turn.said_at is None:
+        return 0.0
+    gap = max(span[0] - turn.said_at, turn.said_at - span[1], 0) / DAY
+    return math.exp(-gap / (7 if turn.said_at > span[1] else 3))
+
+
+def spoken_by(asked: Asked, turns: Sequence[Turn]) -> Column:
+    """+1 said by the one person named, −1 by another, 0 where that says nothing."""
+    if len(asked.people) != 1:
+        return np.zeros(len(turns))
+    named = asked.people[0]
+    return np.array([0.0 if t.role != "people" else 1.0 if t.speaker == named else -1.0 for t in turns])
+
+
+def by_session(turns: Sequence[Turn]) -> NDArray[np.int64]:
+    """A number for each turn's session."""
+    seen: dict[str, int] = {}
+    return np.array([seen.setdefault(t.session, len(seen)) for t in turns])
+
+
+def _session_max(values: Column, session: NDArray[np.int64]) -> Column:
+    best = np.full(int(session.max()) + 1, -np.inf)
+    np.maximum.at(best, session, values)
+    return best[session]
+
+
+def measure(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> dict[str, Column]:
+    """Every feature of every turn, by name."""
+    before, after = neighbours(turns)
+    flags = np.array([t.described.flags for t in turns])
+    role = np.array([t.role for t in turns])
+    people, user, machine = ((role == r).astype(float) for r in ("people", "user", "assistant"))
+    zb = standard(bm25(asked, turns, corpus))
+    dense = turns[0].cosine is not None
+    zd = standard(np.array([t.cosine or 0.0 for t in turns])) if dense else zb
+    c = (zb + zd) / 2
+    length = np.log1p([t.described.length for t in turns]) - 3
+
+    def has(bit: int) -> Column:
+        return ((flags & bit) > 0).astype(float)
+
+    prev, nxt = _at(c, before), _at(c, after)
+    speaker = spoken_by(asked, turns)
+    said = 0.0 if asked.to_assistant else 1.0
+    replies, returns = _dialogue(turns, before)
+    wanted = needs(asked, corpus)
+    spoken_of = met(wanted, [turn.described.words[:LEAD] for turn in turns])
+    return {
+        "meaning": zd,
+        "cover": spoken_of.sum(axis=1),
+        "news": _news(spoken_of, turns),
+        "told": _told(wanted, turns),
+        "session": _session_max(c, by_session(turns)),
+        "before": (people + machine) * prev,
+        "after": (people + user) * nxt,
+        "answers": replies * _at(has(ASKS) * np.maximum(c, 0), before) + returns * _at(prev, before),
+        "own": people * ((speaker > 0) * has(OF_ME) - (speaker < 0) * has(OF_YOU)) + user * has(OF_ME),
+        "length": (people - user - machine) * length,
+        "details": people * (np.log1p([t.described.names for t in turns]) + has(TIME)),
+        "reacts": (people + user) * has(REACTS),
+        "role": user * said + 1.5 * machine * ((1 - said) + asked.summary),
+        "speaker": speaker,
+        "window": window(asked, turns),
+        "wanted": _wanted(asked, flags),
+        "advice": (has(INSTRUCTS) + 0.5 * has(PREFERS)) * asked.advice * (1 - machine),
+    }
+
+
+def _news(spoken_of: Column, turns: Sequence[Turn]) -> Column:
+    """How much of the question each turn is the first of its session to speak of: others take it up or react."""
+    session, fresh = by_session(turns), np.zeros(len(turns))
+    order = np.lexsort((np.array([turn.position for turn in turns]), session))
+    order = order[spoken_of[order].any(axis=1)]  # who speaks of nothing asked for says nothing first
+    first = np.flatnonzero(np.diff(session[order], prepend=-1))
+    length = np.diff(first, append=len(order))
+    so_far = np.zeros((len(first), spoken_of.shape[1]))
+    for place in range(
+        int(length.max(initial=0))
+    ):  # of all sessions that are so long, the turn at this place
+        these = np.flatnonzero(length > place)
+        turn = order[first[these] + place]
+        grown = np.maximum(so_far[these], spoken_of[turn])
+        fresh[turn] = (grown - so_far[these]).sum(axis=1)
+        so_far[these] = grown
+    return fresh
+
+
+def _told(wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
+    """How much of the question the best of the facts drawn from each turn meets."""
+    found = np.zeros(len(turns))
+    for at, turn in enumerate(turns):
+        if turn.facts:
+            found[at] = met(wanted, turn.facts).sum(axis=1).max()
+    return found
+
+
+def _dialogue(turns: Sequence[Turn], before: NDArray[np.int64]) -> tuple[Column, Column]:
+    """1 where a person follows another, and where somebody then speaks again: what was asked is answered there."""
+    replies, returns = np.zeros(len(turns)), np.zeros(len(turns))
+    behind = before.tolist()
+    for at, (turn, last) in enumerate(zip(turns, behind, strict=True)):
+        if turn.role == "people" and last >= 0 and turns[last].speaker != turn.speaker:
+            replies[at] = 1.0
+            returns[at] = behind[last] >= 0 and turns[behind[last]].speaker == turn.speaker
+    return replies, returns
+
+
+def _wanted(asked: Asked, flags: NDArray[np.int64]) -> Column:
+    """How many of the kinds of value that are asked for a turn has: a time, a number, a name, a stricter one."""
+    kinds = [asked.wants & kind for kind in (TIME, NUMBER, NAME)]
+    return np.asarray(sum(((flags & kind) > 0).astype(float) for kind in (*kinds, asked.strict)))
+
+
+# The score -------------------------------------------------------------------------------------------
+
 
 WEIGHTS: dict[str, float] = {
     "meaning": 0.5,
@@ -93,7 +599,7 @@ PROFILE = 0.1
 """What it is worth that a turn tells a landmark of the kind and the person asked for; more did not help."""
 
 SIGNALS: dict[str, float] = {"surprise": 0.05, "strength": 0.5, "landmark": 0.1, "cause": 0.2}
-"""What the signals that sleep leaves are worth (`read/beside.py`)."""
+"""What the signals that sleep leaves are worth (`read/recall.py`)."""
 
 
 TOP, DEPTH = 5, 60
@@ -258,12 +764,6 @@ def score(
         parts["this session"] = THIS_SESSION * np.array([turn.session in here for turn in turns], float)
     parts.update(beside or {})
     return Board(turns, parts, np.asarray(sum(parts.values())))
-
-
-def rank(asked: Asked, turns: Sequence[Turn], corpus: Corpus) -> list[Scored]:
-    """All turns of a pool, best first, ties by key."""
-    board = score(asked, turns, corpus)
-    return [board.scored(at) for at in board.order()]
 
 
 def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | None = None) -> Judged:

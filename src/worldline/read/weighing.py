@@ -2,7 +2,7 @@
 
 Kinds must suit ("who" is never a date), what is over or taken back does not answer a question about
 now, Ben's facts never answer about Ana, and the question's words have to be met by the sentence or by
-the family of the relation. The weights that turn features into a probability stand in answers.py.
+the family of the relation. The weights that turn features into a probability stand in `read/answers.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from msgspec import Struct
 
 from worldline.lexicon import lines
 from worldline.lexicon import words as listed_words
-from worldline.read.bearing import (
+from worldline.read.candidates import (
+    FIRST_PERSON,
+    Item,
     bears,
     clause,
     is_owned_otherwise,
@@ -26,10 +28,8 @@ from worldline.read.bearing import (
     parts_behind,
     up_to,
 )
-from worldline.read.candidates import Item
-from worldline.read.kindred import is_everyday, relatives
-from worldline.read.meeting import SLIP, is_slip
-from worldline.read.synonyms import alike
+from worldline.read.cues import alike, is_everyday, relatives
+from worldline.read.score import SLIP, is_slip
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import PLACE_NOUNS, Asks, Question
@@ -426,7 +426,6 @@ def _was_before(asked: Question, item: Item) -> bool:
 _CALLED = re.compile(r"\b(?:called|named|name|names)\b", re.I)
 _TIMES = frozenset("second minute hour day week month year".split())
 _TIME_STEMS = frozenset(words(" ".join(_TIMES)))
-_FIRST_PERSON = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|we['’]\w+|our|ours|us)\b", re.I)
 _MYSELF = re.compile(r"\b(?:I|I['’]\w+|my|mine|me)\b", re.I)
 
 
@@ -445,7 +444,7 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
         return True
     if names <= ground.about.me:  # what is ours may be told by anybody who does not speak of themselves
         return not _MYSELF.search(spoken)
-    if _FIRST_PERSON.search(spoken) and any(_is_person(ground, name) for name in names):
+    if FIRST_PERSON.search(spoken) and any(_is_person(ground, name) for name in names):
         return False
     return _named(ground, item) > 0
 

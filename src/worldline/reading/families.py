@@ -39,7 +39,7 @@ from msgspec.structs import replace
 from worldline.errors import InvalidInput
 from worldline.lexicon import lines, text
 from worldline.model import Fact
-from worldline.reading.claim import LIGHT, Claim, predicate_key, stem
+from worldline.reading.claim import LIGHT, Claim, Effect, predicate_key, stem
 from worldline.text import word_set
 
 # Verbs as they stand after a name --------------------------------------------------------------------
@@ -121,7 +121,6 @@ def _irregular() -> dict[str, str]:
 # Families --------------------------------------------------------------------------------------------
 
 
-Effect = Literal["holds", "begins", "ends"]
 PREPOSITIONS = frozenset(
     "to in at for of on with by from as into onto about against under over near around through between out off "
     "without after before towards toward within via behind beside until till since up".split()

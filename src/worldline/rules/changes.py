@@ -56,11 +56,6 @@ class Around(Struct, frozen=True):
     many: bool = False
 
 
-def around(held: HeldValue, subject: str, speaker: str) -> Around:
-    """A held fact, taken apart into stems."""
-    return around_each([(held, subject)], speaker)[0]
-
-
 def around_each(facts: Sequence[tuple[HeldValue, str]], speaker: str) -> list[Around]:
     """Held facts, each with what its subject is called, taken apart into stems."""
     own, *parts = stems_of_each(

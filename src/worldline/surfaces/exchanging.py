@@ -14,7 +14,7 @@ from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.formats import Bad, Imported
 from worldline.exchange.importers import NAMES
 from worldline.plugins import open_language_model
-from worldline.read.pack import messages
+from worldline.read.history import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes

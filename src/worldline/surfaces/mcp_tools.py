@@ -17,7 +17,7 @@ from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
-from worldline.read.pack import speaker
+from worldline.read.history import speaker
 from worldline.rules.handlers import NODE_TYPES
 from worldline.rules.slots import told
 from worldline.surfaces import answering, render

@@ -15,9 +15,8 @@ from worldline.surfaces.options import Bound, Verb, parse_time, reads
 from worldline.text import visible
 
 if TYPE_CHECKING:
-    from worldline.read.chains import ChainLink
-    from worldline.read.episodes import Episode
-    from worldline.read.profile import Attribute, Milestone, Profile, Relation
+    from worldline.read.history import ChainLink
+    from worldline.read.profile import Attribute, Episode, Milestone, Profile, Relation
 
 
 _SHOWN = 20

@@ -32,10 +32,9 @@ from worldline.model import (
 from worldline.model import Version as OneVersion
 from worldline.model import Why as WhyBelieved
 from worldline.query import Query
-from worldline.read.context import Context as Briefing
-from worldline.read.episodes import Episode
 from worldline.read.history import mark_after
-from worldline.read.profile import Profile
+from worldline.read.profile import Context as Briefing
+from worldline.read.profile import Episode, Profile
 from worldline.store.registry import span
 from worldline.surfaces import answering
 from worldline.surfaces.budget import fitted, size, trimmed
