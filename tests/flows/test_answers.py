@@ -413,7 +413,7 @@ def test_a_bound_user_is_the_only_one_who_speaks(told):
 
 
 def test_a_counterpart_does_not_answer(told):
-    """What is told of the old flat is not so of the new one."""
-    memory = told(("2026-03-02", "Otto", "Gas meter at the old flat: 48217."))
-    assert answer(memory, "What's the gas meter reading at the new flat?") is None
-    assert answer(memory, "What's the gas meter reading at the old flat?") == "48217"
+    """What is told of the old workshop is not so of the new one."""
+    memory = told(("2026-03-02", "Otto", "Gas meter at the old workshop: 30962."))
+    assert answer(memory, "What's the gas meter reading at the new workshop?") is None
+    assert answer(memory, "What's the gas meter reading at the old workshop?") == "30962"
