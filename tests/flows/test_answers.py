@@ -397,3 +397,23 @@ def test_a_colour_is_no_place(told):
     """A value that nothing calls what is asked for is no answer, however well the rest of its sentence fits."""
     memory = told(("2026-03-02", "Nora", "The old car was towed to the scrapyard, so I take the tram now."))
     assert answer(memory, "What colour is the tram?") is None
+
+
+@pytest.mark.parametrize("user", ["Wanda", "Wanda Claes", "wanda.claes@mail.example"])
+def test_a_bound_user_is_the_speaker_of_that_name(told, user):
+    """What Wanda says of herself answers for her, whatever else she is called; what Ben says of himself does not."""
+    memory = told(*HOME, ("2026-03-05", "Ben", "I live in Oslo."), user=user)
+    assert answer(memory, "Where do I live?") == "Ghent"
+    assert answer(memory, "How much rent do I pay?") == "710 euros"
+
+
+def test_a_bound_user_is_the_only_one_who_speaks(told):
+    """A number for a name says nothing of who speaks; where nobody else does, it is the user."""
+    assert answer(told(*HOME, user="u-77"), "Where do I live?") == "Ghent"
+
+
+def test_a_counterpart_does_not_answer(told):
+    """What is told of the old workshop is not so of the new one."""
+    memory = told(("2026-03-02", "Otto", "Gas meter at the old workshop: 30962."))
+    assert answer(memory, "What's the gas meter reading at the new workshop?") is None
+    assert answer(memory, "What's the gas meter reading at the old workshop?") == "30962"

@@ -61,8 +61,8 @@ def checked(text: str, speaker: str = "Ana", addressee: str = "") -> Reading:
 
 @settings(max_examples=150)
 @given(BROKEN)
-@example('her son Ewan"s violin case')
-@example("they fed him a can. hes asking for Pim by name, my name he forgets")
+@example("Her son Otto's cello case")
+@example("mum rang. shes asking for Lou in tears")
 def test_words_in_no_order_are_read_to_the_end(text: str) -> None:
     """However the parser takes them, mending leaves a tree: nothing is walked in a circle."""
     [sentences] = parser.parse([text])

@@ -265,7 +265,9 @@ def _asker(view: View, question: Question | None, hits: Sequence[Hit]) -> frozen
     if question is None or not question.mine:
         return frozenset()
     user = view.scope.user
-    heard = {hit.speaker for hit in hits if user and is_one_person(user, hit.speaker)}
+    heard = {fold(hit.speaker) for hit in hits if user and is_one_person(user, hit.speaker)}
+    if user and len(heard) > 1:  # two who share the name
+        heard &= {fold(user)}
     if not heard and not (user and any(is_user(hit.speaker) for hit in hits)):
         heard = {only_speaker(view)}
     return frozenset(fold(name) for name in (*heard, *((user, USER) if user else ())) if name)

@@ -589,7 +589,7 @@ EVIDENCE: dict[str, float] = {
 }
 CERTAIN = -0.25
 """The constant of the same fit: together they give the probability that there is an answer."""
-THRESHOLD = 0.35
+THRESHOLD = 0.3
 """Below this, recall says that it does not know: chosen on small memories, stories and long talks together."""
 
 UNTOLD = 0.4

@@ -175,7 +175,7 @@ OTHER, IDLE = 0.2, 0.6
 """What is left where the value is nothing of what the question calls it; more where that says little: "which way"."""
 BESIDE = 0.5
 """So near to its bearer stands a name: "our vet, Dr Prado"."""
-UNSAID = 0.25
+UNSAID = 0.15
 """What is left where the clause of a value has no word of the question: "3,200 dollars for it"."""
 NO_NAME, NOT_THIS_ONE = 0.3, 0.3
 """What is left of an everyday word where a name is asked for, and of what is told of another number than "hive 5"."""

@@ -372,7 +372,7 @@ def _owner_by_role(found: list[Token], place: int) -> None:
     if thing is None or role.low not in words("person_roles.txt"):
         return
     if found[thing].head == place:
-        found[thing] = replace(found[thing], dep=role.dep, head=role.head)
+        found[thing] = replace(found[thing], dep=role.dep, head=thing if role.head == place else role.head)
     found[place] = replace(role, dep="compound", head=place + 1)
     found[place + 1] = replace(name, dep="poss", head=thing)
     found[place + 2] = replace(mark, dep="case", head=place + 1)
