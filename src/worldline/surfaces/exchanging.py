@@ -17,25 +17,21 @@ from worldline.plugins import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
-from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
-from worldline.surfaces.recalling import shown
+from worldline.surfaces.options import TIME, Bound, absorbs, piped, reads, writes
+from worldline.surfaces.reading import shown
 from worldline.text import visible
 
 _TOLD = 20
 
 
-@click.command("import", cls=Verb)
+@writes
 @click.argument("format", type=click.Choice(NAMES))
 @click.argument("path", type=click.Path(path_type=Path))
-@writes
 def import_(bound: Bound, format: str, path: Path) -> None:
-    """Read another memory's file, folder or archive.
-
-    FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
+    """FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
     record that cannot be read is told with its position and skipped. An exported memory is put back as
     it was into an empty store, and absorbed where other memories are.
 
-    \b
     Example:
       worldline import auto chatgpt-export.zip
       worldline import markdown ~/notes --dry-run
@@ -58,17 +54,13 @@ def _told(report: Imported) -> Iterator[str]:
         yield "  left out: " + ", ".join(f"{what} ({count:,})" for what, count in report.left_out.items())
 
 
-@click.command(cls=Verb)
+@absorbs
 @click.argument("other")
 @click.option("--from-tenant", metavar="NAME", help="The tenant to absorb [the one called as --tenant].")
-@absorbs
 def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
-    """Unite another store with this one.
-
-    What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
+    """What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
     contradicts edges and merge proposals, or is told. OTHER is only read. The same again changes nothing.
 
-    \b
     Example:
       worldline absorb laptop.db --dry-run
       worldline absorb laptop.db
@@ -100,21 +92,17 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
         yield f"  … and {len(items) - _TOLD:,} more (--json lists all)"
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--format", type=click.Choice(list(EXPORTS)), default="jsonl", show_default=True,
     help="jsonl is exact and can be imported again.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-@reads
 def export(bound: Bound, path: Path, format: str, force: bool) -> None:
-    """Write JSON Lines (exact), Markdown or GraphML.
-
-    JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
+    """JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
     a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
-    \b
     Example:
       worldline export memory.jsonl
       worldline export memory.md --format markdown --user ana
@@ -129,13 +117,12 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
     bound.answer({"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"])
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("question", required=False, callback=piped)
 @click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [the setting].")
-@click.option("--asked-at", metavar="TIME", help="The moment that `yesterday` is relative to [now].")
+@click.option("--asked-at", type=TIME, help="The moment that `yesterday` is relative to [now].")
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
 @click.option("--no-answer", is_flag=True, help="Only the evidence, even where a model is configured.")
-@reads
 def ask(
     bound: Bound,
     question: str,
@@ -144,19 +131,16 @@ def ask(
     answer_tokens: int,
     no_answer: bool,
 ) -> None:
-    """Ask in plain words; evidence, and an answer where a model is set.
-
-    The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
+    """The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
     endpoint; without one, nothing leaves this machine.
 
-    \b
     Example:
       worldline ask "Which tier does Acme have?"
       worldline ask "What did we decide last week?" --max-tokens 800
     """
     model = None if no_answer else open_language_model(load().model)
     with bound.memory() as memory:
-        found = memory.recall(question, max_tokens=max_tokens, asked_at=parse_time(asked_at))
+        found = memory.recall(question, max_tokens=max_tokens, asked_at=asked_at)
         lines = shown(memory, found) if max_tokens is None else [visible(found.text)]
     answer = None
     if model is not None and found.hits:

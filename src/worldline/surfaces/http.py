@@ -37,7 +37,7 @@ from worldline import errors
 from worldline.memory import Memory
 from worldline.model import Scope, clean_name
 from worldline.read.history import offsets as offsets_of
-from worldline.surfaces import openapi, rest
+from worldline.surfaces import rest
 from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
 from worldline.surfaces.mcp_tools import Desk
@@ -204,7 +204,7 @@ def _json(value: Any, offsets: Mapping[str, int] = {}) -> Response:
 
 
 async def _openapi(request: Request) -> Response:
-    return _json(openapi.document())
+    return _json(rest.document())
 
 
 async def _health(request: Request) -> Response:

@@ -38,7 +38,7 @@ from worldline.clock import FOREVER, LATEST, NOW, to_datetime
 from worldline.errors import Conflict, InvalidInput
 from worldline.memory import Memory
 from worldline.model import Node
-from worldline.surfaces import answering
+from worldline.surfaces import budget
 from worldline.text import content_words
 
 ROOT = "LangGraph store"
@@ -109,7 +109,7 @@ class WorldlineStore(BaseStore):
         """What is known of a question below a namespace: the answer, its proof, facts, and how sure that is."""
         world = self._world(namespace_prefix)
         inside = self.memory if world is None else self.memory.enter(world)
-        return answering.plain(answering.known(inside, inside.recall(question)))
+        return budget.plain(budget.known(inside, inside.recall(question)))
 
     def _put_at_last(self, op: PutOp) -> None:
         for trial in range(_TRIES):

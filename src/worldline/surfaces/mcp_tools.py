@@ -20,9 +20,9 @@ from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
 from worldline.read.pack import speaker
 from worldline.rules.handlers import NODE_TYPES
 from worldline.rules.slots import told
-from worldline.surfaces import answering, render
+from worldline.surfaces import budget, render
 from worldline.surfaces import mcp_values as v
-from worldline.surfaces.budget import fitted, size, trimmed
+from worldline.surfaces.budget import Cited, fitted, size
 from worldline.text import inert
 
 Payload = dict[str, Any]
@@ -30,10 +30,7 @@ _DIGITS = 12
 _PREVIEW = 240
 _SHORTEST = 16
 _NAME = 80
-_ALL = 1_000_000_000
 _SHOWN_IDS = 20
-_KNOWN = 0.4
-"""The part of a budget that the answer, its proof and the facts may take."""
 _EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
 
 
@@ -117,88 +114,57 @@ def recall(desk: Desk, asked: v.RecallOf) -> Payload:
     why it is not known. Only what holds now, unless a time is given."""
     memory = desk.bound(asked).scoped(session=asked.session)
     answer = memory.recall(
-        asked.question, max_tokens=_ALL, asked_at=asked.asked_at, limit=asked.limit, filters=asked.filters,
+        asked.question, max_tokens=budget.ALL, asked_at=asked.asked_at, limit=asked.limit, filters=asked.filters,
         explain=asked.explain, include_superseded=asked.include_superseded,
         include_quarantined=asked.include_quarantined,
     )  # fmt: skip
-    told = answering.known(memory, answer, _DIGITS)
-    told = answering.shortened(told, int(asked.max_tokens * _KNOWN), size)
-    hits = answering.worth_showing(answer, asked.limit)
+    told = budget.known(memory, answer, _DIGITS)
+    told = budget.shortened(told, int(asked.max_tokens * budget.KNOWN))
+    hits = budget.worth_showing(answer, asked.limit)
 
     def build(items: Sequence[v.MemoryItem], trace: Sequence[str] = ()) -> Payload:
         value = v.Recalled(
-            **{**answering.plain(told), "proof": _cites(told.proof), "facts": _cites(told.facts)},
-            items=list(items), found=len(answer.hits), trace=list(trace),
+            **msgspec.structs.asdict(told), items=list(items), found=len(answer.hits), trace=list(trace),
         )  # fmt: skip
         footer = f"({len(items)} of {value.found} found)"
-        return _payload([*answering.opening(told), *trace, *map(_line, items), footer], value)
+        return _payload([*budget.opening(told), *trace, *map(_line, items), footer], value)
 
-    payload = fitted([_hit(hit) for hit in hits], build, _cut, asked.max_tokens)[0]
+    payload, kept = fitted([_hit(hit) for hit in hits], build, _cut, asked.max_tokens)
     if not asked.explain:
         return payload
-    cut = [v.MemoryItem(**item) for item in payload["structuredContent"].get("items", ())]
-    return _explained(cut, hits, answer.trace, build, asked.max_tokens)
-
-
-def _cites(given: Sequence[answering.Cited]) -> list[v.CitedLine]:
-    return [v.CitedLine(id=c.id, text=c.text, since=c.since, until=c.until) for c in given]
-
-
-def _explained(
-    items: Sequence[v.MemoryItem],
-    hits: Sequence[Hit],
-    trace: Sequence[str],
-    build: Callable[[Sequence[v.MemoryItem], Sequence[str]], Payload],
-    budget: int,
-) -> Payload:
-    """How each hit was found, within a budget of its own: as much again as the answer may take."""
-    told = trimmed(trace, budget // 4)
-    for place, hit in enumerate(hits[: len(items)]):
-        before = items[place]
-        items = [*items[:place], _weighed(before, hit), *items[place + 1 :]]
-        if size(build(items, told)) > 2 * budget:
-            return build([*items[:place], before, *items[place + 1 :]], told)
-    return build(items, told)
+    weighed = (_weighed(item, hit) for item, hit in zip(kept, hits, strict=False))
+    return budget.explained(kept, weighed, answer.trace, build, asked.max_tokens)
 
 
 def context(desk: Desk, asked: v.ContextOf) -> Payload:
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
-    memory, budget = desk.bound(asked), asked.max_tokens // 2
+    memory, most = desk.bound(asked), asked.max_tokens // 2
     while True:
-        found = memory.context(asked.about, max_tokens=max(20, budget))
+        found = memory.context(asked.about, max_tokens=max(20, most))
         value = v.Briefing(
             user=found.user,
             sections=[
                 v.BriefSection(
                     title=section.title,
-                    lines=[
-                        v.CitedLine(id=x.id[:_DIGITS], text=x.text, since=x.when or None)
-                        for x in section.lines
-                    ],
+                    lines=[Cited(x.id[:_DIGITS], x.text, x.when or None) for x in section.lines],
                 )
                 for section in found.sections
             ],
         )
         payload = _payload([found.text or "nothing to know yet"], value)
-        if size(payload) <= asked.max_tokens or budget < 20:
+        if size(payload) <= asked.max_tokens or most < 20:
             return payload
-        budget = budget * 3 // 4
+        most = most * 3 // 4
 
 
 def profile(desk: Desk, asked: v.ProfileOf) -> Payload:
     """Who somebody is: what is believed of them, whom they know, and what befell them."""
     found = desk.bound(asked).profile(asked.who)
-    facts = [
-        v.CitedLine(id=one.fact[:_DIGITS], text=one.text, since=_iso(one.valid.start, one.precision))
-        for one in found.attributes
-    ]
-    marks = [
-        v.CitedLine(id=one.evidence[:_DIGITS], text=one.text, since=_iso(one.happened, "day"))
-        for one in found.landmarks
-    ]
+    facts = [Cited(x.fact[:_DIGITS], x.text, _iso(x.valid.start, x.precision)) for x in found.attributes]
+    marks = [Cited(x.evidence[:_DIGITS], x.text, _iso(x.happened, "day")) for x in found.landmarks]
     known = [*facts, *marks]
 
-    def build(chosen: Sequence[v.CitedLine]) -> Payload:
+    def build(chosen: Sequence[Cited]) -> Payload:
         value = v.KnownPerson(
             name=found.name, turns=found.turns, attributes=[c for c in chosen if c in facts],
             relations=[one.name for one in found.relations[:10]], landmarks=[c for c in chosen if c not in facts],

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct, field
 
 from worldline.reading.given import HINT
 from worldline.rules.handlers import AGENT_TYPES
+from worldline.surfaces.budget import Cited
 
 NOTES = [*AGENT_TYPES, "said"]
 LISTED = [*AGENT_TYPES, "Turn", "Fact", "Entity", "Decision", "Topic", "Summary"]
@@ -21,13 +22,17 @@ Labels: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": LISTED})]
 
 
-class Given(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory; what is left out falls back to the server's own scope."""
+class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A scope: the kinds that are set must all fit."""
 
     user: str | None = None
     agent: str | None = None
     app: str | None = None
     run: str | None = None
+
+
+class Given(ScopeOf, kw_only=True):
+    """Whose memory; what is left out falls back to the server's own scope."""
 
 
 class Looking(Given, kw_only=True):
@@ -36,15 +41,6 @@ class Looking(Given, kw_only=True):
     valid_at: str | None = None
     known_at: str | None = None
     as_of: str | None = None
-
-
-class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A scope: the kinds that are set must all fit."""
-
-    user: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    run: str | None = None
 
 
 class Understood(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -279,15 +275,6 @@ class MemoryItem(Struct, kw_only=True, omit_defaults=True):
     change: str = ""
 
 
-class CitedLine(Struct, kw_only=True, omit_defaults=True):
-    """A memory that says it."""
-
-    id: str
-    text: str
-    since: str | None = None
-    until: str | None = None
-
-
 class Recalled(Struct, kw_only=True, omit_defaults=True):
     """The answer to a question."""
 
@@ -295,8 +282,8 @@ class Recalled(Struct, kw_only=True, omit_defaults=True):
     confidence: float
     abstained: bool = False
     reason: str | None = None
-    proof: list[CitedLine] = []
-    facts: list[CitedLine] = []
+    proof: list[Cited] = []
+    facts: list[Cited] = []
     items: list[MemoryItem] = []
     found: int
     trace: list[str] = []
@@ -306,7 +293,7 @@ class BriefSection(Struct, kw_only=True, omit_defaults=True):
     """One kind of knowledge."""
 
     title: str
-    lines: list[CitedLine] = []
+    lines: list[Cited] = []
 
 
 class Briefing(Struct, kw_only=True, omit_defaults=True):
@@ -321,9 +308,9 @@ class KnownPerson(Struct, kw_only=True, omit_defaults=True):
 
     name: str
     turns: int = 0
-    attributes: list[CitedLine] = []
+    attributes: list[Cited] = []
     relations: list[str] = []
-    landmarks: list[CitedLine] = []
+    landmarks: list[Cited] = []
     left_out: int = 0
 
 

@@ -14,7 +14,7 @@ import click
 import orjson
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, EXACT, LATEST, Instant, Interval, calendar, show, to_datetime
+from worldline.clock import EARLIEST, EXACT, FOREVER, LATEST, Instant, Interval, calendar, show, to_datetime
 from worldline.model import (
     Change,
     Contradiction,
@@ -89,6 +89,11 @@ def emit_json(value: Any) -> None:
     """One JSON document on standard output."""
     text = orjson.dumps(plain(value)).decode()
     click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
+
+
+def moment(text: str | None) -> Any:
+    """A time that was given, as `Memory` takes it: `forever` is one too."""
+    return FOREVER if text is not None and text.strip().lower() == "forever" else text
 
 
 # For people --------------------------------------------------------------------------------------

@@ -18,10 +18,9 @@ from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES
-from worldline.surfaces import answering
+from worldline.surfaces import budget
 from worldline.surfaces.render import plain
-from worldline.surfaces.schemas import of
-from worldline.surfaces.verbs import taken, told
+from worldline.surfaces.verbs import schema_of, taken, told
 
 _MOST = 200
 _AT = {
@@ -34,7 +33,7 @@ _FACT = "subject relation object since until ended"
 
 def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool = False, **more: Any) -> Any:
     """A verb as a tool: these of its parameters, and what is to be said of them apart."""
-    schema = of(taken(verb, only=frozenset(takes.split())), brief=True)
+    schema = schema_of(taken(verb, only=frozenset(takes.split())), brief=True)
     properties = {
         name: {**schema["properties"].get(name, {}), **more.get(name, {})} for name in takes.split()
     }
@@ -55,13 +54,6 @@ def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool
             "required": required.split(),
             "additionalProperties": False,
         },
-    }
-
-
-def _short(part: dict[str, Any]) -> dict[str, Any]:
-    """A field without what only a checker needs."""
-    return {
-        key: value for key, value in part.items() if key not in ("anyOf", "minLength") or "type" not in part
     }
 
 
@@ -147,7 +139,7 @@ def _done(receipt: Receipt) -> dict[str, Any]:
 
 def _recall(memory: Memory, given: dict[str, Any]) -> Any:
     found = _at(memory, given).recall(**given)
-    return {**answering.plain(answering.known(memory, found, 12)), "evidence": found.text}
+    return {**budget.plain(budget.known(memory, found, 12)), "evidence": found.text}
 
 
 def _link(memory: Memory, given: dict[str, Any]) -> Any:
