@@ -123,13 +123,13 @@ def _paths(files: Iterable[str]) -> list[Path]:
 def _progress() -> Iterator[Progress]:
     """A bar on standard error: rich's where it is installed and somebody looks, else now and then a line."""
     if not sys.stderr.isatty():
-        yield _silent
+        yield lambda what, done, total: None
         return
     try:
         from rich.console import Console
         from rich.progress import Progress as Bar
     except ImportError:
-        yield _line
+        yield lambda what, done, total: click.echo(f"\r{what} {done}/{total}".ljust(60), nl=False, err=True)
         click.echo("", err=True)
         return
     with Bar(console=Console(stderr=True), transient=True) as bar:
@@ -144,11 +144,3 @@ def _progress() -> Iterator[Progress]:
             bar.update(tasks[what], completed=done)
 
         yield show
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Nobody looks."""
-
-
-def _line(what: str, done: int, total: int) -> None:
-    click.echo(f"\r{what} {done}/{total}".ljust(60), nl=False, err=True)

@@ -10,7 +10,7 @@ one that does not fit is cut to its beginning, where that leaves something worth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from worldline.clock import EXACT, LATEST, Interval, calendar, to_datetime
 from worldline.errors import InvalidInput, NotFound
 from worldline.memory import Memory
-from worldline.model import Hit, Node, Recall
+from worldline.model import Hit, Recall
 from worldline.text import estimate_tokens
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def known(memory: Memory, found: Recall, digits: int = 64) -> KnownAnswer:
         found.abstained,
         found.reason and found.reason[:200],
         found.answer,
-        [_cited(node, digits) for id_ in found.proof if (node := _node(memory, id_)) is not None],
+        [one for id_ in found.proof for one in _cited(memory, id_, digits)],
         [
             Cited(fact.id[:digits], fact.text, *_held(fact.valid, fact.precision))
             for fact in found.facts
@@ -87,20 +87,18 @@ def worth_showing(found: Recall, limit: int | None = None) -> tuple[Hit, ...]:
     return found.hits if limit else found.hits[: found.few]
 
 
-def _node(memory: Memory, id_: str) -> Node | None:
+def _cited(memory: Memory, id_: str, digits: int) -> Iterator[Cited]:
+    """The memory, where it is still there to be cited."""
     try:
-        return memory.get(id_, exact=True)
+        node = memory.get(id_, exact=True)
     except NotFound:
-        return None
-
-
-def _cited(node: Node, digits: int) -> Cited:
+        return
     said = f"{node.name}: {node.content}" if node.type == "Turn" and node.name else node.content or node.name
-    return Cited(node.id[:digits], said, *_held(node.valid, node.precision))
+    yield Cited(node.id[:digits], said, *_held(node.valid, node.precision))
 
 
 def _held(valid: Interval, precision: str | None) -> tuple[str | None, str | None]:
-    return tuple(_day(at, precision) for at in (valid.start, valid.end))  # type: ignore[return-value]
+    return _day(valid.start, precision), _day(valid.end, precision)
 
 
 def _day(at: int, precision: str | None) -> str | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import click
-from msgspec import Struct
 
 from worldline import Later, __version__
 from worldline.config import load, place
@@ -24,10 +23,11 @@ from worldline.memory import Memory
 from worldline.reading import parser
 from worldline.reading.read import reader
 from worldline.store.copying import Moved, move
+from worldline.store.reindexing import Ailment
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import format_of, open_store, put_back
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, absorbs, alone, tends, thinks, writes
+from worldline.surfaces.options import Bound, absorbs, alone, mends, tends, thinks
 from worldline.write.afterwards import is_stale
 
 if TYPE_CHECKING:
@@ -132,14 +132,6 @@ def restore(bound: Bound, backup: Path, force: bool) -> None:
     )
 
 
-class Finding(Struct, frozen=True):
-    """One line of the doctor's report."""
-
-    state: str
-    about: str
-    told: str
-
-
 @tends
 def doctor(bound: Bound) -> None:
     """Settings, versions, the file and its rights, what waits to be finished. Changes nothing. Exit
@@ -148,48 +140,48 @@ def doctor(bound: Bound) -> None:
     Example:
       worldline doctor
     """
-    found = [*_installation(), *_reader(), *_settings(), *_store(bound)]
-    bound.answer(found, [f"{item.state:<4} {item.about:<9} {item.told}" for item in found])
+    looks = (_installation(), _reader(), _settings(), _store(bound))
+    found = [Ailment(*one) for look in looks for one in look]
+    bound.answer(
+        [one._asdict() for one in found], [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
+    )
     if any(item.state == "bad" for item in found):
         click.get_current_context().exit(1)
 
 
-def _installation() -> Iterator[Finding]:
-    yield Finding(
-        "ok",
-        "version",
-        f"worldline {__version__}, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}",
-    )
+def _installation() -> Iterator[tuple[str, str, str]]:
+    python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
+    yield "ok", "version", f"worldline {__version__}, Python {python}, SQLite {sqlite}"
     for extra, module in _EXTRAS.items():
         there = find_spec(module) is not None
         told = "installed" if there else f"not installed (optional: pip install 'worldline[{extra}]')"
-        yield Finding("ok" if there else "note", extra, told)
+        yield "ok" if there else "note", extra, told
 
 
-def _reader() -> Iterator[Finding]:
+def _reader() -> Iterator[tuple[str, str, str]]:
     """Who reads here."""
     if (wrong := parser.trouble()) is not None:
-        yield Finding("bad", "reader", f"{wrong} (until then: records and names only)")
+        yield "bad", "reader", f"{wrong} (until then: records and names only)"
     elif parser.active() is None:
-        yield Finding("note", "reader", f"records and names only: {parser.REMEDY}")
+        yield "note", "reader", f"records and names only: {parser.REMEDY}"
     else:
-        yield Finding("ok", "reader", reader())
+        yield "ok", "reader", reader()
 
 
-def _settings() -> Iterator[Finding]:
+def _settings() -> Iterator[tuple[str, str, str]]:
     try:
         load()
     except WorldlineError as error:
-        yield Finding("bad", "settings", str(error))
+        yield "bad", "settings", str(error)
     else:
         source = os.environ.get("WORLDLINE_CONFIG", "defaults and environment")
-        yield Finding("ok", "settings", f"read from {source}")
+        yield "ok", "settings", f"read from {source}"
 
 
-def _store(bound: Bound) -> Iterator[Finding]:
+def _store(bound: Bound) -> Iterator[tuple[str, str, str]]:
     path = bound.path
     if not bound.exists():
-        yield Finding("note", "store", f"none yet at {path}; `worldline init` makes one")
+        yield "note", "store", f"none yet at {path}; `worldline init` makes one"
         return
     if isinstance(path, Path):
         yield from _file(path)
@@ -199,53 +191,41 @@ def _store(bound: Bound) -> Iterator[Finding]:
             wrong = list(memory.ailments())
     except (WorldlineError, apsw.Error) as error:
         told = str(error)
-        mend = (
-            ""
-            if "worldline" in told or "another program" in told
-            else "; worldline restore BACKUP puts a backup in its place"
-        )
-        yield Finding("bad", "store", f"{told}{mend}")
+        known = "worldline" in told or "another program" in told
+        mend = "" if known else "; worldline restore BACKUP puts a backup in its place"
+        yield "bad", "store", f"{told}{mend}"
         return
-    yield from (Finding(one.state, one.about, one.told) for one in wrong)
-    yield Finding("ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes")
-    yield Finding(
-        "ok",
-        "contents",
-        f"{render.plural(found['versions'], 'version')} in {render.plural(found['changesets'], 'changeset')}",
+    yield from wrong
+    yield "ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes"
+    versions, sets = (
+        render.plural(found["versions"], "version"),
+        render.plural(found["changesets"], "changeset"),
     )
+    yield "ok", "contents", f"{versions} in {sets}"
     yield from _read(readers)
     if found["pending_events"]:
-        yield Finding(
-            "note", "pending", f"{found['pending_events']:,} events wait to be finished: worldline resume"
-        )
+        yield "note", "pending", f"{found['pending_events']:,} events wait to be finished: worldline resume"
     if found["pending_merges"]:
-        yield Finding("note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges")
+        yield "note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges"
 
 
-def _file(path: Path) -> Iterator[Finding]:
+def _file(path: Path) -> Iterator[tuple[str, str, str]]:
     """What can be seen of a file without opening it."""
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        yield Finding(
-            "bad", "store", f"{path} or its folder is not writable: it can be read; chmod u+w, or copy it"
-        )
+        yield "bad", "store", f"{path} or its folder is not writable: it can be read; chmod u+w, or copy it"
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
-        yield Finding(
-            "note",
-            "log",
-            "a process is writing, or was killed before it closed the store: worldline verify takes it in",
-        )
+        told = "a process is writing, or was killed before it closed the store: worldline verify takes it in"
+        yield "note", "log", told
 
 
-def _read(readers: dict[str, int]) -> Iterator[Finding]:
+def _read(readers: dict[str, int]) -> Iterator[tuple[str, str, str]]:
     """How many events each reader has read, and whether it is time to read them again."""
     for name, count in readers.items():
         by = f"read by {name}" if name else "read by nobody yet"
-        yield Finding("note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}")
+        yield "note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}"
     if any(is_stale(name, reader()) for name in readers):
-        yield Finding(
-            "note", "reread", "another reader reads here now; worldline reread brings the facts up to date"
-        )
+        yield "note", "reread", "another reader reads here now; worldline reread brings the facts up to date"
 
 
 @thinks
@@ -298,25 +278,25 @@ def resume(bound: Bound) -> None:
     bound.answer([render.plain(receipt) for receipt in done], told)
 
 
-@writes
-def flush(bound: Bound) -> None:
+@mends
+def flush(bound: Bound, memory: Memory) -> None:
     """Example:
     worldline flush
     """
-    _embed(bound, Memory.flush)
+    _embed(bound, memory.flush)
 
 
-@writes
-def reembed(bound: Bound) -> None:
+@mends
+def reembed(bound: Bound, memory: Memory) -> None:
     """Example:
     worldline reembed
     """
-    _embed(bound, Memory.reembed)
+    _embed(bound, memory.reembed)
 
 
-def _embed(bound: Bound, embed: Callable[[Memory, Callable[[int, int], None]], int]) -> None:
-    with bound._replace(creates=False).memory() as memory, WaitingCount() as progress:
-        done = embed(memory, lambda at, of: progress(f"embedding, of {of:,}", at))
+def _embed(bound: Bound, embed: Callable[[Callable[[int, int], None]], int]) -> None:
+    with WaitingCount() as progress:
+        done = embed(lambda at, of: progress(f"embedding, of {of:,}", at))
     bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
 
 

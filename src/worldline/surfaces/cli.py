@@ -172,7 +172,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
         code = run(*args, **extra)
     except click.ClickException as error:
         if as_json:
-            _refused(type(error).__name__, error.format_message())
+            _refused(error, error.format_message())
         else:
             error.show()
         return 2 if isinstance(error, click.UsageError) else 1
@@ -182,16 +182,16 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
     except (WorldlineError, OSError) as error:
         told = " ".join(str(error).split())
         if as_json:
-            _refused(type(error).__name__, told)
+            _refused(error, told)
         else:
             click.echo(f"worldline: {for_terminal(told)}", err=True)
         return 1
     return code if isinstance(code, int) else 0
 
 
-def _refused(kind: str, told: str) -> None:
+def _refused(error: Exception, told: str) -> None:
     """An error as the one JSON document that a program reads."""
-    click.echo(json.dumps({"error": {"type": kind, "message": told}}))
+    click.echo(json.dumps({"error": {"type": type(error).__name__, "message": told}}))
 
 
 @click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.formats import Bad, Imported
 from worldline.exchange.importers import NAMES
+from worldline.memory import Memory
 from worldline.plugins import open_language_model
 from worldline.read.pack import messages
 from worldline.surfaces import render
@@ -27,7 +29,7 @@ _TOLD = 20
 @writes
 @click.argument("format", type=click.Choice(NAMES))
 @click.argument("path", type=click.Path(path_type=Path))
-def import_(bound: Bound, format: str, path: Path) -> None:
+def import_(bound: Bound, memory: Memory, format: str, path: Path) -> None:
     """FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
     record that cannot be read is told with its position and skipped. An exported memory is put back as
     it was into an empty store, and absorbed where other memories are.
@@ -36,7 +38,7 @@ def import_(bound: Bound, format: str, path: Path) -> None:
       worldline import auto chatgpt-export.zip
       worldline import markdown ~/notes --dry-run
     """
-    with bound.memory() as memory, WaitingCount() as progress:
+    with WaitingCount() as progress:
         report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
     bound.answer(report, _told(report))
 
@@ -99,7 +101,7 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
     help="jsonl is exact and can be imported again.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-def export(bound: Bound, path: Path, format: str, force: bool) -> None:
+def export(bound: Bound, memory: Memory, path: Path, format: str, force: bool) -> None:
     """JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
     a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
@@ -111,8 +113,7 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
     vault = format == "markdown" and (path.is_dir() or not path.suffix)
     if path.exists() and not force and not vault:
         raise Refused(f"{path} exists already; name another file, or use --force")
-    with bound.memory() as memory:
-        count = memory.export(path, format)
+    count = memory.export(path, format)
     what = "lines" if format == "jsonl" else "memories"
     bound.answer({"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"])
 
@@ -124,12 +125,7 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
 @click.option("--no-answer", is_flag=True, help="Only the evidence, even where a model is configured.")
 def ask(
-    bound: Bound,
-    question: str,
-    max_tokens: int | None,
-    asked_at: str | None,
-    answer_tokens: int,
-    no_answer: bool,
+    bound: Bound, memory: Memory, question: str, answer_tokens: int, no_answer: bool, **given: Any
 ) -> None:
     """The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
     endpoint; without one, nothing leaves this machine.
@@ -139,9 +135,8 @@ def ask(
       worldline ask "What did we decide last week?" --max-tokens 800
     """
     model = None if no_answer else open_language_model(load().model)
-    with bound.memory() as memory:
-        found = memory.recall(question, max_tokens=max_tokens, asked_at=asked_at)
-        lines = shown(memory, found) if max_tokens is None else [visible(found.text)]
+    found = memory.recall(question, **given)
+    lines = shown(memory, found) if given["max_tokens"] is None else [visible(found.text)]
     answer = None
     if model is not None and found.hits:
         answer = model.complete(messages(question, found.text), answer_tokens)

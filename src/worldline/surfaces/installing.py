@@ -110,13 +110,11 @@ def _write(path: Path, text: str) -> Path | None:
     """Whole or not at all; the path of the copy of what was there."""
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    kept = None
-    if target.exists():
-        kept = _unused(target)
-        shutil.copy2(target, kept)
+    kept = _unused(target) if target.exists() else None
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_text(text, "utf-8")
     if kept is not None:
+        shutil.copy2(target, kept)
         shutil.copymode(kept, part)
     os.replace(part, target)
     return kept
@@ -303,25 +301,15 @@ def _listed(settings: Settings, key: str) -> Settings:
 # Hooks of Claude Code ------------------------------------------------------------------------------------
 
 
-def _put_hooks(text: str, db: str | None) -> str:
+def _with_hooks_of(text: str, change: Callable[[Settings], Settings]) -> str:
+    """The text with the hooks of the changed settings; the same where nothing changes."""
     before = _loaded(text)
-    return _with(text, before, with_hooks(before, db))
-
-
-def _take_hooks(text: str) -> str:
-    before = _loaded(text)
-    return _with(text, before, without_hooks(before))
-
-
-def _with(text: str, before: Settings, after: Settings) -> str:
-    """The text with the hooks of the settings after; the same where they are."""
+    after = change(before)
     if after == before:
         return text
-    return (
-        with_member(text, (), "hooks", after["hooks"])
-        if "hooks" in after
-        else without_member(text, (), "hooks")
-    )
+    if "hooks" in after:
+        return with_member(text, (), "hooks", after["hooks"])
+    return without_member(text, (), "hooks")
 
 
 def with_hooks(settings: Settings, db: str | None) -> Settings:
@@ -362,26 +350,21 @@ _TABLE = re.compile(r"(?ms)^\[mcp_servers\.worldline\][^\n]*\n.*?(?=^\[|\Z)")
 
 
 def _put_codex(text: str, db: str | None) -> str:
-    _parsed(text)
     first, *rest = words(["mcp"], db)
     table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}\n"
-    left = _TABLE.sub("", text).rstrip("\n")
-    return f"{left}\n\n{table}" if left else table
+    left = _take_codex(text)
+    return f"{left}\n{table}" if left else table
 
 
 def _take_codex(text: str) -> str:
-    _parsed(text)
-    left = _TABLE.sub("", text).rstrip("\n")
-    return f"{left}\n" if left else ""
-
-
-def _parsed(text: str) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(
             f"the settings are not TOML ({error}); mend the file first, it was not touched"
         ) from None
+    left = _TABLE.sub("", text).rstrip("\n")
+    return f"{left}\n" if left else ""
 
 
 def _settings_folder() -> Path:
@@ -395,7 +378,9 @@ def _settings_folder() -> Path:
 
 AGENTS = {
     "claude-code": Agent(
-        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json", _put_hooks, _take_hooks
+        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json",
+        lambda text, db: _with_hooks_of(text, lambda settings: with_hooks(settings, db)),
+        lambda text: _with_hooks_of(text, without_hooks),
     ),
     "claude-desktop": Agent(
         lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, *_server("mcpServers"),

@@ -84,9 +84,7 @@ def answer(tool: Tool, desk: Desk, arguments: dict[str, Any]) -> types.CallToolR
     try:
         asked = msgspec.convert(arguments, tool.takes)
         payload: Payload = tool.run(desk, asked)
-    except msgspec.ValidationError as error:
-        return _failed(f"{tool.name}: {error}")
-    except WorldlineError as error:
+    except (msgspec.ValidationError, WorldlineError) as error:
         return _failed(f"{tool.name}: {error}")
     except RecursionError:
         return _failed(f"{tool.name}: the arguments are nested too deeply")

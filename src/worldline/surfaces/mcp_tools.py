@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
-from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
+from worldline.model import Hit, Node, Reason, Receipt, Scope
 from worldline.read.pack import speaker
-from worldline.rules.handlers import NODE_TYPES
 from worldline.rules.slots import told
 from worldline.surfaces import budget, render
 from worldline.surfaces import mcp_values as v
 from worldline.surfaces.budget import Cited, fitted, size
+from worldline.surfaces.verbs import every, scope_names
 from worldline.text import inert
 
 Payload = dict[str, Any]
@@ -87,25 +87,16 @@ def write(desk: Desk, asked: v.Write) -> Payload:
         if asked.valid_from or asked.name:
             raise InvalidInput("words have no name and no beginning; give said_at, speaker and session")
         done = memory.scoped(session=asked.session).remember(
-            asked.content,
-            said_at=asked.said_at,
-            speaker=asked.speaker,
-            metadata=asked.metadata,
-            facts=facts,
+            asked.content, said_at=asked.said_at, speaker=asked.speaker, metadata=asked.metadata, facts=facts,
             expires=asked.valid_to,
-        )
+        )  # fmt: skip
         return _written(done, "remembered")
     if asked.said_at or asked.speaker:
         raise InvalidInput("`speaker` and `said_at` belong to type `said`")
     done = memory.note(
-        asked.type,
-        asked.name or _title(asked.content),
-        asked.content,
-        valid_from=asked.valid_from,
-        valid_to=asked.valid_to,
-        metadata=asked.metadata or None,
-        facts=facts,
-    )
+        asked.type, asked.name or _title(asked.content), asked.content, valid_from=asked.valid_from,
+        valid_to=asked.valid_to, metadata=asked.metadata or None, facts=facts,
+    )  # fmt: skip
     return _written(done, "stored")
 
 
@@ -184,7 +175,7 @@ def list_(desk: Desk, asked: v.List) -> Payload:
     most = min(_PREVIEW, asked.max_tokens // 2)
     while True:
         page = memory.list(
-            _spelled(asked.type), metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
+            render.spelled(asked.type), metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
             page=asked.page,
         )  # fmt: skip
         value = v.Listed(
@@ -203,10 +194,9 @@ def read(desk: Desk, asked: v.Read) -> Payload:
     """One memory whole; `history` adds every belief ever held in it, `explain` the words that it rests on."""
     memory = desk.bound(asked)
     first = _item(memory.get(asked.id, exact=asked.exact), known=True)
-    beside = [
-        *([_version(x) for x in memory.history(asked.id)] if asked.history else []),
-        *([_evidence(r) for r in memory.why(asked.id).reasons] if asked.explain else []),
-    ]
+    held = memory.history(asked.id) if asked.history else ()
+    beside = [replace(_item(version.node, known=True), change=version.change) for version in held]
+    beside += [_evidence(reason) for reason in memory.why(asked.id).reasons] if asked.explain else []
     told = len(beside)
 
     def build(items: Sequence[v.MemoryItem]) -> Payload:
@@ -247,8 +237,8 @@ def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
     memory = desk.bound(asked)
     if not memory.handle.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
-    found = _all_ids(memory, (asked.type,) if asked.type else _EVERYTHING, asked.metadata)
-    return _retired(memory, found, asked.when, asked.reason, dry_run=asked.dry_run)
+    types = (asked.type,) if asked.type else _EVERYTHING
+    return _retired(memory, types, asked.metadata, asked.when, asked.reason, dry_run=asked.dry_run)
 
 
 def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
@@ -258,11 +248,11 @@ def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
             f"not confirmed: to end everything of {asked.kind} {asked.name!r}, `confirm` must be "
             f"exactly {asked.name!r}"
         )
-    if f"{asked.kind}:{asked.name}" not in _scope_names(desk.memory):
+    if f"{asked.kind}:{asked.name}" not in scope_names(desk.memory):
         raise Refused(f"there is no {asked.kind} {asked.name!r}; memory_list_scopes lists them")
     memory = desk.memory.scoped(**{asked.kind: asked.name})
     reason = asked.reason or "its scope was purged"
-    return _retired(memory, _all_ids(memory, _EVERYTHING, {}), None, reason)
+    return _retired(memory, _EVERYTHING, {}, None, reason)
 
 
 def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
@@ -276,13 +266,9 @@ def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
         )
     wanted = asked.confirm == "erase"
     done = memory.forget(
-        asked.ids or None,
-        scope=None if asked.ids else scope,
-        before=asked.before,
-        by="agent",
-        confirm=wanted,
+        asked.ids or None, scope=None if asked.ids else scope, before=asked.before, by="agent", confirm=wanted,
         dry_run=not wanted,
-    )
+    )  # fmt: skip
     value = v.Erased(
         memories=done.memories, facts=done.facts, derived=done.derived, entities=done.entities, erased=wanted
     )
@@ -292,7 +278,7 @@ def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
 
 def list_scopes(desk: Desk, asked: v.ListScopes) -> Payload:
     """List the users, agents, apps and runs that have memories."""
-    names = sorted(n for n in _scope_names(desk.memory) if asked.kind in (None, n.partition(":")[0]))
+    names = sorted(n for n in scope_names(desk.memory) if asked.kind in (None, n.partition(":")[0]))
     start = names.index(asked.page) + 1 if asked.page in names else 0
     if asked.page and not start:
         raise InvalidInput(f"{asked.page!r} is not the mark of a page; use the `next` of the page before")
@@ -338,7 +324,7 @@ def walk(desk: Desk, asked: v.WalkFrom) -> Payload:
 def timeline(desk: Desk, asked: v.Timeline) -> Payload:
     """What happened about a topic, in order, with dates."""
     found = desk.bound(asked).timeline(asked.topic, asked.start, asked.end, limit=asked.limit)
-    items = [_preview(_moment(entry)) for entry in found]
+    items = [_preview(replace(_item(entry.node), said_at=_iso(entry.at))) for entry in found]
 
     def build(chosen: Sequence[v.MemoryItem]) -> Payload:
         value = v.Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
@@ -410,40 +396,16 @@ def _written(done: Receipt, verb: str) -> Payload:
 
 
 def _retired(
-    memory: Memory, ids: Sequence[str], when: str | None, reason: str | None, *, dry_run: bool = False
-) -> Payload:
-    """All of them or none, as one changeset, which one undo takes back."""
-    done = memory.retire(list(ids), when, reason=reason, dry_run=dry_run).ids if ids else ()
+    memory: Memory, types: Iterable[str | None], metadata: dict[str, Any], when: str | None, reason: str | None,
+    *, dry_run: bool = False,
+) -> Payload:  # fmt: skip
+    """All of them or none, as one changeset, which one undo takes back; gathered before the first one is ended."""
+    ids = list({node.lineage: None for type_ in types for node in every(memory, type_, metadata=metadata)})
+    done = memory.retire(ids, when, reason=reason, dry_run=dry_run).ids if ids else ()
     value = v.Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
     return _payload(
         [f"{'would retire' if dry_run else 'retired'} {render.plural(value.count, 'memory')}"], value
     )
-
-
-def _all_ids(memory: Memory, types: Iterable[str | None], metadata: dict[str, Any]) -> list[str]:
-    """Every visible memory, gathered before the first one is ended."""
-    found: dict[str, None] = {}
-    for type_ in types:
-        page: str | None = None
-        while True:
-            listed = memory.list(type_, metadata=metadata, limit=1000, page=page)
-            found |= dict.fromkeys(node.lineage for node in listed.items)
-            page = listed.next
-            if page is None:
-                break
-    return list(found)
-
-
-def _scope_names(memory: Memory) -> set[str]:
-    """`kind:name` of every scope."""
-    names: set[str] = set()
-    page: str | None = None
-    while True:
-        listed = memory.list("Scope", limit=1000, page=page)
-        names |= {node.name for node in listed.items if ":" in node.name}
-        page = listed.next
-        if page is None:
-            return names
 
 
 def _item(node: Node, *, known: bool = False) -> v.MemoryItem:
@@ -466,10 +428,8 @@ def _item(node: Node, *, known: bool = False) -> v.MemoryItem:
 
 def _hit(hit: Hit) -> v.MemoryItem:
     item = _item(hit.node)
-    item.said_at = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
-    item.speaker = hit.speaker or item.speaker
-    item.score = round(hit.score, 2)
-    return item
+    said = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
+    return replace(item, said_at=said, speaker=hit.speaker or item.speaker, score=round(hit.score, 2))
 
 
 def _weighed(item: v.MemoryItem, hit: Hit) -> v.MemoryItem:
@@ -477,24 +437,9 @@ def _weighed(item: v.MemoryItem, hit: Hit) -> v.MemoryItem:
     return replace(item, lanes=hit.lanes, factors=factors)
 
 
-def _version(version: Any) -> v.MemoryItem:
-    item = _item(version.node, known=True)
-    item.change = version.change
-    return item
-
-
 def _evidence(reason: Reason) -> v.MemoryItem:
-    item = _item(reason.node)
-    item.change = reason.via
-    if reason.span:
-        item.text = reason.node.content[slice(*reason.span)]
-    return item
-
-
-def _moment(entry: Dated) -> v.MemoryItem:
-    item = _item(entry.node)
-    item.said_at = _iso(entry.at)
-    return item
+    item = replace(_item(reason.node), change=reason.via)
+    return replace(item, text=item.text[slice(*reason.span)]) if reason.span else item
 
 
 def _line(item: v.MemoryItem) -> str:
@@ -514,11 +459,6 @@ def _preview(item: v.MemoryItem, most: int = _PREVIEW) -> v.MemoryItem:
 
 def _cut(item: v.MemoryItem, room: int) -> v.MemoryItem:
     return replace(item, text=item.text[: room // 2].rstrip() + " …", notes=[], metadata={})
-
-
-def _spelled(type_: str | None) -> str | None:
-    """A type as it is written, whatever the case: `fact` is Fact."""
-    return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
 
 
 def _title(content: str) -> str:

@@ -15,9 +15,7 @@ from worldline.surfaces.budget import Cited
 
 NOTES = [*AGENT_TYPES, "said"]
 LISTED = [*AGENT_TYPES, "Turn", "Fact", "Entity", "Decision", "Topic", "Summary"]
-Ref: TypeAlias = str
 Tokens: TypeAlias = Annotated[int, Meta(ge=60)]
-Reason: TypeAlias = str
 Labels: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": LISTED})]
 
@@ -122,7 +120,7 @@ class List(Looking, kw_only=True):
 class Read(Looking, kw_only=True):
     """Read one memory."""
 
-    id: Ref
+    id: str
     exact: Annotated[bool, Meta(description="This very version.")] = False
     history: bool = False
     explain: bool = False
@@ -132,21 +130,21 @@ class Read(Looking, kw_only=True):
 class Amend(Given, kw_only=True):
     """Change a memory."""
 
-    id: Ref
+    id: str
     content: Annotated[str, Meta(description="The new content; of a fact: its new value.")] | None = None
     name: str | None = None
     valid_from: str | None = None
     valid_to: str | None = None
     was_wrong: Annotated[bool, Meta(description="It was never true.")] = False
-    reason: Reason | None = None
+    reason: str | None = None
 
 
 class Retire(Given, kw_only=True):
     """End a memory."""
 
-    id: Ref
+    id: str
     when: str | None = None
-    reason: Reason | None = None
+    reason: str | None = None
 
 
 class RetireAll(Given, kw_only=True):
@@ -155,7 +153,7 @@ class RetireAll(Given, kw_only=True):
     type: Kind | None = None
     metadata: Labels = field(default_factory=dict)
     when: str | None = None
-    reason: Reason | None = None
+    reason: str | None = None
     dry_run: bool = False
 
 
@@ -165,7 +163,7 @@ class PurgeScope(Struct, kw_only=True, forbid_unknown_fields=True):
     kind: Literal["user", "agent", "app", "run"]
     name: Annotated[str, Meta(min_length=1)]
     confirm: Annotated[str, Meta(description="Its name.")]
-    reason: Reason | None = None
+    reason: str | None = None
 
 
 class ForgetSome(Given, kw_only=True):
@@ -196,16 +194,16 @@ class ListScopes(Struct, kw_only=True, forbid_unknown_fields=True):
 class LinkTwo(Given, kw_only=True):
     """Join two memories."""
 
-    src: Ref
+    src: str
     type: Literal["relates_to", "refines", "contradicts", "supersedes", "supports"]
-    dst: Ref
+    dst: str
     valid_from: Annotated[str, Meta(description="Since when [now].")] | None = None
 
 
 class WalkFrom(Looking, kw_only=True):
     """Look around a memory."""
 
-    id: Ref
+    id: str
     types: Annotated[list[str], Meta(description="Only along these edges [all].")] = field(
         default_factory=list
     )
@@ -227,7 +225,7 @@ class Timeline(Looking, kw_only=True):
 class Feedback(Given, kw_only=True):
     """What came of something recalled."""
 
-    id: Ref
+    id: str
     verdict: Literal["useful", "wrong"]
 
 

@@ -1,7 +1,8 @@
 """The options that every verb shares, and the handle that they bind.
 
 A verb is a function whose first argument is a `Bound`: it opens the memory with tenant, scope,
-world and moment already bound, so that no verb can forget one.
+world and moment already bound, so that no verb can forget one. Verbs that read and write memories get it
+opened; those about the store as a whole open it themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from worldline.clock import FOREVER, instant
 from worldline.config import default_path, place, without_password
 from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
-from worldline.rules.handlers import NODE_TYPES
 from worldline.surfaces import render
 from worldline.surfaces.cli import VERBS
 from worldline.text import for_terminal
@@ -65,7 +65,10 @@ class Bound(NamedTuple):
         if not self.creates and not self.exists():
             raise NotFound(f"there is no store at {self.path}; `worldline init` makes one")
         with Memory.open(self.path, tenant=self.tenant) as memory:
-            yield self._bind(memory)
+            memory = memory.scoped(**self.scope)  # an empty name is refused, never taken for everybody
+            if self.world is not None:
+                memory = memory.enter(self.world)
+            yield memory.at(**{name.removesuffix("_at"): at for name, at in self.moment.items()})
 
     @property
     def path(self) -> Path | str:
@@ -101,13 +104,6 @@ class Bound(NamedTuple):
             f"nothing was known here before {day}: what is imported is known from the day of its import on "
             "(--valid-at shows what held earlier)"
         ]
-
-    def _bind(self, memory: Memory) -> Memory:
-        """Binds whatever was given; an empty name is refused, never taken for everybody."""
-        memory = memory.scoped(**self.scope)
-        if self.world is not None:
-            memory = memory.enter(self.world)
-        return memory.at(**{name.removesuffix("_at"): at for name, at in self.moment.items()})
 
 
 class Verb(click.Command):
@@ -146,7 +142,9 @@ _DRY = (Shared(["--dry-run"], is_flag=True, help="Say what would happen and writ
 _SUMMARIES = {name: summary for verbs in VERBS.values() for name, (_, summary) in verbs.items()}
 
 
-def with_options(*shared: click.Option, creates: bool = True) -> Callable[[Callable[..., None]], Verb]:
+def with_options(
+    *shared: click.Option, creates: bool = True, opens: bool = False
+) -> Callable[[Callable[..., None]], Verb]:
     """Makes a function a verb that has these options too; its summary is the one in the list of verbs."""
     names = [option.name or "" for option in shared]
 
@@ -164,7 +162,11 @@ def with_options(*shared: click.Option, creates: bool = True) -> Callable[[Calla
                 moment={axis: said.get(axis) for axis in _MOMENT},
                 creates=creates,
             )
-            verb(bound, **given)
+            if not opens:
+                verb(bound, **given)
+                return
+            with bound.memory() as memory:
+                verb(bound, memory, **given)
 
         name = verb.__name__.rstrip("_")
         own: list[click.Parameter] = getattr(verb, "__click_params__", [])
@@ -176,14 +178,17 @@ def with_options(*shared: click.Option, creates: bool = True) -> Callable[[Calla
     return decorate
 
 
-reads = with_options(*_STORE, *_WHOSE, *_WHEN, creates=False)
+reads = with_options(*_STORE, *_WHOSE, *_WHEN, creates=False, opens=True)
 """A verb that looks: store, scope, world and both time axes."""
 
-writes = with_options(*_STORE, *_WHOSE, *_DRY)
+writes = with_options(*_STORE, *_WHOSE, *_DRY, opens=True)
 """A verb that changes something: store, scope, world and a dry run."""
 
 serves = with_options(*_STORE, *_WHOSE)
 """A verb that lets others in: store, scope and world to fall back on."""
+
+mends = with_options(*_STORE, *_WHOSE, *_DRY, creates=False, opens=True)
+"""The same, for what has to be there already."""
 
 thinks = with_options(*_STORE, *_WHOSE[:3], *_DRY, creates=False)
 """A verb that works on what is there: store, scope and a dry run."""
@@ -204,18 +209,6 @@ def held(verb: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--valid-from", type=TIME, help="True from then on [now].")(verb)
 
 
-def labelled(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Metadata as key=value."""
-    return click.option(
-        "--meta",
-        "metadata",
-        metavar="KEY=VALUE",
-        multiple=True,
-        callback=_pairs,
-        help="Metadata; repeatable.",
-    )(verb)
-
-
 def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """Values are JSON where they can be read as JSON, else text."""
     found: dict[str, Any] = {}
@@ -230,9 +223,15 @@ def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
     return found
 
 
+labelled = click.option(
+    "--meta", "metadata", metavar="KEY=VALUE", multiple=True, callback=_pairs, help="Metadata; repeatable."
+)
+"""Metadata as key=value."""
+
+
 def type_name(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    """The type as it is spelled, however it was written: `fact` is Fact."""
-    return next((name for name in NODE_TYPES if given and name.lower() == given.lower()), given)
+    """The type as it is spelled."""
+    return render.spelled(given)
 
 
 def _instant(at: Any) -> int:

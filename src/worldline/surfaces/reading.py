@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,16 +39,15 @@ _TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of t
 @reads
 @click.argument("ref")
 @click.option("--exact", is_flag=True, help="The very version that REF names, whatever became of it.")
-def get(bound: Bound, ref: str, exact: bool) -> None:
+def get(bound: Bound, memory: Memory, ref: str, exact: bool) -> None:
     """REF is an id, a prefix of it, or a hash that a world has had: that shows the world as it was.
 
     Example:
       worldline get 3f2a91c0b7de
       worldline get 3f2a91c0b7de --valid-at 2026-03-03 --known-at 2026-03-03
     """
-    with bound.memory() as memory:
-        node = memory.get(ref, exact=exact)
-        bound.answer(node, render.whole(node))
+    node = memory.get(ref, exact=exact)
+    bound.answer(node, render.whole(node))
 
 
 @reads
@@ -59,7 +58,7 @@ def get(bound: Bound, ref: str, exact: bool) -> None:
 @click.option("--page", metavar="MARK", help="The mark that the page before ended with.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
 @labelled
-def list_(bound: Bound, type: str | None, page: str | None, **given: Any) -> None:
+def list_(bound: Bound, memory: Memory, type: str | None, page: str | None, **given: Any) -> None:
     """Without a type: notes and what was said. Facts and entities are listed by their type.
 
     Example:
@@ -67,13 +66,14 @@ def list_(bound: Bound, type: str | None, page: str | None, **given: Any) -> Non
       worldline list --type fact --user ana
       worldline list --as-of 2026-03-03 --json
     """
-    with bound.memory() as memory:
-        counted = {} if type else memory.stats()["visible"]
-        found = memory.list(type, page=page, **given)
-        lines = _lines(memory, _best_named(found.items) if type == "Entity" else found.items)
-        lines += [f"more: --page {found.next}"] if found.next else []
-        lines += _others(counted) if lines and not page else []
-        bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
+    counted = {} if type else memory.stats()["visible"]
+    found = memory.list(type, page=page, **given)
+    nodes = _best_named(found.items) if type == "Entity" else found.items
+    offsets = offsets_of(memory.handle, nodes)
+    lines = [render.line(node, offsets.get(node.id, 0)) for node in nodes]
+    lines += [f"more: --page {found.next}"] if found.next else []
+    lines += _others(counted) if lines and not page else []
+    bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
 
 
 def _nothing(type: str | None) -> str:
@@ -82,13 +82,7 @@ def _nothing(type: str | None) -> str:
     return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
 
 
-def _lines(memory: Memory, nodes: Iterable[Node]) -> list[str]:
-    nodes = list(nodes)
-    offsets = offsets_of(memory.handle, nodes)
-    return [render.line(node, offsets.get(node.id, 0)) for node in nodes]
-
-
-def _best_named(nodes: Iterable[Node]) -> list[Node]:
+def _best_named(nodes: Iterable[Node]) -> Sequence[Node]:
     """Names before things: "Ana" before "late" and "47 minutes"."""
     return sorted(nodes, key=lambda node: not (node.name[:1].isupper() or not node.name.isascii()))
 
@@ -101,7 +95,7 @@ def _others(counted: dict[str, int]) -> list[str]:
 
 @reads
 @click.argument("ref")
-def history(bound: Bound, ref: str) -> None:
+def history(bound: Bound, memory: Memory, ref: str) -> None:
     """Each one with the time it speaks of, the time it was believed, and what it was: put, amended,
     corrected, retired, quarantined, confirmed, restored. Between them, the stages that sleep gave it
     (unit, crystal, trace again), each with its reason.
@@ -109,37 +103,34 @@ def history(bound: Bound, ref: str) -> None:
     Example:
       worldline history 3f2a91c0b7de
     """
-    with bound.memory() as memory:
-        found = memory.history(ref)
-        bound.answer(found, render.history(found))
+    found = memory.history(ref)
+    bound.answer(found, render.history(found))
 
 
 @reads
 @click.argument("a")
 @click.argument("b", required=False)
-def diff(bound: Bound, a: str, b: str | None) -> None:
+def diff(bound: Bound, memory: Memory, a: str, b: str | None) -> None:
     """A and B are times, or hashes that a world has had. Without B: until now.
 
     Example:
       worldline diff 2026-03-01 2026-03-06
     """
-    with bound.memory() as memory:
-        found = memory.diff(a, b)
-        offsets = offsets_of(memory.handle, (*found.added, *found.removed))
-        then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
-        bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
+    found = memory.diff(a, b)
+    offsets = offsets_of(memory.handle, (*found.added, *found.removed))
+    then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
+    bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
 
 
 @reads
 @click.argument("ref")
-def why(bound: Bound, ref: str) -> None:
+def why(bound: Bound, memory: Memory, ref: str) -> None:
     """Example:
     worldline why 3f2a91c0b7de
     """
-    with bound.memory() as memory:
-        found = memory.why(ref)
-        offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
-        bound.answer(found, render.why(found, offsets))
+    found = memory.why(ref)
+    offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
+    bound.answer(found, render.why(found, offsets))
 
 
 @reads
@@ -150,7 +141,7 @@ def why(bound: Bound, ref: str) -> None:
     help="Along the edges, against them, or both.",
 )  # fmt: skip
 @click.option("--depth", default=1, show_default=True, help="How many steps.")
-def walk(bound: Bound, ref: str, types: tuple[str, ...], way: str, depth: int) -> None:
+def walk(bound: Bound, memory: Memory, ref: str, types: tuple[str, ...], way: str, depth: int) -> None:
     """Edges that sleep derived from others say so (inferred). What led to something: --type causes
     --way in.
 
@@ -158,13 +149,12 @@ def walk(bound: Bound, ref: str, types: tuple[str, ...], way: str, depth: int) -
       worldline walk 3f2a91c0b7de --type relates_to --depth 2
       worldline walk 3f2a91c0b7de --type causes --way in
     """
-    with bound.memory() as memory:
-        found = memory.walk(ref, *types, way=way, depth=depth)
-        bound.answer(found, render.subgraph(found, offsets_of(memory.handle, found.nodes)))
+    found = memory.walk(ref, *types, way=way, depth=depth)
+    bound.answer(found, render.subgraph(found, offsets_of(memory.handle, found.nodes)))
 
 
 @reads
-def conflicts(bound: Bound) -> None:
+def conflicts(bound: Bound, memory: Memory) -> None:
     """Both sides of each open conflict, with their dates and the words they rest on. Sleep finds more
     of them; closing one side (correct, retire) ends a conflict.
 
@@ -172,36 +162,33 @@ def conflicts(bound: Bound) -> None:
       worldline conflicts
       worldline conflicts --user ana --json
     """
-    with bound.memory() as memory:
-        found = memory.conflicts()
-        bound.answer(found, list(render.conflicts(found)) or ["nothing contradicts anything"])
+    found = memory.conflicts()
+    bound.answer(found, list(render.conflicts(found)) or ["nothing contradicts anything"])
 
 
 @reads
 @click.option("--since", type=TIME, help="Only what was learned after this known time.")
-def changes(bound: Bound, since: str | None) -> None:
+def changes(bound: Bound, memory: Memory, since: str | None) -> None:
     """Example:
     worldline changes --since 2026-03-01 --json
     """
-    with bound.memory() as memory:
-        found = memory.changes(EARLIEST if since is None else since)
-        offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
-        bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
+    found = memory.changes(EARLIEST if since is None else since)
+    offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
+    bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
 
 
 @reads
-def worlds(bound: Bound) -> None:
+def worlds(bound: Bound, memory: Memory) -> None:
     """A world is whatever contains something. Its hash covers everything inside it, so equal hashes
     mean equal contents; the first line is the whole memory.
 
     Example:
       worldline worlds
     """
-    with bound.memory() as memory:
-        root, found = memory.hash(), memory.worlds()
-        value = {"hash": root, "worlds": [{"hash": hash_, "node": node} for node, hash_ in found]}
-        lines = [f"{root[:12]}  everything"]
-        bound.answer(value, [*lines, *(f"{hash_[:12]}  {render.line(node)}" for node, hash_ in found)])
+    root, found = memory.hash(), memory.worlds()
+    value = {"hash": root, "worlds": [{"hash": hash_, "node": node} for node, hash_ in found]}
+    lines = [f"{root[:12]}  everything"]
+    bound.answer(value, [*lines, *(f"{hash_[:12]}  {render.line(node)}" for node, hash_ in found)])
 
 
 # Questions ----------------------------------------------------------------------------------------
@@ -215,7 +202,9 @@ def worlds(bound: Bound) -> None:
 @click.option("--explain", "plan", is_flag=True, help="Show lanes, places and factors of every memory.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
 @labelled
-def recall(bound: Bound, question: str, plan: bool, metadata: dict[str, Any], **given: Any) -> None:
+def recall(
+    bound: Bound, memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any
+) -> None:
     """The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id
     that `why`, `correct` and `history` take. As much as the question needs; --limit says how many, and
     --max-tokens shows the text that a model would get, in the order of time.
@@ -224,16 +213,15 @@ def recall(bound: Bound, question: str, plan: bool, metadata: dict[str, Any], **
       worldline recall "Which tier does Acme have?"
       worldline recall "What did Ana say about Lisbon?" --max-tokens 500 --explain
     """
-    with bound.memory() as memory:
-        found = memory.recall(question, explain=plan, filters=metadata, **given)
-        if given["max_tokens"] is None:
-            lines = [
-                *shown(memory, found, given["limit"]),
-                *(() if found.hits else bound.unknown_then(memory)),
-            ]
-        else:
-            lines = [visible(found.text) or "(nothing remembered)"]
-        bound.answer(found, [*lines, *_explained(found)] if plan else lines)
+    found = memory.recall(question, explain=plan, filters=metadata, **given)
+    if given["max_tokens"] is None:
+        lines = [
+            *shown(memory, found, given["limit"]),
+            *(() if found.hits else bound.unknown_then(memory)),
+        ]
+    else:
+        lines = [visible(found.text) or "(nothing remembered)"]
+    bound.answer(found, [*lines, *_explained(found)] if plan else lines)
 
 
 def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
@@ -277,15 +265,14 @@ def _explained(found: Recall) -> list[str]:
 @_TO
 @click.option("--limit", default=50, show_default=True, help="At most so many.")
 @click.option("--include-superseded", is_flag=True, help="Also what was withdrawn.")
-def timeline(bound: Bound, **given: Any) -> None:
+def timeline(bound: Bound, memory: Memory, **given: Any) -> None:
     """Example:
     worldline timeline "the move to Lisbon" --from 2026-01-01
     """
-    with bound.memory() as memory:
-        found = memory.timeline(**given)
-        offsets = offsets_of(memory.handle, (item.node for item in found))
-        lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
-        bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
+    found = memory.timeline(**given)
+    offsets = offsets_of(memory.handle, (item.node for item in found))
+    lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
+    bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
 
 
 def _dated(item: Dated, offset: int) -> str:
@@ -298,13 +285,12 @@ def _dated(item: Dated, offset: int) -> str:
 
 @reads
 @click.argument("topic")
-def density(bound: Bound, topic: str) -> None:
+def density(bound: Bound, memory: Memory, topic: str) -> None:
     """Example:
     worldline density "Acme"
     """
-    with bound.memory() as memory:
-        found = memory.density(topic)
-        bound.answer(found, _covered(found, offsets_of(memory.handle, found.starts)))
+    found = memory.density(topic)
+    bound.answer(found, _covered(found, offsets_of(memory.handle, found.starts)))
 
 
 def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
@@ -329,15 +315,14 @@ def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
 @_LIMIT
 @_ASKED
 @labelled
-def explain(bound: Bound, metadata: dict[str, Any], **given: Any) -> None:
+def explain(bound: Bound, memory: Memory, metadata: dict[str, Any], **given: Any) -> None:
     """Says which filter, lane, rank or budget lost REF, or the place that it has.
 
     Example:
       worldline explain "Which tier does Acme have?" 3f2a91c0b7de
     """
-    with bound.memory() as memory:
-        found = memory.explain(filters=metadata, **given)
-        bound.answer(found, _lost(found))
+    found = memory.explain(filters=metadata, **given)
+    bound.answer(found, _lost(found))
 
 
 def _lost(found: Explanation) -> list[str]:
@@ -354,7 +339,7 @@ def _lost(found: Explanation) -> list[str]:
 @reads
 @click.argument("name")
 @click.option("--all", "everything", is_flag=True, help="Every line of each kind.")
-def profile(bound: Bound, name: str, everything: bool) -> None:
+def profile(bound: Bound, memory: Memory, name: str, everything: bool) -> None:
     """Attributes, style, relations, landmarks, and what led to what.
 
     NAME is a name, or the id of an entity. Counts and causes are those of the last `sleep`, and of
@@ -364,12 +349,11 @@ def profile(bound: Bound, name: str, everything: bool) -> None:
       worldline profile Ana
       worldline profile Ana --as-of 2026-03-05
     """
-    with bound.memory() as memory:
-        found = memory.profile(name)
-        most = None if everything else _SHOWN
-        ids = [one.fact for one in found.attributes[:most]] + [one.evidence for one in found.landmarks[:most]]
-        places = _places(memory, [*ids, *(one.evidence for one in found.relations[:most])])
-        bound.answer(found, _told(found, most, places))
+    found = memory.profile(name)
+    most = None if everything else _SHOWN
+    ids = [one.fact for one in found.attributes[:most]] + [one.evidence for one in found.landmarks[:most]]
+    places = _places(memory, [*ids, *(one.evidence for one in found.relations[:most])])
+    bound.answer(found, _told(found, most, places))
 
 
 def _places(memory: Memory, ids: Iterable[str | None]) -> dict[str, int]:
@@ -443,7 +427,7 @@ def _milestone(one: Milestone, places: Mapping[str, int]) -> str:
 @reads
 @click.argument("whom", metavar="[USER]", required=False)
 @click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
-def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
+def context(bound: Bound, memory: Memory, whom: str | None, max_tokens: int) -> None:
     """Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
     line with the id that it cites. USER is a user of this memory or a name in it; without one, the user
     that --user binds, or the only one who speaks here.
@@ -452,9 +436,8 @@ def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
       worldline context
       worldline context Ana --max-tokens 300
     """
-    with bound.memory() as memory:
-        found = memory.context(whom, max_tokens=max_tokens)
-        bound.answer(found, [visible(found.text) or "(nothing to know yet)"])
+    found = memory.context(whom, max_tokens=max_tokens)
+    bound.answer(found, [visible(found.text) or "(nothing to know yet)"])
 
 
 @reads
@@ -462,17 +445,16 @@ def context(bound: Bound, whom: str | None, max_tokens: int) -> None:
 @_TO
 @click.option("--limit", default=20, show_default=True, help="At most so many, the newest.")
 @click.option("--read", is_flag=True, help="Also what was said in them.")
-def episodes(bound: Bound, **given: Any) -> None:
+def episodes(bound: Bound, memory: Memory, **given: Any) -> None:
     """Example:
     worldline episodes --limit 5
     worldline episodes --from 2026-03-05 --to 2026-03-06 --read
     """
-    with bound.memory() as memory:
-        found = memory.episodes(**given)
-        ids = [i for one in found for i in (one.opens, one.closes, *(m.evidence for m in one.landmarks))]
-        places = _places(memory, [*ids, *(node.id for one in found for node in one.texts)])
-        lines = [line for one in found for line in _stretch(one, places)]
-        bound.answer(found, lines or ["nobody has talked then"])
+    found = memory.episodes(**given)
+    ids = [i for one in found for i in (one.opens, one.closes, *(m.evidence for m in one.landmarks))]
+    places = _places(memory, [*ids, *(node.id for one in found for node in one.texts)])
+    lines = [line for one in found for line in _stretch(one, places)]
+    bound.answer(found, lines or ["nobody has talked then"])
 
 
 def _stretch(one: Episode, places: Mapping[str, int]) -> Iterator[str]:

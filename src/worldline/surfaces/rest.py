@@ -14,27 +14,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import Meta, Struct, field
 
-from worldline import __version__
+from worldline import __version__, model
 from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.model import (
-    Contradiction,
-    Dated,
-    Density,
-    Diff,
-    Edge,
-    Explanation,
-    Metadata,
-    Node,
-    Page,
-    Proposal,
-    Receipt,
-    Subgraph,
-    Verification,
-)
-from worldline.model import Version as OneVersion
-from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.context import Context as Briefing
 from worldline.read.episodes import Episode
@@ -63,7 +46,7 @@ class RecallBody(Body):
     max_tokens: Annotated[int, Meta(ge=100, description="Budget for the whole response body.")] = 4000
     asked_at: Time | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    filters: Metadata = field(default_factory=dict)
+    filters: model.Metadata = field(default_factory=dict)
     explain: Annotated[bool, Meta(description="Also lanes, factors and the plan.")] = False
     include_superseded: bool = False
     include_quarantined: bool = False
@@ -95,7 +78,7 @@ class LoadNote(Body):
     valid_from: Time | None = None
     valid_to: Time | None = None
     dated: Time | None = None
-    metadata: Metadata | None = None
+    metadata: model.Metadata | None = None
     inside: int | None = None
 
 
@@ -107,7 +90,7 @@ class LoadLink(Body):
     dst: int
     valid_from: Time | None = None
     valid_to: Time | None = None
-    metadata: Metadata | None = None
+    metadata: model.Metadata | None = None
 
 
 class Load(Body):
@@ -117,17 +100,12 @@ class Load(Body):
     links: list[LoadLink] = field(default_factory=list)
 
 
-class EdgeOf(Body):
-    """An edge by its three parts."""
+class EndEdge(Body):
+    """An edge that ends."""
 
     src: Ref
     type: str
     dst: Ref
-
-
-class EndEdge(EdgeOf):
-    """An edge that ends."""
-
     when: Time | None = None
     reason: str | None = None
     dry_run: bool = False
@@ -177,7 +155,7 @@ class WhereStep(Body):
     name: str | None = None
     kind: str | None = None
     contains: str | None = None
-    metadata: Metadata = field(default_factory=dict)
+    metadata: model.Metadata = field(default_factory=dict)
 
 
 class ConnectedStep(Body):
@@ -298,7 +276,7 @@ class WorldHash(Struct):
     """A world and its hash."""
 
     hash: str
-    node: Node
+    node: model.Node
 
 
 class Worlds(Struct):
@@ -311,7 +289,7 @@ class Worlds(Struct):
 class NamedProposal(Struct):
     """A proposal with the names of its ends."""
 
-    proposal: Proposal
+    proposal: model.Proposal
     a_name: str
     b_name: str
 
@@ -438,36 +416,30 @@ def _cut_hit(hit: Any, room: int) -> Any:
 def walk_answer(memory: Memory, asked: WalkAnswer) -> Any:
     """Answers a question of several hops by walking what is currently believed; the path is its proof."""
     found = memory.walk_answer(asked.question, limit=asked.limit)
+    keys = ("fact", "source", "target", "relation", "phrase", "inverse")
     chains = [
         {
-            "answer": chain.name,
-            "id": chain.answer,
-            "score": chain.score,
-            "hops": [_hop(hop) for hop in chain.hops],
+            "answer": chain.name, "id": chain.answer, "score": chain.score,
+            "hops": [{key: getattr(hop, key) for key in keys} for hop in chain.hops],
         }
         for chain in found.chains
-    ]
+    ]  # fmt: skip
     return {"confidence": found.confidence, "chains": chains}
 
 
-def _hop(hop: Any) -> dict[str, Any]:
-    ends = {"fact": hop.fact, "source": hop.source, "target": hop.target}
-    return {**ends, "relation": hop.relation, "phrase": hop.phrase, "inverse": hop.inverse}
-
-
-def load(memory: Memory, asked: Load) -> Receipt:
+def load(memory: Memory, asked: Load) -> model.Receipt:
     """Stores many notes and links as one changeset."""
     notes = [NoteToLoad(**given(note)) for note in asked.notes]
     return memory.load(notes, [LinkToLoad(**given(link)) for link in asked.links])
 
 
-def retire_edge(memory: Memory, asked: EndEdge) -> Receipt:
+def retire_edge(memory: Memory, asked: EndEdge) -> model.Receipt:
     """Ends an edge: it does not hold any more."""
     found = memory.edge(asked.src, asked.type, asked.dst)
     return memory.retire(found, moment(asked.when), reason=asked.reason, dry_run=asked.dry_run)
 
 
-def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
+def correct_edge(memory: Memory, asked: EndEdge) -> model.Receipt:
     """Withdraws an edge: it never held."""
     found = memory.edge(asked.src, asked.type, asked.dst)
     return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
@@ -482,13 +454,11 @@ def walk(memory: Memory, asked: WalkBody) -> Any:
 def identity(memory: Memory, asked: Of) -> Any:
     """One identity with all its names, and where each of them comes from."""
     found = memory.export_identity(asked.ref)
-    shown = [
-        {name: value for name, value in merge.items() if name not in HIDDEN} for merge in found["merges"]
-    ]
-    return {**found, "merges": shown}
+    merges = [{name: of for name, of in merge.items() if name not in HIDDEN} for merge in found["merges"]]
+    return {**found, "merges": merges}
 
 
-def split(memory: Memory, asked: SplitBody) -> Receipt:
+def split(memory: Memory, asked: SplitBody) -> model.Receipt:
     """Moves mentions off an entity, to a new one."""
     mentions = [memory.edge(src, "refers_to", asked.ref) for src in asked.mentions]
     return memory.split(asked.ref, mentions, asked.name)
@@ -550,10 +520,10 @@ def hash_(memory: Memory, asked: HashOf) -> Hash:
     return Hash(memory.hash(asked.ref))
 
 
-def undo(memory: Memory, asked: Undo) -> Receipt:
+def undo(memory: Memory, asked: Undo) -> model.Receipt:
     """Takes back what a receipt's changeset did, as one more changeset."""
     at, *also = (instant(time) for time in (asked.known_at, *asked.also))
-    return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
+    return memory.undo(model.Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
 
 
 def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
@@ -580,17 +550,9 @@ def ailments(memory: Memory, asked: Body) -> list[dict[str, str]]:
 
 def scopes(memory: Memory, asked: Body) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
-    found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
-    page: str | None = None
-    while True:
-        listed = memory.list("Scope", limit=1000, page=page)
-        for node in listed.items:
-            kind, colon, name = node.name.partition(":")
-            if colon:
-                found[kind].append(name)
-        page = listed.next
-        if page is None:
-            return {kind: sorted(names) for kind, names in found.items()}
+    names = sorted(verbs.scope_names(memory))
+    kinds = ("user", "agent", "app", "run")
+    return {kind: [n.partition(":")[2] for n in names if n.startswith(f"{kind}:")] for kind in kinds}
 
 
 def span_(memory: Memory, asked: Body) -> Any:
@@ -613,40 +575,40 @@ ROUTES = (
     Route("POST", "/v1/recall", recall, RecallBody, Answered),
     Route("POST", "/v1/context", context, ContextBody, Briefing),
     Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
-    _verb("POST", "/v1/remember", "remember", Receipt),
-    _verb("POST", "/v1/resume", "resume", list[Receipt]),
-    _verb("POST", "/v1/facts", "fact", Receipt),
-    _verb("POST", "/v1/notes", "note", Receipt, without=("expires",)),
-    Route("POST", "/v1/load", load, Load, Receipt),
-    Route("POST", "/v1/undo", undo, Undo, Receipt),
+    _verb("POST", "/v1/remember", "remember", model.Receipt),
+    _verb("POST", "/v1/resume", "resume", list[model.Receipt]),
+    _verb("POST", "/v1/facts", "fact", model.Receipt),
+    _verb("POST", "/v1/notes", "note", model.Receipt, without=("expires",)),
+    Route("POST", "/v1/load", load, Load, model.Receipt),
+    Route("POST", "/v1/undo", undo, Undo, model.Receipt),
     Route("POST", "/v1/forget", forget, ForgetBody, Forgotten),
     Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
     Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
     Route("POST", "/v1/flush", flush, gives=Counted),
-    _verb("POST", "/v1/links", "link", Receipt),
-    _verb("GET", "/v1/links", "edge", Edge),
-    Route("POST", "/v1/links/retire", retire_edge, EndEdge, Receipt),
-    Route("POST", "/v1/links/correct", correct_edge, EndEdge, Receipt),
-    _verb("GET", "/v1/memories", "list", Page),
-    _verb("GET", "/v1/memories/{ref}", "get", Node),
-    _verb("GET", "/v1/memories/{ref}/history", "history", list[OneVersion]),
-    _verb("GET", "/v1/memories/{ref}/why", "why", WhyBelieved),
-    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, Subgraph),
-    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[Node], name="same"),
+    _verb("POST", "/v1/links", "link", model.Receipt),
+    _verb("GET", "/v1/links", "edge", model.Edge),
+    Route("POST", "/v1/links/retire", retire_edge, EndEdge, model.Receipt),
+    Route("POST", "/v1/links/correct", correct_edge, EndEdge, model.Receipt),
+    _verb("GET", "/v1/memories", "list", model.Page),
+    _verb("GET", "/v1/memories/{ref}", "get", model.Node),
+    _verb("GET", "/v1/memories/{ref}/history", "history", list[model.Version]),
+    _verb("GET", "/v1/memories/{ref}/why", "why", model.Why),
+    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, model.Subgraph),
+    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[model.Node], name="same"),
     Route("GET", "/v1/memories/{ref}/identity", identity, Of, IdentityOf),
-    _verb("POST", "/v1/memories/{ref}/amend", "amend", Receipt),
-    _verb("POST", "/v1/memories/{ref}/correct", "correct", Receipt),
-    _verb("POST", "/v1/memories/{ref}/retire", "retire", Receipt),
-    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", Receipt),
-    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", Receipt),
-    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, Receipt),
-    Route("POST", "/v1/query", query, QueryBody, (Subgraph, QueryPlan)),
-    _verb("GET", "/v1/diff", "diff", Diff),
+    _verb("POST", "/v1/memories/{ref}/amend", "amend", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/correct", "correct", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/retire", "retire", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", model.Receipt),
+    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, model.Receipt),
+    Route("POST", "/v1/query", query, QueryBody, (model.Subgraph, QueryPlan)),
+    _verb("GET", "/v1/diff", "diff", model.Diff),
     Route("GET", "/v1/changes", changes, Since, FeedPage),
     Route("GET", "/v1/merges", merges, Decided, list[NamedProposal]),
-    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", Receipt),
-    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", Receipt),
-    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", Receipt),
+    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", model.Receipt),
+    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", model.Receipt),
+    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", model.Receipt),
     Route("GET", "/v1/worlds", worlds, gives=Worlds),
     Route("GET", "/v1/hash", hash_, HashOf, Hash),
     Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
@@ -654,17 +616,17 @@ ROUTES = (
     _verb("GET", "/v1/stats", "stats"),
     _verb("GET", "/v1/readers", "readers", dict[str, int]),
     _verb("POST", "/v1/reread", "reread", Reread),
-    Route("GET", "/v1/verify", verify, gives=Verification),
-    _verb("GET", "/v1/timeline", "timeline", list[Dated]),
-    _verb("GET", "/v1/density", "density", Density),
-    _verb("POST", "/v1/explain", "explain", Explanation),
+    Route("GET", "/v1/verify", verify, gives=model.Verification),
+    _verb("GET", "/v1/timeline", "timeline", list[model.Dated]),
+    _verb("GET", "/v1/density", "density", model.Density),
+    _verb("POST", "/v1/explain", "explain", model.Explanation),
     _verb("POST", "/v1/sleep", "consolidate"),
-    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", Receipt),
-    _verb("POST", "/v1/memories/{ref}/pin", "pin", Receipt),
-    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", Receipt),
+    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/pin", "pin", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", model.Receipt),
     _verb("GET", "/v1/people/{who}", "profile", Profile),
     _verb("GET", "/v1/episodes", "episodes", list[Episode]),
-    _verb("GET", "/v1/conflicts", "conflicts", list[Contradiction]),
+    _verb("GET", "/v1/conflicts", "conflicts", list[model.Contradiction]),
 )
 
 

@@ -8,7 +8,7 @@ bodies of REST, the OpenAPI document, the schemas of tools and their reference p
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from worldline.memory import Memory
-from worldline.model import Evidence, Metadata
+from worldline.model import Evidence, Metadata, Node
 from worldline.reading.given import HINT
 from worldline.surfaces import render
 from worldline.surfaces.render import HIDDEN, moment
@@ -132,21 +132,16 @@ def told(verb: str) -> str:
     return " ".join(doc.partition("\n\n")[0].split())
 
 
-def parameters(verb: str) -> dict[str, inspect.Parameter]:
-    """What the verb takes, in order, by name."""
-    named = inspect.signature(getattr(Memory, verb)).parameters
-    return {name: one for name, one in named.items() if name in PARAMETERS}
-
-
 @cache
 def taken(
     verb: str, without: frozenset[str] = frozenset(), only: frozenset[str] | None = None
 ) -> type[Struct]:
     """A class for what a verb takes, without some of it (or only some of it)."""
+    named = inspect.signature(getattr(Memory, verb)).parameters
     chosen = {
         name: one
-        for name, one in parameters(verb).items()
-        if name not in without and (only is None or name in only)
+        for name, one in named.items()
+        if name in PARAMETERS and name not in without and (only is None or name in only)
     }
     return msgspec.defstruct(
         verb.title().replace("_", ""),
@@ -192,6 +187,22 @@ def forward(verb: str) -> Callable[[Memory, Any], Any]:
 
     run.__name__, run.__doc__ = verb, told(verb)
     return run
+
+
+def every(memory: Memory, type_: str | None = None, **filters: Any) -> Iterator[Node]:
+    """All memories of a type, however many pages they take."""
+    page: str | None = None
+    while True:
+        found = memory.list(type_, limit=1000, page=page, **filters)
+        yield from found.items
+        page = found.next
+        if page is None:
+            return
+
+
+def scope_names(memory: Memory) -> set[str]:
+    """`kind:name` of every scope."""
+    return {node.name for node in every(memory, "Scope") if ":" in node.name}
 
 
 # Schemas, as clients see them ----------------------------------------------------------------------

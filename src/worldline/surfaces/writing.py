@@ -22,6 +22,7 @@ from worldline.surfaces.options import (
     Bound,
     held,
     labelled,
+    mends,
     piped,
     tends,
     text_or_stdin,
@@ -52,7 +53,9 @@ def _tell(bound: Bound, receipt: Receipt) -> None:
     help="A fact that these words state; repeatable.",
 )  # fmt: skip
 @labelled
-def add(bound: Bound, text: str, facts: tuple[tuple[str, str, str], ...], **given: Any) -> None:
+def add(
+    bound: Bound, memory: Memory, text: str, facts: tuple[tuple[str, str, str], ...], **given: Any
+) -> None:
     """TEXT is kept exactly as it is; without it, or with `-`, standard input is read. Facts given with it are
     believed from the moment it was said, and `why` leads from them back to the words.
 
@@ -62,11 +65,10 @@ def add(bound: Bound, text: str, facts: tuple[tuple[str, str, str], ...], **give
     """
     if len(text) > _LONG and not sys.stderr.isatty():
         click.echo(f"reading and embedding {len(text):,} characters; that takes a while", err=True)
-    with bound.memory() as memory:
-        stated = [Fact(*parts) for parts in facts]
-        with ticking(f"reading and embedding {len(text):,} characters"):
-            done = memory.remember(text, facts=stated, **given, dry_run=bound.dry_run)
-        _tell(bound, done)
+    stated = [Fact(*parts) for parts in facts]
+    with ticking(f"reading and embedding {len(text):,} characters"):
+        done = memory.remember(text, facts=stated, **given, dry_run=bound.dry_run)
+    _tell(bound, done)
 
 
 @writes
@@ -76,15 +78,14 @@ def add(bound: Bound, text: str, facts: tuple[tuple[str, str, str], ...], **give
 @held
 @click.option("--dated", type=TIME, help="The author's date; part of the note's identity.")
 @labelled
-def note(bound: Bound, **given: Any) -> None:
+def note(bound: Bound, memory: Memory, **given: Any) -> None:
     """TYPE is one of project, reference, learning, feedback, context, user (or a type that this
     world's operator added). CONTENT `-` reads standard input. The same note twice is one.
 
     Example:
       worldline note context "Acme contract" "tier: silver" --valid-from 2026-01-01
     """
-    with bound.memory() as memory:
-        _tell(bound, memory.note(**given, dry_run=bound.dry_run))
+    _tell(bound, memory.note(**given, dry_run=bound.dry_run))
 
 
 @writes
@@ -94,15 +95,14 @@ def note(bound: Bound, **given: Any) -> None:
 @held
 @click.option("--predicate", metavar="NAME", help="For an edge of type fact: what it says.")
 @labelled
-def link(bound: Bound, **given: Any) -> None:
+def link(bound: Bound, memory: Memory, **given: Any) -> None:
     """The edge's type is a program: `supersedes` ends the memory it points at, `same_as` stages a
     merge, `contains` makes a world. A refused edge leaves nothing behind.
 
     Example:
       worldline link 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    with bound.memory() as memory:
-        _tell(bound, memory.link(**given, dry_run=bound.dry_run))
+    _tell(bound, memory.link(**given, dry_run=bound.dry_run))
 
 
 @writes
@@ -111,14 +111,13 @@ def link(bound: Bound, **given: Any) -> None:
 @_NAME
 @held
 @_REASON
-def amend(bound: Bound, **given: Any) -> None:
+def amend(bound: Bound, memory: Memory, **given: Any) -> None:
     """The old version stays true of its own time. CONTENT `-` reads standard input.
 
     Example:
       worldline amend 3f2a91c0b7de "tier: gold" --valid-from 2026-03-01
     """
-    with bound.memory() as memory:
-        _tell(bound, memory.amend(**given, dry_run=bound.dry_run))
+    _tell(bound, memory.amend(**given, dry_run=bound.dry_run))
 
 
 @writes
@@ -126,7 +125,7 @@ def amend(bound: Bound, **given: Any) -> None:
 @_NAME
 @held
 @_REASON
-def correct(bound: Bound, ref: tuple[str, ...], **given: Any) -> None:
+def correct(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> None:
     """With CONTENT (or other options) that takes its place, from the same moment on; with nothing, it
     is withdrawn. Only known-time reads still see the old belief. Three arguments name an edge.
     `--valid-to forever` takes a retirement back.
@@ -135,48 +134,45 @@ def correct(bound: Bound, ref: tuple[str, ...], **given: Any) -> None:
       worldline correct 3f2a91c0b7de "tier: bronze" --reason "misread the letter"
       worldline correct 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    with bound.memory() as memory:
-        if len(ref) > 2:
-            _tell(bound, memory.correct(_edge(memory, ref), dry_run=bound.dry_run))
-            return
-        content = text_or_stdin(click.get_current_context(), correct.params[0], ref[1]) if ref[1:] else None
-        _tell(bound, memory.correct(ref[0], content, **given, dry_run=bound.dry_run))
+    if len(ref) > 2:
+        _tell(bound, memory.correct(_edge(memory, ref), dry_run=bound.dry_run))
+        return
+    content = text_or_stdin(click.get_current_context(), correct.params[0], ref[1]) if ref[1:] else None
+    _tell(bound, memory.correct(ref[0], content, **given, dry_run=bound.dry_run))
 
 
 @writes
 @click.argument("ref", nargs=-1, required=True, metavar="REF | SRC TYPE DST")
 @click.option("--when", type=TIME, help="From when on it is not true any more [now].")
 @_REASON
-def retire(bound: Bound, ref: tuple[str, ...], **given: Any) -> None:
+def retire(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> None:
     """Nothing is deleted: reads of an earlier moment still see it. Three arguments name an edge.
 
     Example:
       worldline retire 3f2a91c0b7de --when 2026-06-01
       worldline retire 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    with bound.memory() as memory:
-        if len(ref) not in (1, 3):
-            raise click.UsageError("name one memory (REF), or an edge by its three parts (SRC TYPE DST)")
-        target = ref[0] if len(ref) == 1 else _edge(memory, ref)
-        _tell(bound, memory.retire(target, **given, dry_run=bound.dry_run))
+    if len(ref) not in (1, 3):
+        raise click.UsageError("name one memory (REF), or an edge by its three parts (SRC TYPE DST)")
+    target = ref[0] if len(ref) == 1 else _edge(memory, ref)
+    _tell(bound, memory.retire(target, **given, dry_run=bound.dry_run))
 
 
 @writes
 @click.argument("ref")
 @_REASON
-def confirm(bound: Bound, ref: str, reason: str | None) -> None:
+def confirm(bound: Bound, memory: Memory, ref: str, reason: str | None) -> None:
     """Example:
     worldline confirm 3f2a91c0b7de --reason "Ana says so"
     """
-    with bound.memory() as memory:
-        _tell(bound, memory.confirm(ref, reason or "confirmed by the user", dry_run=bound.dry_run))
+    _tell(bound, memory.confirm(ref, reason or "confirmed by the user", dry_run=bound.dry_run))
 
 
-@writes
+@mends
 @click.argument("action", default="list", type=click.Choice(["list", "accept", "reject", "undo"]))
 @click.argument("proposal", required=False)
 @click.option("--all", "every", is_flag=True, help="List decided ones too.")
-def merges(bound: Bound, action: str, proposal: str | None, every: bool) -> None:
+def merges(bound: Bound, memory: Memory, action: str, proposal: str | None, every: bool) -> None:
     """Nothing is ever merged silently: what looks the same waits here for a decision. Accepting
     changes reads only, and can be undone.
 
@@ -186,12 +182,11 @@ def merges(bound: Bound, action: str, proposal: str | None, every: bool) -> None
     """
     if (action == "list") != (proposal is None):
         raise click.UsageError(f"`merges {action}` takes {'no' if action == 'list' else 'one'} PROPOSAL")
-    with bound._replace(creates=False).memory() as memory:
-        if proposal is None:
-            _list_merges(bound, memory, every)
-            return
-        decide = {"accept": memory.accept_merge, "reject": memory.reject_merge, "undo": memory.undo_merge}
-        _tell(bound, decide[action](proposal, dry_run=bound.dry_run))
+    if proposal is None:
+        _list_merges(bound, memory, every)
+        return
+    decide = {"accept": memory.accept_merge, "reject": memory.reject_merge, "undo": memory.undo_merge}
+    _tell(bound, decide[action](proposal, dry_run=bound.dry_run))
 
 
 def _list_merges(bound: Bound, memory: Memory, every: bool) -> None:
@@ -201,19 +196,18 @@ def _list_merges(bound: Bound, memory: Memory, every: bool) -> None:
     bound.answer(found, lines or ["no merge proposals"])
 
 
-@writes
+@mends
 @click.argument("times", metavar="TIME...", nargs=-1, required=True)
-def undo(bound: Bound, times: tuple[str, ...]) -> None:
+def undo(bound: Bound, memory: Memory, times: tuple[str, ...]) -> None:
     """TIME is the known time that the write's receipt shows (`add` with facts shows two). What it put
     is given up, what it closed is believed again, from now on; the past stays as it was.
 
     Example:
       worldline undo 2026-03-05T14:30:00.123456Z
     """
-    with bound._replace(creates=False).memory() as memory:
-        last, *earlier = map(instant, times)
-        done = Receipt("undo", None, True, last, also=tuple(earlier))
-        _tell(bound, memory.undo(done, dry_run=bound.dry_run))
+    last, *earlier = map(instant, times)
+    done = Receipt("undo", None, True, last, also=tuple(earlier))
+    _tell(bound, memory.undo(done, dry_run=bound.dry_run))
 
 
 def _edge(memory: Memory, parts: tuple[str, ...]) -> Any:
@@ -240,14 +234,13 @@ def feedback(bound: Bound, ref: str, verdict: Literal["useful", "wrong"]) -> Non
 @click.argument("ref")
 @click.option("--remove", is_flag=True, help="Take the pin out.")
 @click.option("--reason", metavar="TEXT", default="pinned by the user", help="Why; kept with the pin.")
-def pin(bound: Bound, ref: str, remove: bool, reason: str) -> None:
+def pin(bound: Bound, memory: Memory, ref: str, remove: bool, reason: str) -> None:
     """Example:
     worldline pin 3f2a91c0b7de --reason "the wedding"
     worldline pin 3f2a91c0b7de --remove
     """
-    with bound.memory() as memory:
-        change = partial(memory.unpin, ref) if remove else partial(memory.pin, ref, reason)
-        _tell(bound, change(dry_run=bound.dry_run))
+    change = partial(memory.unpin, ref) if remove else partial(memory.pin, ref, reason)
+    _tell(bound, change(dry_run=bound.dry_run))
 
 
 @tends
