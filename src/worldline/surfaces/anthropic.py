@@ -8,7 +8,7 @@ tool's documentation. Editing and renaming amend a note, deleting retires it: no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -21,6 +21,7 @@ ROOT = "/memories"
 MOST_LINES = 999_999
 DEFINITION = {"type": "memory_20250818", "name": "memory"}
 """What goes into `tools` of a request."""
+_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 _WORLD = {"memory_tool": "root"}
 _FILE = {"memory_tool": "file"}
 _MISSING = "The path {} does not exist. Please provide a valid path."
@@ -45,19 +46,12 @@ class MemoryTool:
 
     def run(self, command: Mapping[str, Any]) -> str:
         """The answer to a command; `CommandError` where the tool result should say `is_error`."""
-        verbs: dict[str, Callable[[Mapping[str, Any]], str]] = {
-            "view": self._view,
-            "create": self._create,
-            "str_replace": self._replace,
-            "insert": self._insert,
-            "delete": self._delete,
-            "rename": self._rename,
-        }
-        verb = verbs.get(str(command.get("command")))
-        if verb is None:
+        name = str(command.get("command"))
+        if name not in _COMMANDS:
             raise CommandError(f"Error: Unknown command: {command.get('command')}")
         try:
-            return verb(command)
+            answer: str = getattr(self, f"_{name}")(command)
+            return answer
         except KeyError as error:
             raise CommandError(f"Error: Missing parameter: {error.args[0]}") from None
         except WorldlineError as error:
@@ -90,7 +84,7 @@ class MemoryTool:
         self._inside().note("context", _stored(path), text, metadata=_FILE)
         return f"File created successfully at: {path}"
 
-    def _replace(self, command: Mapping[str, Any]) -> str:
+    def _str_replace(self, command: Mapping[str, Any]) -> str:
         path, old = checked(command["path"]), _text(command, "old_str")
         node = self._file(path, "Error: " + _MISSING)
         text = node.content

@@ -140,10 +140,7 @@ def trimmed(lines: Sequence[str], budget: int) -> list[str]:
 
 
 def fitted(
-    items: Sequence[T],
-    build: Callable[[Sequence[T]], Payload],
-    cut: Callable[[T, int], T],
-    budget: int,
+    items: Sequence[T], build: Callable[[Sequence[T]], Payload], cut: Callable[[T, int], T], budget: int
 ) -> tuple[Payload, list[T]]:
     """The largest payload within the budget, and the items in it."""
     count = len(items)

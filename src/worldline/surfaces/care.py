@@ -127,9 +127,8 @@ def restore(bound: Bound, backup: Path, force: bool) -> None:
     if target.exists() and not force:
         raise Refused(f"{target} exists already; --force replaces it")
     size = backup.stat().st_size if bound.dry_run else put_back(backup, target, load())
-    bound.answer(
-        {"path": str(target), "bytes": size, "dry_run": bound.dry_run}, [f"{target}  {size:,} bytes"]
-    )
+    done = {"path": str(target), "bytes": size, "dry_run": bound.dry_run}
+    bound.answer(done, [f"{target}  {size:,} bytes"])
 
 
 @tends
@@ -364,14 +363,12 @@ def copy(bound: Bound, source: str, target: str, tenant: str | None) -> None:
         other = opened.enter_context(closing(open_store(target, config)))
         for name in origin.tenants() if tenant is None else [tenant]:
             done.append(move(origin, other, name, progress))
-    states = ["was there already" if item.already else f"{item.rows:,} rows" for item in done]
-    bound.answer(
-        {"tenants": done},
-        [
-            f"{item.tenant}  {state}, {item.changesets:,} changesets, head {item.head[:16]}"
-            for item, state in zip(done, states, strict=True)
-        ],
-    )
+    lines = [
+        f"{one.tenant}  {'was there already' if one.already else f'{one.rows:,} rows'}, "
+        f"{one.changesets:,} changesets, head {one.head[:16]}"
+        for one in done
+    ]
+    bound.answer({"tenants": done}, lines)
 
 
 @absorbs

@@ -120,8 +120,7 @@ def run(
         _store_session(given, path, tenant)
         return ""
     if event == "prompt":
-        lines = _asked(str(given.get("prompt") or ""), path, tenant, left)
-        return _output(event, lines)
+        return _output(event, _asked(str(given.get("prompt") or ""), path, tenant, left))
     quick = _output(event, _glanced(path, tenant, lambda store: store.newest(_NOTES, _TURNS)))
     if so_far is not None:
         so_far.append(quick)

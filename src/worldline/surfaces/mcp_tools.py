@@ -403,27 +403,21 @@ def _retired(
     ids = list({node.lineage: None for type_ in types for node in every(memory, type_, metadata=metadata)})
     done = memory.retire(ids, when, reason=reason, dry_run=dry_run).ids if ids else ()
     value = v.Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
-    return _payload(
-        [f"{'would retire' if dry_run else 'retired'} {render.plural(value.count, 'memory')}"], value
-    )
+    state = "would retire" if dry_run else "retired"
+    return _payload([f"{state} {render.plural(value.count, 'memory')}"], value)
 
 
 def _item(node: Node, *, known: bool = False) -> v.MemoryItem:
     spoken = node.type == "Turn"
     return v.MemoryItem(
-        id=node.id[:_DIGITS],
-        type=node.type,
-        name="" if spoken or node.type == "Fact" else node.name,
-        speaker=node.name if spoken else "",
-        text=node.content,
+        id=node.id[:_DIGITS], type=node.type, name="" if spoken or node.type == "Fact" else node.name,
+        speaker=node.name if spoken else "", text=node.content,
         valid_from=_iso(node.valid.start, node.precision),
         valid_to=_iso(node.valid.end, render.of_end(node.valid, node.precision)),
         known_from=_iso(node.known.start) if known else None,
         known_to=_iso(node.known.end) if known else None,
-        status=node.status,
-        notes=list(node.notes),
-        metadata=node.metadata,
-    )
+        status=node.status, notes=list(node.notes), metadata=node.metadata,
+    )  # fmt: skip
 
 
 def _hit(hit: Hit) -> v.MemoryItem:

@@ -69,10 +69,9 @@ class Write(Given, kw_only=True):
     valid_from: str | None = None
     valid_to: str | None = None
     metadata: Labels = field(default_factory=dict)
-    facts: Annotated[
-        list[Understood],
-        Meta(description="What this says; a fact ends what it replaces."),
-    ] = field(default_factory=list)
+    facts: Annotated[list[Understood], Meta(description="What this says; a fact ends what it replaces.")] = (
+        field(default_factory=list)
+    )
     scopes: Annotated[list[ScopeOf], Meta(description="Who share it.")] = field(default_factory=list)
 
 

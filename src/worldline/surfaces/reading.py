@@ -215,10 +215,8 @@ def recall(
     """
     found = memory.recall(question, explain=plan, filters=metadata, **given)
     if given["max_tokens"] is None:
-        lines = [
-            *shown(memory, found, given["limit"]),
-            *(() if found.hits else bound.unknown_then(memory)),
-        ]
+        lines = shown(memory, found, given["limit"])
+        lines += [] if found.hits else bound.unknown_then(memory)
     else:
         lines = [visible(found.text) or "(nothing remembered)"]
     bound.answer(found, [*lines, *_explained(found)] if plan else lines)

@@ -393,10 +393,8 @@ def recall(memory: Memory, asked: RecallBody) -> Any:
     body, kept = budget.fitted(hits, build, _cut_hit, asked.max_tokens)
     if not asked.explain:
         return body
-    weighed = (
-        {**hit, "lanes": all_["lanes"], "factors": all_["factors"]}
-        for hit, all_ in zip(kept, whole, strict=False)
-    )
+    beside = [{"lanes": hit["lanes"], "factors": hit["factors"]} for hit in whole]
+    weighed = ({**hit, **more} for hit, more in zip(kept, beside, strict=False))
     return budget.explained(kept, weighed, found.trace, build, asked.max_tokens)
 
 
@@ -743,7 +741,7 @@ def _component(route: Route, taken: dict[str, Any]) -> tuple[str, dict[str, Any]
     """The class of what a route takes, under a name of its own; nested ones are added as they are."""
     _, parts = msgspec.json.schema_components([route.takes], ref_template="#/components/schemas/{name}")
     own = route.takes.__name__
-    taken.update({f"{name}": part for name, part in parts.items() if name != own})
+    taken.update({name: part for name, part in parts.items() if name != own})
     return f"{route.name}_body", parts[own]
 
 

@@ -183,17 +183,12 @@ def merges(bound: Bound, memory: Memory, action: str, proposal: str | None, ever
     if (action == "list") != (proposal is None):
         raise click.UsageError(f"`merges {action}` takes {'no' if action == 'list' else 'one'} PROPOSAL")
     if proposal is None:
-        _list_merges(bound, memory, every)
+        found = memory.merges(None if every else "pending")
+        names = {end: memory.get(end, exact=True).name for p in found for end in (p.a, p.b)}
+        bound.answer(found, [render.proposal(p, names) for p in found] or ["no merge proposals"])
         return
     decide = {"accept": memory.accept_merge, "reject": memory.reject_merge, "undo": memory.undo_merge}
     _tell(bound, decide[action](proposal, dry_run=bound.dry_run))
-
-
-def _list_merges(bound: Bound, memory: Memory, every: bool) -> None:
-    found = memory.merges(None if every else "pending")
-    names = {end: memory.get(end, exact=True).name for p in found for end in (p.a, p.b)}
-    lines = [render.proposal(item, names) for item in found]
-    bound.answer(found, lines or ["no merge proposals"])
 
 
 @mends
@@ -258,9 +253,8 @@ def score(bound: Bound, scorer: str, drop: bool) -> None:
     with bound.memory() as memory, WaitingCount() as waiting:
         if drop:
             gone = memory.drop_scorer(scorer)
-            bound.answer(
-                {"scorer": scorer, "dropped": gone}, [f"{scorer}: {'gone' if gone else 'not there'}"]
-            )
+            state = "gone" if gone else "not there"
+            bound.answer({"scorer": scorer, "dropped": gone}, [f"{scorer}: {state}"])
             return
         found = _load(scorer)
         count = memory.score_with(found, lambda done, of: waiting(f"scored of {of:,}", done))
