@@ -24,11 +24,12 @@ from worldline import Config, Memory, Query, hashing
 from worldline.reading.families import Family, families
 from worldline.store import ledger
 from worldline.store.schema import COVERED
-from worldline.surfaces import rest, schemas
+from worldline.surfaces import rest
 from worldline.surfaces.cli import ALIASES, VERBS, main
 from worldline.surfaces.http import STATUS
 from worldline.surfaces.mcp_tools import CORE, SETS
 from worldline.surfaces.options import Shared
+from worldline.surfaces.verbs import schema_of
 
 DOCS = Path(__file__).parent
 _NOTE = "<!-- Written by docs/generate.py; change the program instead. -->"
@@ -186,8 +187,8 @@ def mcp_page() -> str:
             hints = [name for name in ("read_only", "destructive", "idempotent") if getattr(tool, name)]
             told = ", ".join(name.replace("_", "-") for name in hints)
             parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told or 'none'}.", ""]
-            parts += [*_fields(schemas.of(tool.takes, brief=True)), ""]
-            given = schemas.of(tool.gives, brief=True)["properties"]
+            parts += [*_fields(schema_of(tool.takes, brief=True)), ""]
+            given = schema_of(tool.gives, brief=True)["properties"]
             parts += [f"Gives: {', '.join(f'`{name}`' for name in given)}.", ""]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -231,7 +232,7 @@ def rest_page() -> str:
     parts = [_NOTE, "", "# REST", "", _REST_INTRO.replace("BINDING", binding).replace("STATUS", statuses)]
     for route in rest.ROUTES:
         parts += [f"## {route.method} {route.path}", "", route.summary, ""]
-        parts += [*_fields(schemas.of(route.takes, brief=True)), ""]
+        parts += [*_fields(schema_of(route.takes, brief=True)), ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
 
 

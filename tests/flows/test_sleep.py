@@ -13,7 +13,7 @@ from worldline.config import Config
 from worldline.consolidate import Arrow, NewLines, Night, Pass, Plan, run
 from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.ports import View
-from worldline.surfaces import nights
+from worldline.surfaces import serving
 from worldline.testing import HashEmbedder
 
 
@@ -173,7 +173,7 @@ def test_the_watch_sleeps_for_every_tenant_and_ends(tmp_path: Path) -> None:
     with Memory.open(path, Config(embedder="none")) as memory, Memory.open(path, tenant="b") as second:
         memory.remember("I moved to Porto.")
         second.remember("I moved to Rome.")
-        with nights.watch(memory, 0.001):
+        with serving.watch(memory, 0.001):
             for _ in range(200):
                 if _counts(memory) and _counts(second):
                     done.set()

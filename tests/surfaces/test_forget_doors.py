@@ -12,7 +12,7 @@ from worldline.config import Config
 from worldline.errors import Refused
 from worldline.model import Scope
 from worldline.surfaces import mcp_values as v
-from worldline.surfaces import rest, rest_values
+from worldline.surfaces import rest
 from worldline.surfaces.cli import main
 from worldline.surfaces.mcp_tools import Desk, forget
 
@@ -76,6 +76,6 @@ def test_a_route_wants_confirmation(db: Path) -> None:
         ann = memory.scoped(user="ann")
         said = ann.recall("word").hits[0].node.id
         with pytest.raises(Refused):
-            rest.forget(ann, rest_values.ForgetBody(ids=[said]))
-        assert rest.forget(ann, rest_values.ForgetBody(ids=[said], confirm=True)).memories == 1
+            rest.forget(ann, rest.ForgetBody(ids=[said]))
+        assert rest.forget(ann, rest.ForgetBody(ids=[said], confirm=True)).memories == 1
     assert b"gallimaufry" not in held(db)

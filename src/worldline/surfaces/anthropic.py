@@ -7,21 +7,23 @@ tool's documentation. Editing and renaming amend a note, deleting retires it: no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Node, Version, clean_name
+from worldline.surfaces.verbs import every
 
 ROOT = "/memories"
 MOST_LINES = 999_999
 DEFINITION = {"type": "memory_20250818", "name": "memory"}
 """What goes into `tools` of a request."""
+_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 _WORLD = {"memory_tool": "root"}
 _FILE = {"memory_tool": "file"}
-_PAGE = 1000
 _MISSING = "The path {} does not exist. Please provide a valid path."
 
 
@@ -44,19 +46,12 @@ class MemoryTool:
 
     def run(self, command: Mapping[str, Any]) -> str:
         """The answer to a command; `CommandError` where the tool result should say `is_error`."""
-        verbs: dict[str, Callable[[Mapping[str, Any]], str]] = {
-            "view": self._view,
-            "create": self._create,
-            "str_replace": self._replace,
-            "insert": self._insert,
-            "delete": self._delete,
-            "rename": self._rename,
-        }
-        verb = verbs.get(str(command.get("command")))
-        if verb is None:
+        name = str(command.get("command"))
+        if name not in _COMMANDS:
             raise CommandError(f"Error: Unknown command: {command.get('command')}")
         try:
-            return verb(command)
+            answer: str = getattr(self, f"_{name}")(command)
+            return answer
         except KeyError as error:
             raise CommandError(f"Error: Missing parameter: {error.args[0]}") from None
         except WorldlineError as error:
@@ -77,7 +72,7 @@ class MemoryTool:
         below = {name: node for name, node in files.items() if name.startswith(path + "/")}
         if not below and path != ROOT:
             raise CommandError(_MISSING.format(path))
-        return _listing(path, {name: _size(node.content) for name, node in below.items()})
+        return _listing(path, {name: len(node.content.encode()) for name, node in below.items()})
 
     def _create(self, command: Mapping[str, Any]) -> str:
         path, text, files = checked(command["path"]), _text(command, "file_text"), self._files()
@@ -89,11 +84,11 @@ class MemoryTool:
         self._inside().note("context", _stored(path), text, metadata=_FILE)
         return f"File created successfully at: {path}"
 
-    def _replace(self, command: Mapping[str, Any]) -> str:
+    def _str_replace(self, command: Mapping[str, Any]) -> str:
         path, old = checked(command["path"]), _text(command, "old_str")
         node = self._file(path, "Error: " + _MISSING)
         text = node.content
-        places = _places(text, old)
+        places = [found.start() for found in re.finditer(f"(?={re.escape(old)})", text)] if old else []
         if not places:
             raise CommandError(
                 f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
@@ -162,13 +157,8 @@ class MemoryTool:
         roots = self.memory.list("context", metadata=_WORLD, limit=1).items
         if not roots:
             return {}
-        inside, files, page = self.memory.enter(roots[0]), {}, None
-        while True:
-            found = inside.list("context", metadata=_FILE, limit=_PAGE, page=page)
-            files.update({unquote(node.name): node for node in found.items})
-            page = found.next
-            if page is None:
-                return files
+        found = every(self.memory.enter(roots[0]), "context", metadata=_FILE)
+        return {unquote(node.name): node for node in found}
 
     def _file(self, path: str, missing: str) -> Node:
         node = self._files().get(path)
@@ -221,14 +211,6 @@ def _text(command: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _places(text: str, part: str) -> list[int]:
-    found, at = [], text.find(part) if part else -1
-    while at >= 0:
-        found.append(at)
-        at = text.find(part, at + 1)
-    return found
-
-
 def _numbered(path: str, text: str, wanted: Any) -> str:
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
@@ -261,10 +243,6 @@ def _listing(path: str, sizes: Mapping[str, int]) -> str:
     head = f"Here're the files and directories up to 2 levels deep in {path}, "
     lines = [f"{_human(total)}\t{path}", *(f"{_human(shown[name])}\t{name}" for name in sorted(shown))]
     return head + "excluding hidden items and node_modules:\n" + "\n".join(lines)
-
-
-def _size(text: str) -> int:
-    return len(text.encode())
 
 
 def _human(size: int) -> str:

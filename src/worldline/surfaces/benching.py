@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import msgspec
@@ -15,23 +15,20 @@ from worldline.bench import composition, facts, report, resolver
 from worldline.bench.datasets import load as load_file
 from worldline.bench.fitting import fitted
 from worldline.bench.judge import judged
-from worldline.bench.report import ReportRow
 from worldline.bench.run import Progress, Settings, open_cached
 from worldline.bench.run import bench as measure
 from worldline.config import load
 from worldline.plugins import open_language_model
-from worldline.surfaces.options import Verb
+from worldline.surfaces.options import Bound, with_options
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")
 OTHERS = ("factconsolidation", "resolver", "fit", "composition")
-_FILES = click.argument("files", nargs=-1, metavar="FILE...")
-_EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")
 
 
-@click.command(cls=Verb)
+@with_options()
 @click.argument("dataset", type=click.Choice([*DATASETS, *OTHERS]))
-@_FILES
-@_EMBEDDER
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="At most N questions, spread over all.")
 @click.option("--json", "out", metavar="OUT", type=click.Path(path_type=Path), help="Write the report here.")
 @click.option("--rows", metavar="OUT", type=click.Path(path_type=Path), help="One JSON line a question.")
@@ -41,21 +38,9 @@ _EMBEDDER = click.option("--embedder", default="auto", show_default=True, help="
 @click.option("--reword", metavar="SHARE", type=click.FloatRange(0, 0.8), help="Say so many facts otherwise.")
 @click.option("--abstain", is_flag=True, help="Also empty the slot of every right answer and ask again.")
 def bench(
-    dataset: str,
-    files: tuple[str, ...],
-    embedder: str,
-    limit: int | None,
-    out: Path | None,
-    rows: Path | None,
-    sleep: bool,
-    ablate: tuple[str, ...],
-    judge: bool,
-    reword: float | None,
-    abstain: bool,
+    bound: Bound, dataset: str, files: tuple[str, ...], out: Path | None, rows: Path | None, **asked: Any
 ) -> None:
-    """Measure on public files, beside the baselines.
-
-    Remembers every conversation of FILE through the product, recalls through it, and runs plain
+    """Remembers every conversation of FILE through the product, recalls through it, and runs plain
     FTS5, cosine and their fusion in the same run. `fit` finds the weights of the score anew: its
     FILEs are named DATASET=FILE. Vectors are cached; an interrupted run goes on where it was.
 
@@ -63,104 +48,67 @@ def bench(
     `resolver` reads pairs of names (CSV: name, name, same) and counts the merges proposed;
     `composition` needs no FILE: made-up worlds full of noise, found by their composed vectors.
 
-    \b
     Example:
       worldline bench locomo locomo10.json --json report.json
       worldline bench fit locomo=locomo10.json beam=chats/
     """
-    if dataset == "composition":
-        _composition(out)
-        return
-    if not files:
+    if not files and dataset != "composition":
         raise click.UsageError("Missing argument 'FILE...'.")
-    if dataset in ("factconsolidation", "resolver"):
-        _facts_or_names(dataset, _paths(files), (embedder, limit, reword or 0.0, abstain), out, rows)
-        return
     with _progress() as progress:
         if dataset == "fit":
-            _fit(files, embedder, progress)
-        else:
-            _measure(Run(dataset, _paths(files), embedder, limit, ablate, sleep, judge), out, rows, progress)
-
-
-class Run(NamedTuple):
-    """What was asked for."""
-
-    dataset: str
-    files: list[Path]
-    embedder: str
-    limit: int | None
-    ablate: tuple[str, ...]
-    sleep: bool
-    judge: bool
-
-
-def _measure(run: Run, out: Path | None, rows: Path | None, progress: Progress) -> None:
-
-    settings = Settings(run.dataset, run.embedder, run.limit, run.ablate, run.sleep)
-    made, found = measure(settings, run.files, progress)
-    if run.judge:
-        made["judge"] = _judged(run, found, progress)
-    _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
-    _write(rows, b"".join(msgspec.json.encode(row) + b"\n" for row in found))
-    for line in report.table(made):
-        click.echo(line)
-
-
-def _facts_or_names(
-    dataset: str,
-    files: list[Path],
-    asked: tuple[str, int | None, float, bool],
-    out: Path | None,
-    rows: Path | None,
-) -> None:
-
-    made: dict[str, Any]
-    found: Sequence[Any]
-
-    with _progress() as progress:
-        if dataset == "resolver":
-            made, found = resolver.bench(files, progress)
-            lines = resolver.table(made)
-        else:
-            settings = facts.FactSettings(*asked)
-            made, found = facts.bench(settings, files, open_cached(settings.embedder), progress)
-            lines = facts.table(made)
-    _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
-    _write(rows, b"".join(msgspec.json.encode(row) + b"\n" for row in found))
+            click.echo("\n".join(_fit(files, asked["embedder"], progress)))
+            return
+        made, found, lines = _measured(dataset, _paths(files), asked, progress)
+    if out is not None:
+        out.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1))
+    if rows is not None and found is not None:
+        rows.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in found))
     for line in lines:
         click.echo(line)
 
 
-def _composition(out: Path | None) -> None:
+def _measured(
+    dataset: str, files: list[Path], asked: dict[str, Any], progress: Progress
+) -> tuple[dict[str, Any], Sequence[Any] | None, Iterable[str]]:
+    """The report, a row for each question, and the table that people are shown."""
+    embedder, limit = asked["embedder"], asked["limit"]
+    made: dict[str, Any]
+    found: Sequence[Any]
+    if dataset == "composition":
+        made = composition.bench()
+        return made, None, composition.table(made)
+    if dataset == "resolver":
+        made, found = resolver.bench(files, progress)
+        return made, found, resolver.table(made)
+    if dataset == "factconsolidation":
+        told = facts.FactSettings(embedder, limit, asked["reword"] or 0.0, asked["abstain"])
+        made, found = facts.bench(told, files, open_cached(embedder), progress)
+        return made, found, facts.table(made)
+    settings = Settings(dataset, embedder, limit, asked["ablate"], asked["sleep"])
+    made, found = measure(settings, files, progress)
+    if asked["judge"]:
+        made["judge"] = _judged(dataset, files, found, progress)
+    return made, found, report.table(made)
 
-    made = composition.bench()
-    _write(out, msgspec.json.format(msgspec.json.encode(made), indent=1))
-    for line in composition.table(made):
-        click.echo(line)
 
-
-def _judged(run: Run, rows: list[ReportRow], progress: Progress) -> dict[str, Any]:
-
+def _judged(dataset: str, files: list[Path], rows: Sequence[Any], progress: Progress) -> dict[str, Any]:
     model = open_language_model(load().model)
     if model is None:
         told = "not measured: no model endpoint is configured (setting `model`)"
         click.echo(f"judge: {told}", err=True)
         return {"measured": False, "reason": told}
-    talks = [talk for path in run.files for talk in load_file(run.dataset, path)]
-    found = judged(rows, talks, model, progress)
+    talks = [talk for path in files for talk in load_file(dataset, path)]
+    found = judged(list(rows), talks, model, progress)
     click.echo(f"judge: {found}", err=True)
     return found
 
 
-def _fit(files: tuple[str, ...], embedder: str, progress: Progress) -> None:
-
+def _fit(files: tuple[str, ...], embedder: str, progress: Progress) -> Iterable[str]:
     pairs = [file.partition("=") for file in files]
     if any(name not in DATASETS or not path for name, _, path in pairs):
         raise click.UsageError(f"`bench fit` takes DATASET=FILE…, with DATASET one of {', '.join(DATASETS)}")
     named = [(name, path) for (name, _, _), path in zip(pairs, _paths([p for *_, p in pairs]), strict=True)]
-    for line in fitted(named, embedder, progress):
-        click.echo(line)
+    return fitted(named, embedder, progress)
 
 
 def _paths(files: Iterable[str]) -> list[Path]:
@@ -171,22 +119,17 @@ def _paths(files: Iterable[str]) -> list[Path]:
     return paths
 
 
-def _write(path: Path | None, content: bytes) -> None:
-    if path is not None:
-        path.write_bytes(content)
-
-
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """A bar on standard error: rich's where it is installed and somebody looks, else now and then a line."""
     if not sys.stderr.isatty():
-        yield _silent
+        yield lambda what, done, total: None
         return
     try:
         from rich.console import Console
         from rich.progress import Progress as Bar
     except ImportError:
-        yield _line
+        yield lambda what, done, total: click.echo(f"\r{what} {done}/{total}".ljust(60), nl=False, err=True)
         click.echo("", err=True)
         return
     with Bar(console=Console(stderr=True), transient=True) as bar:
@@ -201,11 +144,3 @@ def _progress() -> Iterator[Progress]:
             bar.update(tasks[what], completed=done)
 
         yield show
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Nobody looks."""
-
-
-def _line(what: str, done: int, total: int) -> None:
-    click.echo(f"\r{what} {done}/{total}".ljust(60), nl=False, err=True)

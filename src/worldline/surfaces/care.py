@@ -1,4 +1,4 @@
-"""The verbs that look after a store: making, proving, counting, copying, diagnosing it."""
+"""The verbs that look after a store: making, proving, copying and diagnosing it, and bringing its work up to date."""
 
 from __future__ import annotations
 
@@ -7,30 +7,38 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import click
-from msgspec import Struct
 
-from worldline import __version__
-from worldline.config import load
-from worldline.errors import Refused, WorldlineError
+from worldline import Later, __version__
+from worldline.config import load, place
+from worldline.errors import NotFound, Refused, WorldlineError
 from worldline.memory import Memory
 from worldline.reading import parser
 from worldline.reading.read import reader
+from worldline.store.copying import Moved, move
+from worldline.store.reindexing import Ailment
 from worldline.store.schema import FORMAT
-from worldline.store.sqlite import put_back
+from worldline.store.sqlite import format_of, open_store, put_back
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Verb, absorbs, tends, thinks
+from worldline.surfaces.options import Bound, absorbs, alone, mends, tends, thinks
 from worldline.write.afterwards import is_stale
+
+if TYPE_CHECKING:
+    from worldline.consolidate import run as nights
+else:
+    nights = Later("worldline.consolidate.run")
 
 _PATIENCE = 2.0
 _BETWEEN_LINES = 30.0
+_SHOWN = 20
+"""So many lines of a pass are shown without --all."""
 _EXTRAS = {
     "semantic": "onnxruntime",
     "english": "spacy",
@@ -41,14 +49,10 @@ _EXTRAS = {
 }
 
 
-@click.command(cls=Verb)
 @tends
 def init(bound: Bound) -> None:
-    """Make a new, empty store.
+    """Other verbs that write do this by themselves; a store that is there already is left alone.
 
-    Other verbs that write do this by themselves; a store that is there already is left alone.
-
-    \b
     Example:
       worldline init --db me.db
     """
@@ -59,15 +63,11 @@ def init(bound: Bound) -> None:
     bound.answer(done, [f"{bound.shown}  {state} (format {FORMAT})"])
 
 
-@click.command(cls=Verb)
 @tends
 def verify(bound: Bound) -> None:
-    """Prove every hash and every logged row.
-
-    Recomputes ids, edges, worlds and the chain of changesets, and names whatever does not fit.
+    """Recomputes ids, edges, worlds and the chain of changesets, and names whatever does not fit.
     Exit code 1 means damage.
 
-    \b
     Example:
       worldline verify
     """
@@ -78,14 +78,10 @@ def verify(bound: Bound) -> None:
         click.get_current_context().exit(1)
 
 
-@click.command(cls=Verb)
 @tends
 def stats(bound: Bound) -> None:
-    """How much is stored.
-
-    \b
-    Example:
-      worldline stats --json
+    """Example:
+    worldline stats --json
     """
     with bound.memory() as memory:
         found = memory.stats()
@@ -100,16 +96,12 @@ def _counts(found: dict[str, Any]) -> Iterator[str]:
             yield f"{name.replace('_', ' ')}: {value:,}" if isinstance(value, int) else f"{name}: {value}"
 
 
-@click.command(cls=Verb)
+@tends
 @click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-@tends
 def backup(bound: Bound, path: Path, force: bool) -> None:
-    """Copy the store while others go on writing.
-
-    \b
-    Example:
-      worldline backup memory-backup.db
+    """Example:
+    worldline backup memory-backup.db
     """
     if path.exists() and (not force or path.resolve() == Path(bound.path).resolve()):
         raise Refused(f"{path} exists already; name another file{'' if force else ', or use --force'}")
@@ -119,17 +111,13 @@ def backup(bound: Bound, path: Path, force: bool) -> None:
     bound.answer({"path": str(path), "bytes": size}, [f"{path}  {size:,} bytes"])
 
 
-@click.command(cls=Verb)
+@absorbs
 @click.argument("backup", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace the store that is there.")
-@absorbs
 def restore(bound: Bound, backup: Path, force: bool) -> None:
-    """Put a backup in the place of the store.
-
-    The backup is looked at first, and stays as it is. What a killed process left beside the store is taken away
+    """The backup is looked at first, and stays as it is. What a killed process left beside the store is taken away
     with it; a process that still has the old file open cannot write any more.
 
-    \b
     Example:
       worldline restore memory-backup.db --force
     """
@@ -139,73 +127,60 @@ def restore(bound: Bound, backup: Path, force: bool) -> None:
     if target.exists() and not force:
         raise Refused(f"{target} exists already; --force replaces it")
     size = backup.stat().st_size if bound.dry_run else put_back(backup, target, load())
-    bound.answer(
-        {"path": str(target), "bytes": size, "dry_run": bound.dry_run}, [f"{target}  {size:,} bytes"]
-    )
+    done = {"path": str(target), "bytes": size, "dry_run": bound.dry_run}
+    bound.answer(done, [f"{target}  {size:,} bytes"])
 
 
-class Finding(Struct, frozen=True):
-    """One line of the doctor's report."""
-
-    state: str
-    about: str
-    told: str
-
-
-@click.command(cls=Verb)
 @tends
 def doctor(bound: Bound) -> None:
-    """Look at this installation and its store.
-
-    Settings, versions, the file and its rights, what waits to be finished. Changes nothing. Exit
+    """Settings, versions, the file and its rights, what waits to be finished. Changes nothing. Exit
     code 1 means that something must be mended.
 
-    \b
     Example:
       worldline doctor
     """
-    found = [*_installation(), *_reader(), *_settings(), *_store(bound)]
-    bound.answer(found, [f"{item.state:<4} {item.about:<9} {item.told}" for item in found])
+    looks = (_installation(), _reader(), _settings(), _store(bound))
+    found = [Ailment(*one) for look in looks for one in look]
+    bound.answer(
+        [one._asdict() for one in found], [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
+    )
     if any(item.state == "bad" for item in found):
         click.get_current_context().exit(1)
 
 
-def _installation() -> Iterator[Finding]:
-    yield Finding(
-        "ok",
-        "version",
-        f"worldline {__version__}, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}",
-    )
+def _installation() -> Iterator[tuple[str, str, str]]:
+    python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
+    yield "ok", "version", f"worldline {__version__}, Python {python}, SQLite {sqlite}"
     for extra, module in _EXTRAS.items():
         there = find_spec(module) is not None
         told = "installed" if there else f"not installed (optional: pip install 'worldline[{extra}]')"
-        yield Finding("ok" if there else "note", extra, told)
+        yield "ok" if there else "note", extra, told
 
 
-def _reader() -> Iterator[Finding]:
+def _reader() -> Iterator[tuple[str, str, str]]:
     """Who reads here."""
     if (wrong := parser.trouble()) is not None:
-        yield Finding("bad", "reader", f"{wrong} (until then: records and names only)")
+        yield "bad", "reader", f"{wrong} (until then: records and names only)"
     elif parser.active() is None:
-        yield Finding("note", "reader", f"records and names only: {parser.REMEDY}")
+        yield "note", "reader", f"records and names only: {parser.REMEDY}"
     else:
-        yield Finding("ok", "reader", reader())
+        yield "ok", "reader", reader()
 
 
-def _settings() -> Iterator[Finding]:
+def _settings() -> Iterator[tuple[str, str, str]]:
     try:
         load()
     except WorldlineError as error:
-        yield Finding("bad", "settings", str(error))
+        yield "bad", "settings", str(error)
     else:
         source = os.environ.get("WORLDLINE_CONFIG", "defaults and environment")
-        yield Finding("ok", "settings", f"read from {source}")
+        yield "ok", "settings", f"read from {source}"
 
 
-def _store(bound: Bound) -> Iterator[Finding]:
+def _store(bound: Bound) -> Iterator[tuple[str, str, str]]:
     path = bound.path
     if not bound.exists():
-        yield Finding("note", "store", f"none yet at {path}; `worldline init` makes one")
+        yield "note", "store", f"none yet at {path}; `worldline init` makes one"
         return
     if isinstance(path, Path):
         yield from _file(path)
@@ -215,66 +190,50 @@ def _store(bound: Bound) -> Iterator[Finding]:
             wrong = list(memory.ailments())
     except (WorldlineError, apsw.Error) as error:
         told = str(error)
-        mend = (
-            ""
-            if "worldline" in told or "another program" in told
-            else "; worldline restore BACKUP puts a backup in its place"
-        )
-        yield Finding("bad", "store", f"{told}{mend}")
+        known = "worldline" in told or "another program" in told
+        mend = "" if known else "; worldline restore BACKUP puts a backup in its place"
+        yield "bad", "store", f"{told}{mend}"
         return
-    yield from (Finding(one.state, one.about, one.told) for one in wrong)
-    yield Finding("ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes")
-    yield Finding(
-        "ok",
-        "contents",
-        f"{render.plural(found['versions'], 'version')} in {render.plural(found['changesets'], 'changeset')}",
+    yield from wrong
+    yield "ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes"
+    versions, sets = (
+        render.plural(found["versions"], "version"),
+        render.plural(found["changesets"], "changeset"),
     )
+    yield "ok", "contents", f"{versions} in {sets}"
     yield from _read(readers)
     if found["pending_events"]:
-        yield Finding(
-            "note", "pending", f"{found['pending_events']:,} events wait to be finished: worldline resume"
-        )
+        yield "note", "pending", f"{found['pending_events']:,} events wait to be finished: worldline resume"
     if found["pending_merges"]:
-        yield Finding("note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges")
+        yield "note", "merges", f"{found['pending_merges']:,} proposals wait: worldline merges"
 
 
-def _file(path: Path) -> Iterator[Finding]:
+def _file(path: Path) -> Iterator[tuple[str, str, str]]:
     """What can be seen of a file without opening it."""
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        yield Finding(
-            "bad", "store", f"{path} or its folder is not writable: it can be read; chmod u+w, or copy it"
-        )
+        yield "bad", "store", f"{path} or its folder is not writable: it can be read; chmod u+w, or copy it"
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
-        yield Finding(
-            "note",
-            "log",
-            "a process is writing, or was killed before it closed the store: worldline verify takes it in",
-        )
+        told = "a process is writing, or was killed before it closed the store: worldline verify takes it in"
+        yield "note", "log", told
 
 
-def _read(readers: dict[str, int]) -> Iterator[Finding]:
+def _read(readers: dict[str, int]) -> Iterator[tuple[str, str, str]]:
     """How many events each reader has read, and whether it is time to read them again."""
     for name, count in readers.items():
         by = f"read by {name}" if name else "read by nobody yet"
-        yield Finding("note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}")
+        yield "note" if is_stale(name, reader()) else "ok", "events", f"{count:,} {by}"
     if any(is_stale(name, reader()) for name in readers):
-        yield Finding(
-            "note", "reread", "another reader reads here now; worldline reread brings the facts up to date"
-        )
+        yield "note", "reread", "another reader reads here now; worldline reread brings the facts up to date"
 
 
-@click.command(cls=Verb)
-@click.option("--all", "everything", is_flag=True, help="Also what this reader has read.")
 @thinks
+@click.option("--all", "everything", is_flag=True, help="Also what this reader has read.")
 def reread(bound: Bound, everything: bool) -> None:
-    """Read everything again, with the reader of today.
-
-    After an upgrade, or with a parser where there was none: what is no longer drawn from the words is
+    """After an upgrade, or with a parser where there was none: what is no longer drawn from the words is
     withdrawn, what is new is believed. Facts that were given, confirmed or corrected by hand stay as they
     are. It can be broken off and goes on where it stopped; a second run changes nothing.
 
-    \b
     Example:
       worldline reread --dry-run
       worldline reread
@@ -288,6 +247,170 @@ def reread(bound: Bound, everything: bool) -> None:
     ]
     left = [f"{done.left:,} wait to be understood for the first time: worldline resume"] if done.left else []
     bound.answer(done, [*(lines if done.events else ["nothing to read again"]), *left])
+
+
+@tends
+def reindex(bound: Bound) -> None:
+    """For a store of which `verify` or `doctor` says that something derived is damaged. Nothing that is believed
+    changes. Vectors that nobody can compare are dropped, and made again where an embedder is set.
+
+    Example:
+      worldline reindex
+    """
+    with bound.memory() as memory, ticking("indexing"):
+        done = memory.reindex()
+    lines = [f"{done.words:,} passages, {done.texts:,} descriptions and {done.labels:,} labels made anew"]
+    dropped = [f"{done.vectors:,} vectors dropped"] if done.vectors else []
+    bound.answer(done._asdict(), [*lines, *dropped])
+
+
+@thinks
+def resume(bound: Bound) -> None:
+    """The words are safe already; their facts are settled now. `sleep` does this as well.
+
+    Example:
+      worldline resume
+    """
+    with bound.memory() as memory, ticking("understanding"):
+        done = memory.resume()
+    told = [f"{len(done):,} events finished"] if done else ["nothing was left to finish"]
+    bound.answer([render.plain(receipt) for receipt in done], told)
+
+
+@mends
+def flush(bound: Bound, memory: Memory) -> None:
+    """Example:
+    worldline flush
+    """
+    _embed(bound, memory.flush)
+
+
+@mends
+def reembed(bound: Bound, memory: Memory) -> None:
+    """Example:
+    worldline reembed
+    """
+    _embed(bound, memory.reembed)
+
+
+def _embed(bound: Bound, embed: Callable[[Callable[[int, int], None]], int]) -> None:
+    with WaitingCount() as progress:
+        done = embed(lambda at, of: progress(f"embedding, of {of:,}", at))
+    bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
+
+
+@thinks
+@click.option("--pass", "passes", metavar="NAME", multiple=True, help="Only this pass; repeatable.")
+@click.option("--all", "everything", is_flag=True, help="Every line of what changed.")
+@click.option("--list", "names", is_flag=True, help="The passes, and what each of them does.")
+def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) -> None:
+    """Finds topics, summaries, contradictions, what follows and what fades. It only adds understanding:
+    sources are never deleted, each change is in the log with its reason, and a second run right after
+    the first changes nothing. It may be ended at any moment.
+
+    Example:
+      worldline sleep --dry-run
+      worldline sleep --pass topics --pass summaries
+    """
+    if names:
+        does = {each.name: each.does for each in nights.PASSES}
+        bound.answer(does, [f"{name:<15} {told}" for name, told in does.items()])
+        return
+    with bound.memory() as memory, WaitingCount() as waiting:
+        report = memory.consolidate(
+            passes or None,
+            dry_run=bound.dry_run,
+            progress=lambda name, done, of: waiting(f"sleep: {name}", done),
+        )
+    bound.answer(render.plain(report), _slept(report, everything))
+
+
+def _slept(report: nights.Report, everything: bool) -> Iterator[str]:
+    """What each pass did, then one line for the whole night."""
+    for slept in report.passes:
+        whose = f" [{slept.owner}]" if slept.owner else ""
+        done = f"{render.plural(len(slept.changes), 'change')}, {render.plural(slept.rows, 'row')}"
+        if slept.changes or slept.rows:
+            yield f"{slept.name}{whose}: {done}, {slept.seconds:.1f} s"
+        shown = slept.changes if everything else slept.changes[:_SHOWN]
+        yield from (f"  {line}" for line in shown)
+        if len(shown) < len(slept.changes):
+            yield f"  … and {len(slept.changes) - len(shown):,} more (--all)"
+    for name, note in dict.fromkeys((slept.name, slept.note) for slept in report.passes if slept.note):
+        yield f"{name}: {note}"
+    changes = sum(len(slept.changes) for slept in report.passes)
+    verb = "would change" if report.dry_run else "changed"
+    yield f"{changes:,} things {verb}" if changes else f"nothing {verb}"
+
+
+@alone
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@click.option("--tenant", metavar="NAME", help="Only this tenant [all].")
+def copy(bound: Bound, source: str, target: str, tenant: str | None) -> None:
+    """Rows, both time axes, log and hashes stay what they are; each tenant is proved before it is kept. What is
+    there already is left alone, so that a copy that was cut short goes on where it stopped.
+
+    Example:
+      worldline copy me.db postgresql://localhost/memory
+    """
+    where = place(source)
+    if isinstance(where, Path) and not where.exists():
+        raise NotFound(f"there is no store at {where}")
+    config, done = load(), list[Moved]()
+    with ExitStack() as opened, WaitingCount() as progress:
+        origin = opened.enter_context(closing(open_store(source, config)))
+        other = opened.enter_context(closing(open_store(target, config)))
+        for name in origin.tenants() if tenant is None else [tenant]:
+            done.append(move(origin, other, name, progress))
+    lines = [
+        f"{one.tenant}  {'was there already' if one.already else f'{one.rows:,} rows'}, "
+        f"{one.changesets:,} changesets, head {one.head[:16]}"
+        for one in done
+    ]
+    bound.answer({"tenants": done}, lines)
+
+
+@absorbs
+def migrate(bound: Bound) -> None:
+    """Opening a store does the same; this says what there is to do, with --dry-run only that. A file is backed up
+    beside itself first.
+
+    Example:
+      worldline migrate --dry-run
+    """
+    found = format_of(bound.path)
+    told = "there is no store" if found is None else f"format {found}"
+    state = (
+        "up to date" if found == FORMAT else f"{'would become' if bound.dry_run else 'now'} format {FORMAT}"
+    )
+    if not bound.dry_run:
+        with bound.memory():
+            pass
+    path = bound.shown
+    bound.answer({"path": path, "format": found, "target": FORMAT}, [f"{path}  {told}: {state}"])
+
+
+@alone
+@click.argument("url")
+def distribute(bound: Bound, url: str) -> None:
+    """Every table is distributed by its tenant and lies beside the others of the same tenant, so that each
+    statement reaches one node. Done once; again it only adds what is missing.
+
+    Example:
+      worldline distribute postgresql://coordinator/memory
+    """
+    with closing(open_store(url, load())) as store:
+        done = store.distribute()
+    told = (
+        f"distributed {len(done)} tables: {', '.join(done)}"
+        if done
+        else "all tables were distributed already"
+    )
+    bound.answer({"distributed": done}, [told])
+
+
+# How far long work has come -----------------------------------------------------------------------
 
 
 class WaitingCount:

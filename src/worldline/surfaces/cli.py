@@ -21,74 +21,71 @@ from worldline.text import for_terminal
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
-        "add": ("writing:add", "Remember what was said, word for word (also: remember)."),
-        "note": ("writing:note", "Store a note: something to know."),
-        "link": ("writing:link", "Join two memories by a typed edge."),
-        "amend": ("writing:amend", "It changed: a new version holds from now on."),
-        "correct": ("writing:correct", "It was wrong: it was never true."),
-        "retire": ("writing:retire", "It is over: no longer true."),
-        "confirm": ("writing:confirm", "Vouch for a memory, or release it from quarantine."),
-        "feedback": ("warming:feedback", "Say of something recalled that it was useful, or wrong."),
-        "pin": ("warming:pin", "Keep a memory from ever going cold."),
-        "merges": ("writing:merges", "List, accept, reject or undo merge proposals."),
-        "undo": ("writing:undo", "Take a whole write back."),
-        "forget": (
-            "mending:forget",
-            "Erase for good: memories, all of a user, or what is older than a moment.",
-        ),
+        "add": ("writing", "Remember what was said, word for word (also: remember)."),
+        "note": ("writing", "Store a note: something to know."),
+        "link": ("writing", "Join two memories by a typed edge."),
+        "amend": ("writing", "It changed: a new version holds from now on."),
+        "correct": ("writing", "It was wrong: it was never true."),
+        "retire": ("writing", "It is over: no longer true."),
+        "confirm": ("writing", "Vouch for a memory, or release it from quarantine."),
+        "feedback": ("writing", "Say of something recalled that it was useful, or wrong."),
+        "pin": ("writing", "Keep a memory from ever going cold."),
+        "merges": ("writing", "List, accept, reject or undo merge proposals."),
+        "undo": ("writing", "Take a whole write back."),
+        "forget": ("writing", "Erase for good: memories, all of a user, or what is older than a moment."),
     },
     "Read": {
-        "ask": ("exchanging:ask", "Ask in plain words; evidence, and an answer where a model is set."),
-        "recall": ("recalling:recall", "Find what is remembered about a question (also: search)."),
-        "context": ("people:context", "What an agent should know before a session begins."),
-        "timeline": ("recalling:timeline", "What happened about a topic, in order."),
-        "density": ("recalling:density", "What is already covered around a topic."),
-        "profile": ("people:profile", "What is known of a person."),
-        "episodes": ("people:episodes", "Stretches of talk, parted by pauses of six hours or more."),
-        "explain": ("recalling:explain", "Why a memory is not in the answer to a question."),
-        "get": ("reading:get", "Show one memory."),
-        "list": ("reading:listing", "List memories, newest first."),
-        "history": ("reading:history", "Every belief ever held in a memory."),
-        "diff": ("reading:diff", "What changed between two moments."),
-        "why": ("reading:why", "Why something is believed, down to the words."),
-        "walk": ("reading:walk", "What lies around a memory."),
-        "conflicts": ("reading:conflicts", "What is believed and cannot all be true."),
-        "changes": ("reading:changes", "The feed of everything learned and given up."),
-        "worlds": ("reading:worlds", "Worlds and their hashes."),
+        "ask": ("exchanging", "Ask in plain words; evidence, and an answer where a model is set."),
+        "recall": ("reading", "Find what is remembered about a question (also: search)."),
+        "context": ("reading", "What an agent should know before a session begins."),
+        "timeline": ("reading", "What happened about a topic, in order."),
+        "density": ("reading", "What is already covered around a topic."),
+        "profile": ("reading", "What is known of a person."),
+        "episodes": ("reading", "Stretches of talk, parted by pauses of six hours or more."),
+        "explain": ("reading", "Why a memory is not in the answer to a question."),
+        "get": ("reading", "Show one memory."),
+        "list": ("reading", "List memories, newest first."),
+        "history": ("reading", "Every belief ever held in a memory."),
+        "diff": ("reading", "What changed between two moments."),
+        "why": ("reading", "Why something is believed, down to the words."),
+        "walk": ("reading", "What lies around a memory."),
+        "conflicts": ("reading", "What is believed and cannot all be true."),
+        "changes": ("reading", "The feed of everything learned and given up."),
+        "worlds": ("reading", "Worlds and their hashes."),
     },
     "Serve": {
-        "mcp": ("serving:mcp", "Serve an agent over MCP (standard input and output)."),
-        "serve": ("serving:serve", "Serve REST, MCP and the explorer over HTTP."),
-        "token": ("serving:token", "Make a bearer token for a tenant, and show it once."),
+        "mcp": ("serving", "Serve an agent over MCP (standard input and output)."),
+        "serve": ("serving", "Serve REST, MCP and the explorer over HTTP."),
+        "token": ("serving", "Make a bearer token for a tenant, and show it once."),
     },
     "Exchange": {
-        "import": ("exchanging:import_", "Read another memory's file, folder or archive."),
-        "absorb": ("exchanging:absorb", "Unite another store with this one."),
-        "export": ("exchanging:export", "Write JSON Lines (exact), Markdown or GraphML."),
-        "install": ("installing:install", "Set up an agent: hooks or the MCP server; shows, asks, can undo."),
-        "hook": ("hooks:hook", "Answer a coding agent's hook (its JSON on standard input)."),
+        "import": ("exchanging", "Read another memory's file, folder or archive."),
+        "absorb": ("exchanging", "Unite another store with this one."),
+        "export": ("exchanging", "Write JSON Lines (exact), Markdown or GraphML."),
+        "install": ("installing", "Set up an agent: hooks or the MCP server; shows, asks, can undo."),
+        "hook": ("hooks", "Answer a coding agent's hook (its JSON on standard input)."),
     },
     "Care": {
-        "init": ("care:init", "Make a new, empty store."),
-        "sleep": ("nights:sleep", "Think over what is new (also: consolidate)."),
-        "score": ("warming:score", "Run a scorer of your own over everything that is stored."),
-        "verify": ("care:verify", "Prove every hash and every logged row."),
-        "stats": ("care:stats", "How much is stored."),
+        "init": ("care", "Make a new, empty store."),
+        "sleep": ("care", "Think over what is new (also: consolidate)."),
+        "score": ("writing", "Run a scorer of your own over everything that is stored."),
+        "verify": ("care", "Prove every hash and every logged row."),
+        "stats": ("care", "How much is stored."),
         "copy": (
-            "moving:copy",
+            "care",
             "Copy a store elsewhere, exactly: from a file to a server, back, or between two of a kind.",
         ),
-        "migrate": ("moving:migrate", "Bring a store to this program's format."),
-        "distribute": ("moving:distribute", "Spread a server's tables over a Citus cluster, by tenant."),
-        "backup": ("care:backup", "Copy the store while others go on writing."),
-        "restore": ("care:restore", "Put a backup in the place of the store."),
-        "doctor": ("care:doctor", "Look at this installation and its store."),
-        "reread": ("care:reread", "Read everything again, with the reader of today."),
-        "reindex": ("mending:reindex", "Make words, descriptions and labels anew from the texts."),
-        "resume": ("mending:resume", "Finish what was stored but not understood when a process ended."),
-        "flush": ("recalling:flush", "Embed what has no vector yet."),
-        "reembed": ("recalling:reembed", "Make every vector anew, with the embedder that is configured now."),
-        "bench": ("benching:bench", "Measure on public files, beside the baselines."),
+        "migrate": ("care", "Bring a store to this program's format."),
+        "distribute": ("care", "Spread a server's tables over a Citus cluster, by tenant."),
+        "backup": ("care", "Copy the store while others go on writing."),
+        "restore": ("care", "Put a backup in the place of the store."),
+        "doctor": ("care", "Look at this installation and its store."),
+        "reread": ("care", "Read everything again, with the reader of today."),
+        "reindex": ("care", "Make words, descriptions and labels anew from the texts."),
+        "resume": ("care", "Finish what was stored but not understood when a process ended."),
+        "flush": ("care", "Embed what has no vector yet."),
+        "reembed": ("care", "Make every vector anew, with the embedder that is configured now."),
+        "bench": ("benching", "Measure on public files, beside the baselines."),
     },
 }
 ALIASES = {"remember": "add", "search": "recall", "consolidate": "sleep"}
@@ -140,8 +137,8 @@ class Shell(click.Group):
         name = ALIASES.get(cmd_name, cmd_name)
         for verbs in VERBS.values():
             if name in verbs:
-                module, _, attribute = verbs[name][0].partition(":")
-                found: click.Command = getattr(import_module(f"worldline.surfaces.{module}"), attribute)
+                module = import_module(f"worldline.surfaces.{verbs[name][0]}")
+                found: click.Command = getattr(module, name if hasattr(module, name) else f"{name}_")
                 return found
         return None
 
@@ -175,7 +172,7 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
         code = run(*args, **extra)
     except click.ClickException as error:
         if as_json:
-            _refused(type(error).__name__, error.format_message())
+            _refused(error, error.format_message())
         else:
             error.show()
         return 2 if isinstance(error, click.UsageError) else 1
@@ -185,16 +182,16 @@ def _guarded(run: Any, *args: Any, **extra: Any) -> int:
     except (WorldlineError, OSError) as error:
         told = " ".join(str(error).split())
         if as_json:
-            _refused(type(error).__name__, told)
+            _refused(error, told)
         else:
             click.echo(f"worldline: {for_terminal(told)}", err=True)
         return 1
     return code if isinstance(code, int) else 0
 
 
-def _refused(kind: str, told: str) -> None:
+def _refused(error: Exception, told: str) -> None:
     """An error as the one JSON document that a program reads."""
-    click.echo(json.dumps({"error": {"type": kind, "message": told}}))
+    click.echo(json.dumps({"error": {"type": type(error).__name__, "message": told}}))
 
 
 @click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})

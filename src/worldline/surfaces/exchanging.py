@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,34 +14,31 @@ from worldline.exchange.absorb import Absorbed
 from worldline.exchange.exporters import FORMATS as EXPORTS
 from worldline.exchange.formats import Bad, Imported
 from worldline.exchange.importers import NAMES
+from worldline.memory import Memory
 from worldline.plugins import open_language_model
 from worldline.read.history import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
-from worldline.surfaces.options import Bound, Verb, absorbs, parse_time, piped, reads, writes
-from worldline.surfaces.recalling import shown
+from worldline.surfaces.options import TIME, Bound, absorbs, piped, reads, writes
+from worldline.surfaces.reading import shown
 from worldline.text import visible
 
 _TOLD = 20
 
 
-@click.command("import", cls=Verb)
+@writes
 @click.argument("format", type=click.Choice(NAMES))
 @click.argument("path", type=click.Path(path_type=Path))
-@writes
-def import_(bound: Bound, format: str, path: Path) -> None:
-    """Read another memory's file, folder or archive.
-
-    FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
+def import_(bound: Bound, memory: Memory, format: str, path: Path) -> None:
+    """FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
     record that cannot be read is told with its position and skipped. An exported memory is put back as
     it was into an empty store, and absorbed where other memories are.
 
-    \b
     Example:
       worldline import auto chatgpt-export.zip
       worldline import markdown ~/notes --dry-run
     """
-    with bound.memory() as memory, WaitingCount() as progress:
+    with WaitingCount() as progress:
         report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
     bound.answer(report, _told(report))
 
@@ -58,17 +56,13 @@ def _told(report: Imported) -> Iterator[str]:
         yield "  left out: " + ", ".join(f"{what} ({count:,})" for what, count in report.left_out.items())
 
 
-@click.command(cls=Verb)
+@absorbs
 @click.argument("other")
 @click.option("--from-tenant", metavar="NAME", help="The tenant to absorb [the one called as --tenant].")
-@absorbs
 def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
-    """Unite another store with this one.
-
-    What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
+    """What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
     contradicts edges and merge proposals, or is told. OTHER is only read. The same again changes nothing.
 
-    \b
     Example:
       worldline absorb laptop.db --dry-run
       worldline absorb laptop.db
@@ -100,21 +94,17 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
         yield f"  … and {len(items) - _TOLD:,} more (--json lists all)"
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--format", type=click.Choice(list(EXPORTS)), default="jsonl", show_default=True,
     help="jsonl is exact and can be imported again.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-@reads
-def export(bound: Bound, path: Path, format: str, force: bool) -> None:
-    """Write JSON Lines (exact), Markdown or GraphML.
-
-    JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
+def export(bound: Bound, memory: Memory, path: Path, format: str, force: bool) -> None:
+    """JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
     a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
-    \b
     Example:
       worldline export memory.jsonl
       worldline export memory.md --format markdown --user ana
@@ -123,41 +113,30 @@ def export(bound: Bound, path: Path, format: str, force: bool) -> None:
     vault = format == "markdown" and (path.is_dir() or not path.suffix)
     if path.exists() and not force and not vault:
         raise Refused(f"{path} exists already; name another file, or use --force")
-    with bound.memory() as memory:
-        count = memory.export(path, format)
+    count = memory.export(path, format)
     what = "lines" if format == "jsonl" else "memories"
     bound.answer({"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"])
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("question", required=False, callback=piped)
 @click.option("--max-tokens", type=click.IntRange(min=50), help="Budget of the evidence [the setting].")
-@click.option("--asked-at", metavar="TIME", help="The moment that `yesterday` is relative to [now].")
+@click.option("--asked-at", type=TIME, help="The moment that `yesterday` is relative to [now].")
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
 @click.option("--no-answer", is_flag=True, help="Only the evidence, even where a model is configured.")
-@reads
 def ask(
-    bound: Bound,
-    question: str,
-    max_tokens: int | None,
-    asked_at: str | None,
-    answer_tokens: int,
-    no_answer: bool,
+    bound: Bound, memory: Memory, question: str, answer_tokens: int, no_answer: bool, **given: Any
 ) -> None:
-    """Ask in plain words; evidence, and an answer where a model is set.
-
-    The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
+    """The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
     endpoint; without one, nothing leaves this machine.
 
-    \b
     Example:
       worldline ask "Which tier does Acme have?"
       worldline ask "What did we decide last week?" --max-tokens 800
     """
     model = None if no_answer else open_language_model(load().model)
-    with bound.memory() as memory:
-        found = memory.recall(question, max_tokens=max_tokens, asked_at=parse_time(asked_at))
-        lines = shown(memory, found) if max_tokens is None else [visible(found.text)]
+    found = memory.recall(question, **given)
+    lines = shown(memory, found) if given["max_tokens"] is None else [visible(found.text)]
     answer = None
     if model is not None and found.hits:
         answer = model.complete(messages(question, found.text), answer_tokens)

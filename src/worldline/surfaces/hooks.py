@@ -10,7 +10,6 @@ stored by a process of its own.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import sys
@@ -69,22 +68,22 @@ def hook(event: str, db: str | None, tenant: str, _: bool) -> None:
         answer(event, path, tenant, lambda: 60.0)
         os._exit(0)
     told: list[str] = []
-    left = functools.partial(_left, LIMITS.get(event, 1.0))
+    limit = LIMITS.get(event, 1.0)
+
+    def left() -> float:
+        return limit - _MARGIN - _age()
+
     worker = threading.Thread(
         target=lambda: told.append(answer(event, path, tenant, left, told)), daemon=True
     )
     worker.start()
     worker.join(max(0.0, left()))
     if worker.is_alive():
-        log(path, f"{event}: the limit of {LIMITS.get(event, 1.0):g} s cut the answer short")
+        log(path, f"{event}: the limit of {limit:g} s cut the answer short")
     if told and told[-1]:
         sys.stdout.write(told[-1] + "\n")
         sys.stdout.flush()
     os._exit(0)
-
-
-def _left(limit: float) -> float:
-    return limit - _MARGIN - _age()
 
 
 def _detach() -> None:
@@ -121,9 +120,8 @@ def run(
         _store_session(given, path, tenant)
         return ""
     if event == "prompt":
-        lines = _asked(str(given.get("prompt") or ""), path, tenant, left)
-        return _output(event, lines)
-    quick = _output(event, _newest(path, tenant))
+        return _output(event, _asked(str(given.get("prompt") or ""), path, tenant, left))
+    quick = _output(event, _glanced(path, tenant, lambda store: store.newest(_NOTES, _TURNS)))
     if so_far is not None:
         so_far.append(quick)
     try:
@@ -188,11 +186,9 @@ def _age() -> float:
 def _asked(prompt: str, path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
     if not prompt.strip() or prompt.lstrip().startswith("/"):
         return []
-    if server := os.environ.get("WORLDLINE_SERVER"):
-        try:
-            return _from_server(server, prompt[:4000], min(left(), _SERVER))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            log(path, f"the server at {server} did not answer: {error}")
+    asked = {"question": prompt[:4000], "max_tokens": 1500}
+    if (hits := _from_server("/v1/recall", asked, path, left, _hit_lines)) is not None:
+        return hits
     if isinstance(path, str):
         return _recalled(path, tenant, prompt[:4000])
     return _glanced(path, tenant, lambda store: store.matching(prompt[:4000], _language(), _HITS))
@@ -207,21 +203,14 @@ def _recalled(url: str, tenant: str, prompt: str) -> list[str]:
 
 def _known(path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
     """The context block, from a running server or from the store itself."""
-    if server := os.environ.get("WORLDLINE_SERVER"):
-        try:
-            body = json.dumps({"max_tokens": _CONTEXT}).encode()
-            told = json.loads(_posted(server, "/v1/context", body, min(left(), _SERVER)))["text"]
-            return str(told).splitlines()
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            log(path, f"the server at {server} did not answer: {error}")
+    asked = {"max_tokens": _CONTEXT}
+    told = _from_server("/v1/context", asked, path, left, lambda found: str(found["text"]).splitlines())
+    if told is not None:
+        return told
     if isinstance(path, Path) and not path.exists():
         return []
     with memories.Memory.open(path, tenant=tenant) as memory:
         return memory.context(max_tokens=_CONTEXT).text.splitlines()
-
-
-def _newest(path: Path | str, tenant: str) -> list[str]:
-    return _glanced(path, tenant, lambda store: store.newest(_NOTES, _TURNS))
 
 
 def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]) -> list[str]:
@@ -259,25 +248,35 @@ def _fitted(lines: Iterable[str]) -> str:
     return "\n".join(shown)
 
 
-def _from_server(server: str, prompt: str, seconds: float) -> list[str]:
-    """A running server's recall, over a plain socket: an HTTP library would take half of the time."""
-    body = json.dumps({"question": prompt, "max_tokens": 1500}).encode()
-    answer = json.loads(_posted(server, "/v1/recall", body, seconds))
-    if answer.get("abstained"):
-        return []
-    return [_hit_line(hit) for hit in answer["hits"][:_HITS]]
+def _from_server(
+    route: str, asked: dict[str, Any], path: Path | str, left: Callable[[], float],
+    lines: Callable[[dict[str, Any]], list[str]],
+) -> list[str] | None:  # fmt: skip
+    """What a running server answers; None where there is none, or not in time."""
+    server = os.environ.get("WORLDLINE_SERVER")
+    if not server:
+        return None
+    try:
+        return lines(json.loads(_posted(server, route, json.dumps(asked).encode(), min(left(), _SERVER))))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log(path, f"the server at {server} did not answer: {error}")
+        return None
+
+
+def _hit_lines(found: dict[str, Any]) -> list[str]:
+    return [] if found.get("abstained") else [_hit_line(hit) for hit in found["hits"][:_HITS]]
 
 
 def _hit_line(hit: dict[str, Any]) -> str:
     node = hit["node"]
     at = hit.get("said_at") or (node.get("valid") or {}).get("from") or "undated"
-    if isinstance(at, int):
-        return _line(node["type"], node["name"], node["content"], hit.get("speaker") or "", at)
-    shown = _line(node["type"], node["name"], node["content"], hit.get("speaker") or "", 10**18)
-    return shown.replace("undated", str(at)[:10], 1)
+    dated = at if isinstance(at, int) else 10**18
+    shown = _line(node["type"], node["name"], node["content"], hit.get("speaker") or "", dated)
+    return shown if isinstance(at, int) else shown.replace("undated", str(at)[:10], 1)
 
 
 def _posted(server: str, path: str, body: bytes, seconds: float) -> bytes:
+    """Over a plain socket: an HTTP library would take half of the time."""
     import socket
     from urllib.parse import urlsplit
 

@@ -37,7 +37,7 @@ from worldline import errors
 from worldline.memory import Memory
 from worldline.model import Scope, clean_name
 from worldline.read.history import offsets as offsets_of
-from worldline.surfaces import openapi, rest
+from worldline.surfaces import rest
 from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
 from worldline.surfaces.mcp_tools import Desk
@@ -107,10 +107,11 @@ def app(service: Service) -> Starlette:
         Route(r.path, _endpoint(r, service, workers, observer), methods=[r.method]) for r in rest.ROUTES
     ]
     routes += [Route(path, _static(name, kind)) for path, (name, kind) in PAGE.items()]
-    routes += [Route("/openapi.json", _openapi), Route("/health", _health)]
     routes += [
+        Route("/openapi.json", _answering(lambda: _json(rest.document()))),
+        Route("/health", _answering(lambda: _json({"ok": True}))),
         Route("/healthz", _ready(service, workers)),
-        Route("/metrics", _metrics(service, workers, observer)),
+        Route("/metrics", _answering(lambda: _metrics(service, workers, observer))),
     ]
     if manager is not None:
         routes.append(Route("/mcp", endpoint=_Mcp(manager)))
@@ -203,12 +204,13 @@ def _json(value: Any, offsets: Mapping[str, int] = {}) -> Response:
     return Response(orjson.dumps(plain(value, offsets=offsets)), media_type="application/json", headers=_SAFE)
 
 
-async def _openapi(request: Request) -> Response:
-    return _json(openapi.document())
+def _answering(make: Callable[[], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint that looks at nothing in the request."""
 
+    async def answer(request: Request) -> Response:
+        return make()
 
-async def _health(request: Request) -> Response:
-    return _json({"ok": True})
+    return answer
 
 
 def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[Response]]:
@@ -225,18 +227,12 @@ def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[
     return answer
 
 
-def _metrics(
-    service: Service, workers: Workers, observer: Observer
-) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        text = observer.metrics(
-            work_waiting=workers.waiting,
-            connections_open=service.connections.open,
-            connections_dropped=service.connections.dropped,
-        )
-        return Response(text, headers={**_SAFE, "content-type": "text/plain; version=0.0.4"})
-
-    return answer
+def _metrics(service: Service, workers: Workers, observer: Observer) -> Response:
+    text = observer.metrics(
+        work_waiting=workers.waiting, connections_open=service.connections.open,
+        connections_dropped=service.connections.dropped,
+    )  # fmt: skip
+    return Response(text, headers={**_SAFE, "content-type": "text/plain; version=0.0.4"})
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -373,11 +369,7 @@ def _is_own(headers: Headers, bound: str) -> bool:
 
 def _static(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
     content = files("worldline.surfaces").joinpath("explorer", name).read_bytes()
-
-    async def answer(request: Request) -> Response:
-        return Response(content, headers={**_SAFE, "content-type": kind})
-
-    return answer
+    return _answering(lambda: Response(content, headers={**_SAFE, "content-type": kind}))
 
 
 def _mcp(service: Service, workers: Workers) -> Any:

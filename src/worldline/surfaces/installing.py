@@ -17,14 +17,13 @@ import shutil
 import sys
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from worldline.errors import InvalidInput
-from worldline.surfaces import commented
 
 _OURS = re.compile(r"\bworldline\b.*\bhook (?:session-start|prompt|session-end)\b")
 _TIMEOUT = 5
@@ -111,13 +110,11 @@ def _write(path: Path, text: str) -> Path | None:
     """Whole or not at all; the path of the copy of what was there."""
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    kept = None
-    if target.exists():
-        kept = _unused(target)
-        shutil.copy2(target, kept)
+    kept = _unused(target) if target.exists() else None
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_text(text, "utf-8")
     if kept is not None:
+        shutil.copy2(target, kept)
         shutil.copymode(kept, part)
     os.replace(part, target)
     return kept
@@ -143,12 +140,132 @@ def command(event: str, db: str | None) -> str:
     return shlex.join(words(["hook", event], db))
 
 
+# JSON as editors keep it, with comments and trailing commas -----------------------------------------------
+#
+# One member is put in or taken out; only the text of that member changes, so that whoever wrote the rest finds it
+# as it was.
+
+_PIECE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|[{}\[\],:]|[^\s{}\[\],:"/]+|["/]', re.S)
+
+_IDLE = ((",", "}"), (",", "]"))
+"""Commas that nothing follows."""
+
+
+class Piece(NamedTuple):
+    """A word or sign, and where it stands."""
+
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where the text goes on."""
+        return self.start + len(self.text)
+
+
+class Member(NamedTuple):
+    """A member of an object: the pieces of its name, and of the beginning and the end of its value."""
+
+    name: int
+    first: int
+    last: int
+
+
+def parsed(text: str) -> Any:
+    """The value, as `json.loads` gives it; a text without anything is an empty object."""
+    pieces = [piece.text for piece in _pieces(text)]
+    strict = [one for one, then in zip(pieces, [*pieces[1:], ""], strict=False) if (one, then) not in _IDLE]
+    return json.loads(" ".join(strict) or "{}")
+
+
+def with_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
+    """The text with a member in the object that a path of names leads to; what is not there is made.
+
+    >>> with_member('{ // mine\\n}', ("servers",), "a", {"command": "b"})
+    '{\\n  "servers": {\\n    "a": {\\n      "command": "b"\\n    }\\n  } // mine\\n}'
+    """
+    text = text if text.strip() else "{}\n"
+    pieces, at = _pieces(text), 0
+    for depth, step in enumerate(path):
+        member = _members(pieces, at).get(step)
+        if member is None:
+            for inner in reversed(path[depth + 1 :]):
+                name, value = inner, {name: value}
+            return _inserted(text, pieces, at, depth, step, {name: value})
+        at = member.first
+    if (old := _members(pieces, at).get(name)) is not None:
+        told = _written(value, len(path))
+        return text[: pieces[old.first].start] + told + text[pieces[old.last].end :]
+    return _inserted(text, pieces, at, len(path), name, value)
+
+
+def without_member(text: str, path: Sequence[str], name: str) -> str:
+    """The text without a member; the same where it is not there."""
+    pieces, place = _pieces(text), Member(0, 0, 0)
+    for step in (*path, name):
+        found = _members(pieces, place.first).get(step) if pieces[place.first].text == "{" else None
+        if found is None:
+            return text
+        place = found
+    before, end = pieces[place.name - 1], pieces[place.last].end
+    space = text[before.end : pieces[place.name].start].rstrip()
+    if pieces[place.last + 1].text == ",":
+        end = pieces[place.last + 1].end
+    elif before.text == ",":
+        return text[: before.start] + space + text[end:]
+    return text[: before.end] + space + text[end:]
+
+
+def _pieces(text: str) -> list[Piece]:
+    """Words and signs without comments."""
+    return [Piece(m[0], m.start()) for m in _PIECE.finditer(text) if not m[0].startswith(("//", "/*"))]
+
+
+def _members(pieces: Sequence[Piece], at: int) -> dict[str, Member]:
+    """The members of the object that begins at a piece."""
+    found: dict[str, Member] = {}
+    place = at + 1
+    while pieces[place].text != "}":
+        if pieces[place].text == ",":
+            place += 1
+            continue
+        last = _last(pieces, place + 2)
+        found[json.loads(pieces[place].text)] = Member(place, place + 2, last)
+        place = last + 1
+    return found
+
+
+def _last(pieces: Sequence[Piece], at: int) -> int:
+    """The last piece of the value that begins at a piece."""
+    depth = 0
+    for place in range(at, len(pieces)):
+        depth += (pieces[place].text in ("{", "[")) - (pieces[place].text in ("}", "]"))
+        if depth == 0:
+            return place
+    raise ValueError("an object without an end")
+
+
+def _written(value: Any, depth: int) -> str:
+    """A value as a member so deep inside is written."""
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * (depth + 1))
+
+
+def _inserted(text: str, pieces: Sequence[Piece], at: int, depth: int, name: str, value: Any) -> str:
+    """The text with a member in front of the others of the object that begins at a piece."""
+    space, told = "  " * (depth + 1), _written(value, depth)
+    comma = "" if pieces[at + 1].text == "}" else ","
+    before, rest = text[: pieces[at].end], text[pieces[at].end :]
+    if rest.lstrip(" \t").startswith("}"):
+        rest = f"\n{space[2:]}{rest.lstrip()}"
+    return f"{before}\n{space}{json.dumps(name)}: {told}{comma}{rest}"
+
+
 # JSON files ----------------------------------------------------------------------------------------------
 
 
 def _loaded(text: str) -> Settings:
     try:
-        found = commented.load(text)
+        found = parsed(text)
     except ValueError as error:
         raise InvalidInput(
             f"the settings are not JSON ({error}); mend the file first, it was not touched"
@@ -165,11 +282,11 @@ def _server(key: str) -> tuple[Callable[[str, str | None], str], Callable[[str],
         first, *rest = words(["mcp"], db)
         entry = {"command": first, "args": rest}
         known = _listed(_loaded(text), key).get(NAME) == entry
-        return text if known else commented.put(text, (key,), NAME, entry)
+        return text if known else with_member(text, (key,), NAME, entry)
 
     def take(text: str) -> str:
         servers = _listed(_loaded(text), key)
-        return commented.take(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
+        return without_member(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
 
     return put, take
 
@@ -184,25 +301,15 @@ def _listed(settings: Settings, key: str) -> Settings:
 # Hooks of Claude Code ------------------------------------------------------------------------------------
 
 
-def _put_hooks(text: str, db: str | None) -> str:
+def _with_hooks_of(text: str, change: Callable[[Settings], Settings]) -> str:
+    """The text with the hooks of the changed settings; the same where nothing changes."""
     before = _loaded(text)
-    return _with(text, before, with_hooks(before, db))
-
-
-def _take_hooks(text: str) -> str:
-    before = _loaded(text)
-    return _with(text, before, without_hooks(before))
-
-
-def _with(text: str, before: Settings, after: Settings) -> str:
-    """The text with the hooks of the settings after; the same where they are."""
+    after = change(before)
     if after == before:
         return text
-    return (
-        commented.put(text, (), "hooks", after["hooks"])
-        if "hooks" in after
-        else commented.take(text, (), "hooks")
-    )
+    if "hooks" in after:
+        return with_member(text, (), "hooks", after["hooks"])
+    return without_member(text, (), "hooks")
 
 
 def with_hooks(settings: Settings, db: str | None) -> Settings:
@@ -243,26 +350,21 @@ _TABLE = re.compile(r"(?ms)^\[mcp_servers\.worldline\][^\n]*\n.*?(?=^\[|\Z)")
 
 
 def _put_codex(text: str, db: str | None) -> str:
-    _parsed(text)
     first, *rest = words(["mcp"], db)
     table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}\n"
-    left = _TABLE.sub("", text).rstrip("\n")
-    return f"{left}\n\n{table}" if left else table
+    left = _take_codex(text)
+    return f"{left}\n{table}" if left else table
 
 
 def _take_codex(text: str) -> str:
-    _parsed(text)
-    left = _TABLE.sub("", text).rstrip("\n")
-    return f"{left}\n" if left else ""
-
-
-def _parsed(text: str) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(
             f"the settings are not TOML ({error}); mend the file first, it was not touched"
         ) from None
+    left = _TABLE.sub("", text).rstrip("\n")
+    return f"{left}\n" if left else ""
 
 
 def _settings_folder() -> Path:
@@ -276,7 +378,9 @@ def _settings_folder() -> Path:
 
 AGENTS = {
     "claude-code": Agent(
-        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json", _put_hooks, _take_hooks
+        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json",
+        lambda text, db: _with_hooks_of(text, lambda settings: with_hooks(settings, db)),
+        lambda text: _with_hooks_of(text, without_hooks),
     ),
     "claude-desktop": Agent(
         lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, *_server("mcpServers"),

@@ -10,10 +10,10 @@ off. Writes of one store come one after the other, and closing waits for what is
 from __future__ import annotations
 
 import asyncio
+import operator
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -38,7 +38,8 @@ from worldline.clock import FOREVER, LATEST, NOW, to_datetime
 from worldline.errors import Conflict, InvalidInput
 from worldline.memory import Memory
 from worldline.model import Node
-from worldline.surfaces import answering
+from worldline.surfaces import budget
+from worldline.surfaces.verbs import every
 from worldline.text import content_words
 
 ROOT = "LangGraph store"
@@ -109,7 +110,7 @@ class WorldlineStore(BaseStore):
         """What is known of a question below a namespace: the answer, its proof, facts, and how sure that is."""
         world = self._world(namespace_prefix)
         inside = self.memory if world is None else self.memory.enter(world)
-        return answering.plain(answering.known(inside, inside.recall(question)))
+        return budget.plain(budget.known(inside, inside.recall(question)))
 
     def _put_at_last(self, op: PutOp) -> None:
         for trial in range(_TRIES):
@@ -126,7 +127,8 @@ class WorldlineStore(BaseStore):
         if world is None:
             return []
         inside = self.memory.enter(world)
-        lineages = {n.lineage: n for n in _pages(inside, _label(namespace, key), include_superseded=True)}
+        found = every(inside, "context", metadata=_label(namespace, key), include_superseded=True)
+        lineages = {node.lineage: node for node in found}
         versions = [v for node in lineages.values() for v in inside.history(node)]
         return [
             {"change": v.change, "value": _parts(v.node)[0], "valid": v.node.valid, "known": v.node.known}
@@ -192,7 +194,8 @@ class WorldlineStore(BaseStore):
         wanted = op.offset + op.limit
         if len(scored) < wanted:
             seen = {node.lineage for node, _ in scored}
-            rest = [n for n in _pages(inside, _ITEM) if n.lineage not in seen and _passes(n, op.filter)]
+            items = every(inside, "context", metadata=_ITEM)
+            rest = [node for node in items if node.lineage not in seen and _passes(node, op.filter)]
             rest.sort(key=lambda node: node.key)
             scored += [(node, None) for node in rest]
         chosen = scored[op.offset : wanted]
@@ -211,16 +214,16 @@ class WorldlineStore(BaseStore):
         ]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
-        found = {tuple(node.metadata["namespace"]) for node in _pages(self._root_handle(), _ITEM)}
+        world = self._world(())
+        if world is None:
+            return []
+        items = every(self.memory.enter(world), "context", metadata=_ITEM)
+        found = {tuple(node.metadata["namespace"]) for node in items}
         for condition in op.match_conditions or ():
             found = {namespace for namespace in found if _matches(condition, namespace)}
         if op.max_depth is not None:
             found = {namespace[: op.max_depth] for namespace in found}
         return sorted(found)[op.offset : op.offset + op.limit]
-
-    def _root_handle(self) -> Memory | None:
-        world = self._world(())
-        return None if world is None else self.memory.enter(world)
 
     # Worlds ------------------------------------------------------------------------------------
 
@@ -249,14 +252,10 @@ class WorldlineStore(BaseStore):
             tuple(node.metadata["namespace"]),
             node.metadata["key"],
             _parts(node)[0],
-            _moment(first),
-            _moment(node),
+            to_datetime(first.valid.start),
+            to_datetime(node.valid.start),
             score,
         )
-
-
-def _moment(node: Node) -> datetime:
-    return to_datetime(node.valid.start)
 
 
 def _label(namespace: Namespace, key: str) -> dict[str, Any]:
@@ -301,16 +300,6 @@ def _is_indexed(node: Node, query: str) -> bool:
     return not set(content_words(query, "english")).isdisjoint(content_words(text, "english"))
 
 
-def _pages(memory: Memory | None, metadata: dict[str, Any], **more: Any) -> Iterator[Node]:
-    page = None
-    while memory is not None:
-        found = memory.list("context", metadata=metadata, limit=_PAGE, page=page, **more)
-        yield from found.items
-        page = found.next
-        if page is None:
-            return
-
-
 # Filters -------------------------------------------------------------------------------------------
 
 
@@ -342,19 +331,18 @@ def _equal(value: Any, wanted: Any) -> bool:
     return bool(value == wanted)
 
 
-def _compared(value: Any, operator: str, bound: Any) -> bool:
-    if operator == "$eq":
-        return bool(value == bound)
-    if operator == "$ne":
-        return bool(value != bound)
-    compare = {
-        "$gt": lambda a, b: a > b,
-        "$gte": lambda a, b: a >= b,
-        "$lt": lambda a, b: a < b,
-        "$lte": lambda a, b: a <= b,
-    }.get(operator)
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "$eq": operator.eq, "$ne": operator.ne, "$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt,
+    "$lte": operator.le,
+}  # fmt: skip
+
+
+def _compared(value: Any, name: str, bound: Any) -> bool:
+    compare = _COMPARISONS.get(name)
     if compare is None:
-        raise ValueError(f"unsupported operator: {operator}")
+        raise ValueError(f"unsupported operator: {name}")
+    if name in ("$eq", "$ne"):
+        return compare(value, bound)
     return value is not None and bool(compare(float(value), float(bound)))
 
 

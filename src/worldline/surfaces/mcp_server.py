@@ -20,8 +20,8 @@ from worldline import __version__
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.surfaces import schemas
 from worldline.surfaces.mcp_tools import SETS, Desk, Payload, Tool
+from worldline.surfaces.verbs import outline, schema_of
 from worldline.surfaces.workers import Workers
 
 ToolSet = Literal["core", "full"]
@@ -66,8 +66,8 @@ def described(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=schemas.of(tool.takes, brief=True),
-        output_schema=schemas.outline(tool.gives),
+        input_schema=schema_of(tool.takes, brief=True),
+        output_schema=outline(tool.gives),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             destructive_hint=None if tool.read_only else tool.destructive,
@@ -84,9 +84,7 @@ def answer(tool: Tool, desk: Desk, arguments: dict[str, Any]) -> types.CallToolR
     try:
         asked = msgspec.convert(arguments, tool.takes)
         payload: Payload = tool.run(desk, asked)
-    except msgspec.ValidationError as error:
-        return _failed(f"{tool.name}: {error}")
-    except WorldlineError as error:
+    except (msgspec.ValidationError, WorldlineError) as error:
         return _failed(f"{tool.name}: {error}")
     except RecursionError:
         return _failed(f"{tool.name}: the arguments are nested too deeply")

@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
-from worldline.model import Dated, Hit, Node, Reason, Receipt, Scope
+from worldline.model import Hit, Node, Reason, Receipt, Scope
 from worldline.read.history import speaker
-from worldline.rules.handlers import NODE_TYPES
 from worldline.rules.slots import told
-from worldline.surfaces import answering, render
+from worldline.surfaces import budget, render
 from worldline.surfaces import mcp_values as v
-from worldline.surfaces.budget import fitted, size, trimmed
+from worldline.surfaces.budget import Cited, fitted, size
+from worldline.surfaces.verbs import every, scope_names
 from worldline.text import inert
 
 Payload = dict[str, Any]
@@ -30,10 +30,7 @@ _DIGITS = 12
 _PREVIEW = 240
 _SHORTEST = 16
 _NAME = 80
-_ALL = 1_000_000_000
 _SHOWN_IDS = 20
-_KNOWN = 0.4
-"""The part of a budget that the answer, its proof and the facts may take."""
 _EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
 
 
@@ -90,25 +87,16 @@ def write(desk: Desk, asked: v.Write) -> Payload:
         if asked.valid_from or asked.name:
             raise InvalidInput("words have no name and no beginning; give said_at, speaker and session")
         done = memory.scoped(session=asked.session).remember(
-            asked.content,
-            said_at=asked.said_at,
-            speaker=asked.speaker,
-            metadata=asked.metadata,
-            facts=facts,
+            asked.content, said_at=asked.said_at, speaker=asked.speaker, metadata=asked.metadata, facts=facts,
             expires=asked.valid_to,
-        )
+        )  # fmt: skip
         return _written(done, "remembered")
     if asked.said_at or asked.speaker:
         raise InvalidInput("`speaker` and `said_at` belong to type `said`")
     done = memory.note(
-        asked.type,
-        asked.name or _title(asked.content),
-        asked.content,
-        valid_from=asked.valid_from,
-        valid_to=asked.valid_to,
-        metadata=asked.metadata or None,
-        facts=facts,
-    )
+        asked.type, asked.name or _title(asked.content), asked.content, valid_from=asked.valid_from,
+        valid_to=asked.valid_to, metadata=asked.metadata or None, facts=facts,
+    )  # fmt: skip
     return _written(done, "stored")
 
 
@@ -117,88 +105,57 @@ def recall(desk: Desk, asked: v.RecallOf) -> Payload:
     why it is not known. Only what holds now, unless a time is given."""
     memory = desk.bound(asked).scoped(session=asked.session)
     answer = memory.recall(
-        asked.question, max_tokens=_ALL, asked_at=asked.asked_at, limit=asked.limit, filters=asked.filters,
+        asked.question, max_tokens=budget.ALL, asked_at=asked.asked_at, limit=asked.limit, filters=asked.filters,
         explain=asked.explain, include_superseded=asked.include_superseded,
         include_quarantined=asked.include_quarantined,
     )  # fmt: skip
-    told = answering.known(memory, answer, _DIGITS)
-    told = answering.shortened(told, int(asked.max_tokens * _KNOWN), size)
-    hits = answering.worth_showing(answer, asked.limit)
+    told = budget.known(memory, answer, _DIGITS)
+    told = budget.shortened(told, int(asked.max_tokens * budget.KNOWN))
+    hits = budget.worth_showing(answer, asked.limit)
 
     def build(items: Sequence[v.MemoryItem], trace: Sequence[str] = ()) -> Payload:
         value = v.Recalled(
-            **{**answering.plain(told), "proof": _cites(told.proof), "facts": _cites(told.facts)},
-            items=list(items), found=len(answer.hits), trace=list(trace),
+            **msgspec.structs.asdict(told), items=list(items), found=len(answer.hits), trace=list(trace),
         )  # fmt: skip
         footer = f"({len(items)} of {value.found} found)"
-        return _payload([*answering.opening(told), *trace, *map(_line, items), footer], value)
+        return _payload([*budget.opening(told), *trace, *map(_line, items), footer], value)
 
-    payload = fitted([_hit(hit) for hit in hits], build, _cut, asked.max_tokens)[0]
+    payload, kept = fitted([_hit(hit) for hit in hits], build, _cut, asked.max_tokens)
     if not asked.explain:
         return payload
-    cut = [v.MemoryItem(**item) for item in payload["structuredContent"].get("items", ())]
-    return _explained(cut, hits, answer.trace, build, asked.max_tokens)
-
-
-def _cites(given: Sequence[answering.Cited]) -> list[v.CitedLine]:
-    return [v.CitedLine(id=c.id, text=c.text, since=c.since, until=c.until) for c in given]
-
-
-def _explained(
-    items: Sequence[v.MemoryItem],
-    hits: Sequence[Hit],
-    trace: Sequence[str],
-    build: Callable[[Sequence[v.MemoryItem], Sequence[str]], Payload],
-    budget: int,
-) -> Payload:
-    """How each hit was found, within a budget of its own: as much again as the answer may take."""
-    told = trimmed(trace, budget // 4)
-    for place, hit in enumerate(hits[: len(items)]):
-        before = items[place]
-        items = [*items[:place], _weighed(before, hit), *items[place + 1 :]]
-        if size(build(items, told)) > 2 * budget:
-            return build([*items[:place], before, *items[place + 1 :]], told)
-    return build(items, told)
+    weighed = (_weighed(item, hit) for item, hit in zip(kept, hits, strict=False))
+    return budget.explained(kept, weighed, answer.trace, build, asked.max_tokens)
 
 
 def context(desk: Desk, asked: v.ContextOf) -> Payload:
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
-    memory, budget = desk.bound(asked), asked.max_tokens // 2
+    memory, most = desk.bound(asked), asked.max_tokens // 2
     while True:
-        found = memory.context(asked.about, max_tokens=max(20, budget))
+        found = memory.context(asked.about, max_tokens=max(20, most))
         value = v.Briefing(
             user=found.user,
             sections=[
                 v.BriefSection(
                     title=section.title,
-                    lines=[
-                        v.CitedLine(id=x.id[:_DIGITS], text=x.text, since=x.when or None)
-                        for x in section.lines
-                    ],
+                    lines=[Cited(x.id[:_DIGITS], x.text, x.when or None) for x in section.lines],
                 )
                 for section in found.sections
             ],
         )
         payload = _payload([found.text or "nothing to know yet"], value)
-        if size(payload) <= asked.max_tokens or budget < 20:
+        if size(payload) <= asked.max_tokens or most < 20:
             return payload
-        budget = budget * 3 // 4
+        most = most * 3 // 4
 
 
 def profile(desk: Desk, asked: v.ProfileOf) -> Payload:
     """Who somebody is: what is believed of them, whom they know, and what befell them."""
     found = desk.bound(asked).profile(asked.who)
-    facts = [
-        v.CitedLine(id=one.fact[:_DIGITS], text=one.text, since=_iso(one.valid.start, one.precision))
-        for one in found.attributes
-    ]
-    marks = [
-        v.CitedLine(id=one.evidence[:_DIGITS], text=one.text, since=_iso(one.happened, "day"))
-        for one in found.landmarks
-    ]
+    facts = [Cited(x.fact[:_DIGITS], x.text, _iso(x.valid.start, x.precision)) for x in found.attributes]
+    marks = [Cited(x.evidence[:_DIGITS], x.text, _iso(x.happened, "day")) for x in found.landmarks]
     known = [*facts, *marks]
 
-    def build(chosen: Sequence[v.CitedLine]) -> Payload:
+    def build(chosen: Sequence[Cited]) -> Payload:
         value = v.KnownPerson(
             name=found.name, turns=found.turns, attributes=[c for c in chosen if c in facts],
             relations=[one.name for one in found.relations[:10]], landmarks=[c for c in chosen if c not in facts],
@@ -218,7 +175,7 @@ def list_(desk: Desk, asked: v.List) -> Payload:
     most = min(_PREVIEW, asked.max_tokens // 2)
     while True:
         page = memory.list(
-            _spelled(asked.type), metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
+            render.spelled(asked.type), metadata=asked.metadata, include_superseded=asked.retired, limit=limit,
             page=asked.page,
         )  # fmt: skip
         value = v.Listed(
@@ -237,10 +194,9 @@ def read(desk: Desk, asked: v.Read) -> Payload:
     """One memory whole; `history` adds every belief ever held in it, `explain` the words that it rests on."""
     memory = desk.bound(asked)
     first = _item(memory.get(asked.id, exact=asked.exact), known=True)
-    beside = [
-        *([_version(x) for x in memory.history(asked.id)] if asked.history else []),
-        *([_evidence(r) for r in memory.why(asked.id).reasons] if asked.explain else []),
-    ]
+    held = memory.history(asked.id) if asked.history else ()
+    beside = [replace(_item(version.node, known=True), change=version.change) for version in held]
+    beside += [_evidence(reason) for reason in memory.why(asked.id).reasons] if asked.explain else []
     told = len(beside)
 
     def build(items: Sequence[v.MemoryItem]) -> Payload:
@@ -281,8 +237,8 @@ def retire_all(desk: Desk, asked: v.RetireAll) -> Payload:
     memory = desk.bound(asked)
     if not memory.handle.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
-    found = _all_ids(memory, (asked.type,) if asked.type else _EVERYTHING, asked.metadata)
-    return _retired(memory, found, asked.when, asked.reason, dry_run=asked.dry_run)
+    types = (asked.type,) if asked.type else _EVERYTHING
+    return _retired(memory, types, asked.metadata, asked.when, asked.reason, dry_run=asked.dry_run)
 
 
 def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
@@ -292,11 +248,11 @@ def purge_scope(desk: Desk, asked: v.PurgeScope) -> Payload:
             f"not confirmed: to end everything of {asked.kind} {asked.name!r}, `confirm` must be "
             f"exactly {asked.name!r}"
         )
-    if f"{asked.kind}:{asked.name}" not in _scope_names(desk.memory):
+    if f"{asked.kind}:{asked.name}" not in scope_names(desk.memory):
         raise Refused(f"there is no {asked.kind} {asked.name!r}; memory_list_scopes lists them")
     memory = desk.memory.scoped(**{asked.kind: asked.name})
     reason = asked.reason or "its scope was purged"
-    return _retired(memory, _all_ids(memory, _EVERYTHING, {}), None, reason)
+    return _retired(memory, _EVERYTHING, {}, None, reason)
 
 
 def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
@@ -310,13 +266,9 @@ def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
         )
     wanted = asked.confirm == "erase"
     done = memory.forget(
-        asked.ids or None,
-        scope=None if asked.ids else scope,
-        before=asked.before,
-        by="agent",
-        confirm=wanted,
+        asked.ids or None, scope=None if asked.ids else scope, before=asked.before, by="agent", confirm=wanted,
         dry_run=not wanted,
-    )
+    )  # fmt: skip
     value = v.Erased(
         memories=done.memories, facts=done.facts, derived=done.derived, entities=done.entities, erased=wanted
     )
@@ -326,7 +278,7 @@ def forget(desk: Desk, asked: v.ForgetSome) -> Payload:
 
 def list_scopes(desk: Desk, asked: v.ListScopes) -> Payload:
     """List the users, agents, apps and runs that have memories."""
-    names = sorted(n for n in _scope_names(desk.memory) if asked.kind in (None, n.partition(":")[0]))
+    names = sorted(n for n in scope_names(desk.memory) if asked.kind in (None, n.partition(":")[0]))
     start = names.index(asked.page) + 1 if asked.page in names else 0
     if asked.page and not start:
         raise InvalidInput(f"{asked.page!r} is not the mark of a page; use the `next` of the page before")
@@ -372,7 +324,7 @@ def walk(desk: Desk, asked: v.WalkFrom) -> Payload:
 def timeline(desk: Desk, asked: v.Timeline) -> Payload:
     """What happened about a topic, in order, with dates."""
     found = desk.bound(asked).timeline(asked.topic, asked.start, asked.end, limit=asked.limit)
-    items = [_preview(_moment(entry)) for entry in found]
+    items = [_preview(replace(_item(entry.node), said_at=_iso(entry.at))) for entry in found]
 
     def build(chosen: Sequence[v.MemoryItem]) -> Payload:
         value = v.Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
@@ -444,66 +396,34 @@ def _written(done: Receipt, verb: str) -> Payload:
 
 
 def _retired(
-    memory: Memory, ids: Sequence[str], when: str | None, reason: str | None, *, dry_run: bool = False
-) -> Payload:
-    """All of them or none, as one changeset, which one undo takes back."""
-    done = memory.retire(list(ids), when, reason=reason, dry_run=dry_run).ids if ids else ()
+    memory: Memory, types: Iterable[str | None], metadata: dict[str, Any], when: str | None, reason: str | None,
+    *, dry_run: bool = False,
+) -> Payload:  # fmt: skip
+    """All of them or none, as one changeset, which one undo takes back; gathered before the first one is ended."""
+    ids = list({node.lineage: None for type_ in types for node in every(memory, type_, metadata=metadata)})
+    done = memory.retire(ids, when, reason=reason, dry_run=dry_run).ids if ids else ()
     value = v.Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
-    return _payload(
-        [f"{'would retire' if dry_run else 'retired'} {render.plural(value.count, 'memory')}"], value
-    )
-
-
-def _all_ids(memory: Memory, types: Iterable[str | None], metadata: dict[str, Any]) -> list[str]:
-    """Every visible memory, gathered before the first one is ended."""
-    found: dict[str, None] = {}
-    for type_ in types:
-        page: str | None = None
-        while True:
-            listed = memory.list(type_, metadata=metadata, limit=1000, page=page)
-            found |= dict.fromkeys(node.lineage for node in listed.items)
-            page = listed.next
-            if page is None:
-                break
-    return list(found)
-
-
-def _scope_names(memory: Memory) -> set[str]:
-    """`kind:name` of every scope."""
-    names: set[str] = set()
-    page: str | None = None
-    while True:
-        listed = memory.list("Scope", limit=1000, page=page)
-        names |= {node.name for node in listed.items if ":" in node.name}
-        page = listed.next
-        if page is None:
-            return names
+    state = "would retire" if dry_run else "retired"
+    return _payload([f"{state} {render.plural(value.count, 'memory')}"], value)
 
 
 def _item(node: Node, *, known: bool = False) -> v.MemoryItem:
     spoken = node.type == "Turn"
     return v.MemoryItem(
-        id=node.id[:_DIGITS],
-        type=node.type,
-        name="" if spoken or node.type == "Fact" else node.name,
-        speaker=node.name if spoken else "",
-        text=node.content,
+        id=node.id[:_DIGITS], type=node.type, name="" if spoken or node.type == "Fact" else node.name,
+        speaker=node.name if spoken else "", text=node.content,
         valid_from=_iso(node.valid.start, node.precision),
         valid_to=_iso(node.valid.end, render.of_end(node.valid, node.precision)),
         known_from=_iso(node.known.start) if known else None,
         known_to=_iso(node.known.end) if known else None,
-        status=node.status,
-        notes=list(node.notes),
-        metadata=node.metadata,
-    )
+        status=node.status, notes=list(node.notes), metadata=node.metadata,
+    )  # fmt: skip
 
 
 def _hit(hit: Hit) -> v.MemoryItem:
     item = _item(hit.node)
-    item.said_at = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
-    item.speaker = hit.speaker or item.speaker
-    item.score = round(hit.score, 2)
-    return item
+    said = None if hit.said_at is None else show(hit.said_at, hit.utc_offset)
+    return replace(item, said_at=said, speaker=hit.speaker or item.speaker, score=round(hit.score, 2))
 
 
 def _weighed(item: v.MemoryItem, hit: Hit) -> v.MemoryItem:
@@ -511,24 +431,9 @@ def _weighed(item: v.MemoryItem, hit: Hit) -> v.MemoryItem:
     return replace(item, lanes=hit.lanes, factors=factors)
 
 
-def _version(version: Any) -> v.MemoryItem:
-    item = _item(version.node, known=True)
-    item.change = version.change
-    return item
-
-
 def _evidence(reason: Reason) -> v.MemoryItem:
-    item = _item(reason.node)
-    item.change = reason.via
-    if reason.span:
-        item.text = reason.node.content[slice(*reason.span)]
-    return item
-
-
-def _moment(entry: Dated) -> v.MemoryItem:
-    item = _item(entry.node)
-    item.said_at = _iso(entry.at)
-    return item
+    item = replace(_item(reason.node), change=reason.via)
+    return replace(item, text=item.text[slice(*reason.span)]) if reason.span else item
 
 
 def _line(item: v.MemoryItem) -> str:
@@ -548,11 +453,6 @@ def _preview(item: v.MemoryItem, most: int = _PREVIEW) -> v.MemoryItem:
 
 def _cut(item: v.MemoryItem, room: int) -> v.MemoryItem:
     return replace(item, text=item.text[: room // 2].rstrip() + " …", notes=[], metadata={})
-
-
-def _spelled(type_: str | None) -> str | None:
-    """A type as it is written, whatever the case: `fact` is Fact."""
-    return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
 
 
 def _title(content: str) -> str:

@@ -11,31 +11,13 @@ from msgspec import Meta, Struct, field
 
 from worldline.reading.families import HINT
 from worldline.rules.handlers import AGENT_TYPES
+from worldline.surfaces.budget import Cited
 
 NOTES = [*AGENT_TYPES, "said"]
 LISTED = [*AGENT_TYPES, "Turn", "Fact", "Entity", "Decision", "Topic", "Summary"]
-Ref: TypeAlias = str
 Tokens: TypeAlias = Annotated[int, Meta(ge=60)]
-Reason: TypeAlias = str
 Labels: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": LISTED})]
-
-
-class Given(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory; what is left out falls back to the server's own scope."""
-
-    user: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    run: str | None = None
-
-
-class Looking(Given, kw_only=True):
-    """And from which moment."""
-
-    valid_at: str | None = None
-    known_at: str | None = None
-    as_of: str | None = None
 
 
 class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -45,6 +27,18 @@ class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
     agent: str | None = None
     app: str | None = None
     run: str | None = None
+
+
+class Given(ScopeOf, kw_only=True):
+    """Whose memory; what is left out falls back to the server's own scope."""
+
+
+class Looking(Given, kw_only=True):
+    """And from which moment."""
+
+    valid_at: str | None = None
+    known_at: str | None = None
+    as_of: str | None = None
 
 
 class Understood(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -75,10 +69,9 @@ class Write(Given, kw_only=True):
     valid_from: str | None = None
     valid_to: str | None = None
     metadata: Labels = field(default_factory=dict)
-    facts: Annotated[
-        list[Understood],
-        Meta(description="What this says; a fact ends what it replaces."),
-    ] = field(default_factory=list)
+    facts: Annotated[list[Understood], Meta(description="What this says; a fact ends what it replaces.")] = (
+        field(default_factory=list)
+    )
     scopes: Annotated[list[ScopeOf], Meta(description="Who share it.")] = field(default_factory=list)
 
 
@@ -126,7 +119,7 @@ class List(Looking, kw_only=True):
 class Read(Looking, kw_only=True):
     """Read one memory."""
 
-    id: Ref
+    id: str
     exact: Annotated[bool, Meta(description="This very version.")] = False
     history: bool = False
     explain: bool = False
@@ -136,21 +129,21 @@ class Read(Looking, kw_only=True):
 class Amend(Given, kw_only=True):
     """Change a memory."""
 
-    id: Ref
+    id: str
     content: Annotated[str, Meta(description="The new content; of a fact: its new value.")] | None = None
     name: str | None = None
     valid_from: str | None = None
     valid_to: str | None = None
     was_wrong: Annotated[bool, Meta(description="It was never true.")] = False
-    reason: Reason | None = None
+    reason: str | None = None
 
 
 class Retire(Given, kw_only=True):
     """End a memory."""
 
-    id: Ref
+    id: str
     when: str | None = None
-    reason: Reason | None = None
+    reason: str | None = None
 
 
 class RetireAll(Given, kw_only=True):
@@ -159,7 +152,7 @@ class RetireAll(Given, kw_only=True):
     type: Kind | None = None
     metadata: Labels = field(default_factory=dict)
     when: str | None = None
-    reason: Reason | None = None
+    reason: str | None = None
     dry_run: bool = False
 
 
@@ -169,7 +162,7 @@ class PurgeScope(Struct, kw_only=True, forbid_unknown_fields=True):
     kind: Literal["user", "agent", "app", "run"]
     name: Annotated[str, Meta(min_length=1)]
     confirm: Annotated[str, Meta(description="Its name.")]
-    reason: Reason | None = None
+    reason: str | None = None
 
 
 class ForgetSome(Given, kw_only=True):
@@ -200,16 +193,16 @@ class ListScopes(Struct, kw_only=True, forbid_unknown_fields=True):
 class LinkTwo(Given, kw_only=True):
     """Join two memories."""
 
-    src: Ref
+    src: str
     type: Literal["relates_to", "refines", "contradicts", "supersedes", "supports"]
-    dst: Ref
+    dst: str
     valid_from: Annotated[str, Meta(description="Since when [now].")] | None = None
 
 
 class WalkFrom(Looking, kw_only=True):
     """Look around a memory."""
 
-    id: Ref
+    id: str
     types: Annotated[list[str], Meta(description="Only along these edges [all].")] = field(
         default_factory=list
     )
@@ -231,7 +224,7 @@ class Timeline(Looking, kw_only=True):
 class Feedback(Given, kw_only=True):
     """What came of something recalled."""
 
-    id: Ref
+    id: str
     verdict: Literal["useful", "wrong"]
 
 
@@ -279,15 +272,6 @@ class MemoryItem(Struct, kw_only=True, omit_defaults=True):
     change: str = ""
 
 
-class CitedLine(Struct, kw_only=True, omit_defaults=True):
-    """A memory that says it."""
-
-    id: str
-    text: str
-    since: str | None = None
-    until: str | None = None
-
-
 class Recalled(Struct, kw_only=True, omit_defaults=True):
     """The answer to a question."""
 
@@ -295,8 +279,8 @@ class Recalled(Struct, kw_only=True, omit_defaults=True):
     confidence: float
     abstained: bool = False
     reason: str | None = None
-    proof: list[CitedLine] = []
-    facts: list[CitedLine] = []
+    proof: list[Cited] = []
+    facts: list[Cited] = []
     items: list[MemoryItem] = []
     found: int
     trace: list[str] = []
@@ -306,7 +290,7 @@ class BriefSection(Struct, kw_only=True, omit_defaults=True):
     """One kind of knowledge."""
 
     title: str
-    lines: list[CitedLine] = []
+    lines: list[Cited] = []
 
 
 class Briefing(Struct, kw_only=True, omit_defaults=True):
@@ -321,9 +305,9 @@ class KnownPerson(Struct, kw_only=True, omit_defaults=True):
 
     name: str
     turns: int = 0
-    attributes: list[CitedLine] = []
+    attributes: list[Cited] = []
     relations: list[str] = []
-    landmarks: list[CitedLine] = []
+    landmarks: list[Cited] = []
     left_out: int = 0
 
 

@@ -1,17 +1,19 @@
 """The options that every verb shares, and the handle that they bind.
 
 A verb is a function whose first argument is a `Bound`: it opens the memory with tenant, scope,
-world and moment already bound, so that no verb can forget one.
+world and moment already bound, so that no verb can forget one. Verbs that read and write memories get it
+opened; those about the store as a whole open it themselves.
 """
 
 from __future__ import annotations
 
-import functools
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import dedent, indent
 from typing import Any, NamedTuple
 
 import click
@@ -20,12 +22,25 @@ from worldline.clock import FOREVER, instant
 from worldline.config import default_path, place, without_password
 from worldline.errors import InvalidText, InvalidTime, NotFound
 from worldline.memory import Memory
-from worldline.rules.handlers import NODE_TYPES
 from worldline.surfaces import render
+from worldline.surfaces.cli import VERBS
 from worldline.text import for_terminal
 
 _SCOPES = ("user", "agent", "app", "run", "session")
 _MOMENT = ("valid_at", "known_at", "as_of")
+
+
+class Moment(click.ParamType[Any]):
+    """ISO text as it is; `forever` as the open end."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As `Memory` takes it."""
+        return render.moment(value) if isinstance(value, str) else value
+
+
+TIME = Moment()
 
 
 class Shared(click.Option):
@@ -41,7 +56,7 @@ class Bound(NamedTuple):
     tenant: str
     scope: dict[str, str | None]
     world: str | None
-    moment: dict[str, str | None]
+    moment: dict[str, Any]
     creates: bool
 
     @contextmanager
@@ -50,7 +65,10 @@ class Bound(NamedTuple):
         if not self.creates and not self.exists():
             raise NotFound(f"there is no store at {self.path}; `worldline init` makes one")
         with Memory.open(self.path, tenant=self.tenant) as memory:
-            yield self._bind(memory)
+            memory = memory.scoped(**self.scope)  # an empty name is refused, never taken for everybody
+            if self.world is not None:
+                memory = memory.enter(self.world)
+            yield memory.at(**{name.removesuffix("_at"): at for name, at in self.moment.items()})
 
     @property
     def path(self) -> Path | str:
@@ -74,7 +92,7 @@ class Bound(NamedTuple):
             for line in lines:
                 click.echo(for_terminal(line))
 
-    def unknown_then(self, memory: Memory, *times: str | None) -> list[str]:
+    def unknown_then(self, memory: Memory, *times: Any) -> list[str]:
         """Why a look at an early known time finds nothing: the store had not learned anything yet."""
         known = [at for at in (*times, self.moment.get("known_at"), self.moment.get("as_of")) if at]
         first = memory.at(known=FOREVER).changes(limit=1)
@@ -86,13 +104,6 @@ class Bound(NamedTuple):
             f"nothing was known here before {day}: what is imported is known from the day of its import on "
             "(--valid-at shows what held earlier)"
         ]
-
-    def _bind(self, memory: Memory) -> Memory:
-        """Binds whatever was given; an empty name is refused, never taken for everybody."""
-        memory = memory.scoped(**self.scope)
-        if self.world is not None:
-            memory = memory.enter(self.world)
-        return memory.at(**{name.removesuffix("_at"): parse_time(at) for name, at in self.moment.items()})
 
 
 class Verb(click.Command):
@@ -113,89 +124,89 @@ class Verb(click.Command):
 
 
 _STORE = (
-    click.option("--json", "json", is_flag=True, cls=Shared, help="One JSON document instead of text."),
-    click.option(
-        "--db", metavar="FILE", cls=Shared, help="The store [WORLDLINE_DB, else the XDG data folder]."
-    ),
-    click.option(
-        "--tenant", default="default", envvar="WORLDLINE_TENANT", cls=Shared, help="Whose partition."
-    ),
+    Shared(["--json"], is_flag=True, help="One JSON document instead of text."),
+    Shared(["--db"], metavar="FILE", help="The store [WORLDLINE_DB, else the XDG data folder]."),
+    Shared(["--tenant"], default="default", envvar="WORLDLINE_TENANT", help="Whose partition."),
 )
 _WHOSE = (
-    click.option("--user", metavar="ID", cls=Shared, help="Only this user's memories."),
-    click.option("--agent", metavar="ID", cls=Shared, help="Only this agent's memories."),
-    click.option("--app", metavar="ID", cls=Shared, help="Only this app's memories."),
-    click.option("--run", metavar="ID", cls=Shared, help="Only this run's memories."),
-    click.option("--session", metavar="NAME", cls=Shared, help="The conversation."),
-    click.option("--world", metavar="REF", cls=Shared, help="Stay inside this world."),
+    *(Shared([f"--{kind}"], metavar="ID", help=f"Only this {kind}'s memories.") for kind in _SCOPES[:4]),
+    Shared(["--session"], metavar="NAME", help="The conversation."),
+    Shared(["--world"], metavar="REF", help="Stay inside this world."),
 )
 _WHEN = (
-    click.option("--valid-at", metavar="TIME", cls=Shared, help="What held then [now]."),
-    click.option("--known-at", metavar="TIME", cls=Shared, help="What was believed then [now]."),
-    click.option("--as-of", metavar="TIME", cls=Shared, help="Both of these at once."),
+    Shared(["--valid-at"], type=TIME, help="What held then [now]."),
+    Shared(["--known-at"], type=TIME, help="What was believed then [now]."),
+    Shared(["--as-of"], type=TIME, help="Both of these at once."),
 )
-_DRY = (click.option("--dry-run", is_flag=True, cls=Shared, help="Say what would happen and write nothing."),)
+_DRY = (Shared(["--dry-run"], is_flag=True, help="Say what would happen and write nothing."),)
+_SUMMARIES = {name: summary for verbs in VERBS.values() for name, (_, summary) in verbs.items()}
 
 
-def _with(options: tuple[Any, ...], *, creates: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def decorate(verb: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(verb)
-        def run(**given: Any) -> Any:
+def with_options(
+    *shared: click.Option, creates: bool = True, opens: bool = False
+) -> Callable[[Callable[..., None]], Verb]:
+    """Makes a function a verb that has these options too; its summary is the one in the list of verbs."""
+    names = [option.name or "" for option in shared]
+
+    def decorate(verb: Callable[..., None]) -> Verb:
+        def run(**given: Any) -> None:
             before = click.get_current_context().find_root().params
+            said = {name: given.pop(name) for name in names}
             bound = Bound(
-                json=given.pop("json") or before.get("json", False),
-                dry_run=given.pop("dry_run", False),
-                db=given.pop("db") or before.get("db"),
-                tenant=given.pop("tenant"),
-                scope={kind: given.pop(kind, None) for kind in _SCOPES},
-                world=given.pop("world", None),
-                moment={axis: given.pop(axis, None) for axis in _MOMENT},
+                json=said.get("json") or before.get("json", False),
+                dry_run=said.get("dry_run", False),
+                db=said.get("db") or before.get("db"),
+                tenant=said.get("tenant", "default"),
+                scope={kind: said.get(kind) for kind in _SCOPES},
+                world=said.get("world"),
+                moment={axis: said.get(axis) for axis in _MOMENT},
                 creates=creates,
             )
-            return verb(bound, **given)
+            if not opens:
+                verb(bound, **given)
+                return
+            with bound.memory() as memory:
+                verb(bound, memory, **given)
 
-        for option in reversed(options):
-            run = option(run)
-        return run
+        name = verb.__name__.rstrip("_")
+        own: list[click.Parameter] = getattr(verb, "__click_params__", [])
+        prose, _, example = inspect.cleandoc(verb.__doc__ or "").rpartition("Example:\n")
+        told = [_SUMMARIES[name], prose.strip(), "\b\nExample:\n" + indent(dedent(example), "  ")]
+        help_ = "\n\n".join(part for part in told if part)
+        return Verb(name, callback=run, params=[*reversed(own), *shared], help=help_)
 
     return decorate
 
 
-reads = _with((*_STORE, *_WHOSE, *_WHEN), creates=False)
+reads = with_options(*_STORE, *_WHOSE, *_WHEN, creates=False, opens=True)
 """A verb that looks: store, scope, world and both time axes."""
 
-writes = _with((*_STORE, *_WHOSE, *_DRY), creates=True)
+writes = with_options(*_STORE, *_WHOSE, *_DRY, opens=True)
 """A verb that changes something: store, scope, world and a dry run."""
 
-serves = _with((*_STORE, *_WHOSE), creates=True)
+serves = with_options(*_STORE, *_WHOSE)
 """A verb that lets others in: store, scope and world to fall back on."""
 
-thinks = _with((*_STORE, *_WHOSE[:3], *_DRY), creates=False)
+mends = with_options(*_STORE, *_WHOSE, *_DRY, creates=False, opens=True)
+"""The same, for what has to be there already."""
+
+thinks = with_options(*_STORE, *_WHOSE[:3], *_DRY, creates=False)
 """A verb that works on what is there: store, scope and a dry run."""
 
-absorbs = _with((*_STORE, *_DRY), creates=True)
+absorbs = with_options(*_STORE, *_DRY)
 """A verb that changes the store as a whole: store and a dry run."""
 
-tends = _with(_STORE, creates=False)
+tends = with_options(*_STORE, creates=False)
 """A verb about the store as a whole."""
+
+alone = with_options(click.Option(["--json"], is_flag=True, help="One JSON document instead of text."))
+"""A verb that names its stores itself, or needs none."""
 
 
 def held(verb: Callable[..., Any]) -> Callable[..., Any]:
     """The valid interval of what is written."""
-    verb = click.option("--valid-to", metavar="TIME", help="No longer true from then on (or: forever).")(verb)
-    return click.option("--valid-from", metavar="TIME", help="True from then on [now].")(verb)
-
-
-def labelled(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Metadata as key=value."""
-    return click.option(
-        "--meta",
-        "metadata",
-        metavar="KEY=VALUE",
-        multiple=True,
-        callback=_pairs,
-        help="Metadata; repeatable.",
-    )(verb)
+    verb = click.option("--valid-to", type=TIME, help="No longer true from then on (or: forever).")(verb)
+    return click.option("--valid-from", type=TIME, help="True from then on [now].")(verb)
 
 
 def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
@@ -212,21 +223,22 @@ def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
     return found
 
 
+labelled = click.option(
+    "--meta", "metadata", metavar="KEY=VALUE", multiple=True, callback=_pairs, help="Metadata; repeatable."
+)
+"""Metadata as key=value."""
+
+
 def type_name(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    """The type as it is spelled, however it was written: `fact` is Fact."""
-    return next((name for name in NODE_TYPES if given and name.lower() == given.lower()), given)
+    """The type as it is spelled."""
+    return render.spelled(given)
 
 
-def _instant(text: str) -> int:
+def _instant(at: Any) -> int:
     try:
-        return instant(parse_time(text))
+        return instant(at)
     except InvalidTime:  # the hash of a world
         return FOREVER
-
-
-def parse_time(text: str | None) -> Any:
-    """ISO text as it is; `forever` as the open end."""
-    return FOREVER if text is not None and text.strip().lower() == "forever" else text
 
 
 def piped(ctx: click.Context, param: click.Parameter, given: str | None) -> str:

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from worldline.clock import EARLIEST
-from worldline.memory import Memory
-from worldline.model import Node
+from worldline.memory import CONTEXT, Memory
+from worldline.model import Dated, Density, Explanation, Hit, Node, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Verb, labelled, parse_time, reads, type_name
+from worldline.surfaces.budget import known, opening, worth_showing
+from worldline.surfaces.options import TIME, Bound, labelled, piped, reads, type_name
+from worldline.text import visible
+
+if TYPE_CHECKING:
+    from worldline.read.history import ChainLink
+    from worldline.read.profile import Attribute, Episode, Milestone, Profile, Relation
+
+LONGEST = 400
+"""Characters of one hit that a person is shown."""
+_SHOWN = 20
+"""So many lines of each kind are shown without --all."""
+_ASKED = click.option("--asked-at", type=TIME, help='The moment that "yesterday" is relative to [now].')
+_FROM = click.option("--from", "from_", type=TIME, help="Not before this time.")
+_TO = click.option("--to", type=TIME, help="Before this time.")
+_LIMIT = click.option("--limit", type=click.IntRange(1), help="So many memories [the question decides].")
+_TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of the evidence [2000].")
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("ref")
 @click.option("--exact", is_flag=True, help="The very version that REF names, whatever became of it.")
-@reads
-def get(bound: Bound, ref: str, exact: bool) -> None:
-    """Show one memory.
+def get(bound: Bound, memory: Memory, ref: str, exact: bool) -> None:
+    """REF is an id, a prefix of it, or a hash that a world has had: that shows the world as it was.
 
-    REF is an id, a prefix of it, or a hash that a world has had: that shows the world as it was.
-
-    \b
     Example:
       worldline get 3f2a91c0b7de
       worldline get 3f2a91c0b7de --valid-at 2026-03-03 --known-at 2026-03-03
     """
-    with bound.memory() as memory:
-        node = memory.get(ref, exact=exact)
-        bound.answer(node, render.whole(node))
+    node = memory.get(ref, exact=exact)
+    bound.answer(node, render.whole(node))
 
 
-@click.command("list", cls=Verb)
+@reads
 @click.option(
     "--type", metavar="TYPE", callback=type_name, help="Only this type: fact, entity, turn (what was said), …"
 )
@@ -45,38 +57,22 @@ def get(bound: Bound, ref: str, exact: bool) -> None:
 @click.option("--page", metavar="MARK", help="The mark that the page before ended with.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
 @labelled
-@reads
-def listing(
-    bound: Bound,
-    type: str | None,
-    limit: int,
-    page: str | None,
-    include_superseded: bool,
-    metadata: dict[str, Any],
-) -> None:
-    """List memories, newest first.
+def list_(bound: Bound, memory: Memory, type: str | None, page: str | None, **given: Any) -> None:
+    """Without a type: notes and what was said. Facts and entities are listed by their type.
 
-    Without a type: notes and what was said. Facts and entities are listed by their type.
-
-    \b
     Example:
       worldline list
       worldline list --type fact --user ana
       worldline list --as-of 2026-03-03 --json
     """
-    with bound.memory() as memory:
-        counted = {} if type else memory.stats()["visible"]
-        found = memory.list(
-            type,
-            metadata=metadata,
-            include_superseded=include_superseded,
-            limit=limit,
-            page=page,
-        )
-        lines = _lines(memory, _best_named(found.items) if type == "Entity" else found.items)
-        lines += [f"more: --page {found.next}"] if found.next else []
-        lines += _others(counted) if lines and not page else []
-        bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
+    counted = {} if type else memory.stats()["visible"]
+    found = memory.list(type, page=page, **given)
+    nodes = _best_named(found.items) if type == "Entity" else found.items
+    offsets = offsets_of(memory.handle, nodes)
+    lines = [render.line(node, offsets.get(node.id, 0)) for node in nodes]
+    lines += [f"more: --page {found.next}"] if found.next else []
+    lines += _others(counted) if lines and not page else []
+    bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
 
 
 def _nothing(type: str | None) -> str:
@@ -85,13 +81,7 @@ def _nothing(type: str | None) -> str:
     return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
 
 
-def _lines(memory: Memory, nodes: Iterable[Node]) -> list[str]:
-    nodes = list(nodes)
-    offsets = offsets_of(memory.handle, nodes)
-    return [render.line(node, offsets.get(node.id, 0)) for node in nodes]
-
-
-def _best_named(nodes: Iterable[Node]) -> list[Node]:
+def _best_named(nodes: Iterable[Node]) -> Sequence[Node]:
     """Names before things: "Ana" before "late" and "47 minutes"."""
     return sorted(nodes, key=lambda node: not (node.name[:1].isupper() or not node.name.isascii()))
 
@@ -102,62 +92,47 @@ def _others(counted: dict[str, int]) -> list[str]:
     return [click.style(f"also: {told}", dim=True)] if told else []
 
 
-@click.command(cls=Verb)
-@click.argument("ref")
 @reads
-def history(bound: Bound, ref: str) -> None:
-    """Every belief ever held in a memory.
-
-    Each one with the time it speaks of, the time it was believed, and what it was: put, amended,
+@click.argument("ref")
+def history(bound: Bound, memory: Memory, ref: str) -> None:
+    """Each one with the time it speaks of, the time it was believed, and what it was: put, amended,
     corrected, retired, quarantined, confirmed, restored. Between them, the stages that sleep gave it
     (unit, crystal, trace again), each with its reason.
 
-    \b
     Example:
       worldline history 3f2a91c0b7de
     """
-    with bound.memory() as memory:
-        found = memory.history(ref)
-        bound.answer(found, render.history(found))
+    found = memory.history(ref)
+    bound.answer(found, render.history(found))
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("a")
 @click.argument("b", required=False)
-@reads
-def diff(bound: Bound, a: str, b: str | None) -> None:
-    """What changed between two moments.
+def diff(bound: Bound, memory: Memory, a: str, b: str | None) -> None:
+    """A and B are times, or hashes that a world has had. Without B: until now.
 
-    A and B are times, or hashes that a world has had. Without B: until now.
-
-    \b
     Example:
       worldline diff 2026-03-01 2026-03-06
     """
-    with bound.memory() as memory:
-        found = memory.diff(a, b)
-        offsets = offsets_of(memory.handle, (*found.added, *found.removed))
-        then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
-        bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
+    found = memory.diff(a, b)
+    offsets = offsets_of(memory.handle, (*found.added, *found.removed))
+    then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
+    bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
 
 
-@click.command(cls=Verb)
-@click.argument("ref")
 @reads
-def why(bound: Bound, ref: str) -> None:
-    """Why something is believed, down to the words.
-
-    \b
-    Example:
-      worldline why 3f2a91c0b7de
+@click.argument("ref")
+def why(bound: Bound, memory: Memory, ref: str) -> None:
+    """Example:
+    worldline why 3f2a91c0b7de
     """
-    with bound.memory() as memory:
-        found = memory.why(ref)
-        offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
-        bound.answer(found, render.why(found, offsets))
+    found = memory.why(ref)
+    offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
+    bound.answer(found, render.why(found, offsets))
 
 
-@click.command(cls=Verb)
+@reads
 @click.argument("ref")
 @click.option("--type", "types", metavar="TYPE", multiple=True, help="Only along these edges; repeatable.")
 @click.option(
@@ -165,71 +140,333 @@ def why(bound: Bound, ref: str) -> None:
     help="Along the edges, against them, or both.",
 )  # fmt: skip
 @click.option("--depth", default=1, show_default=True, help="How many steps.")
-@reads
-def walk(bound: Bound, ref: str, types: tuple[str, ...], way: str, depth: int) -> None:
-    """What lies around a memory.
-
-    Edges that sleep derived from others say so (inferred). What led to something: --type causes
+def walk(bound: Bound, memory: Memory, ref: str, types: tuple[str, ...], way: str, depth: int) -> None:
+    """Edges that sleep derived from others say so (inferred). What led to something: --type causes
     --way in.
 
-    \b
     Example:
       worldline walk 3f2a91c0b7de --type relates_to --depth 2
       worldline walk 3f2a91c0b7de --type causes --way in
     """
-    with bound.memory() as memory:
-        found = memory.walk(ref, *types, way=way, depth=depth)
-        bound.answer(found, render.subgraph(found, offsets_of(memory.handle, found.nodes)))
+    found = memory.walk(ref, *types, way=way, depth=depth)
+    bound.answer(found, render.subgraph(found, offsets_of(memory.handle, found.nodes)))
 
 
-@click.command(cls=Verb)
 @reads
-def conflicts(bound: Bound) -> None:
-    """What is believed and cannot all be true.
-
-    Both sides of each open conflict, with their dates and the words they rest on. Sleep finds more
+def conflicts(bound: Bound, memory: Memory) -> None:
+    """Both sides of each open conflict, with their dates and the words they rest on. Sleep finds more
     of them; closing one side (correct, retire) ends a conflict.
 
-    \b
     Example:
       worldline conflicts
       worldline conflicts --user ana --json
     """
-    with bound.memory() as memory:
-        found = memory.conflicts()
-        bound.answer(found, list(render.conflicts(found)) or ["nothing contradicts anything"])
+    found = memory.conflicts()
+    bound.answer(found, list(render.conflicts(found)) or ["nothing contradicts anything"])
 
 
-@click.command(cls=Verb)
-@click.option("--since", metavar="TIME", help="Only what was learned after this known time.")
 @reads
-def changes(bound: Bound, since: str | None) -> None:
-    """The feed of everything learned and given up.
-
-    \b
-    Example:
-      worldline changes --since 2026-03-01 --json
+@click.option("--since", type=TIME, help="Only what was learned after this known time.")
+def changes(bound: Bound, memory: Memory, since: str | None) -> None:
+    """Example:
+    worldline changes --since 2026-03-01 --json
     """
-    with bound.memory() as memory:
-        found = memory.changes(EARLIEST if since is None else parse_time(since))
-        offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
-        bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
+    found = memory.changes(EARLIEST if since is None else since)
+    offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
+    bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
 
 
-@click.command(cls=Verb)
 @reads
-def worlds(bound: Bound) -> None:
-    """Worlds and their hashes.
-
-    A world is whatever contains something. Its hash covers everything inside it, so equal hashes
+def worlds(bound: Bound, memory: Memory) -> None:
+    """A world is whatever contains something. Its hash covers everything inside it, so equal hashes
     mean equal contents; the first line is the whole memory.
 
-    \b
     Example:
       worldline worlds
     """
-    with bound.memory() as memory:
-        root, found = memory.hash(), memory.worlds()
-        value = {"hash": root, "worlds": [{"hash": hash_, "node": node} for node, hash_ in found]}
-        lines = [f"{root[:12]}  everything"]
-        bound.answer(value, [*lines, *(f"{hash_[:12]}  {render.line(node)}" for node, hash_ in found)])
+    root, found = memory.hash(), memory.worlds()
+    value = {"hash": root, "worlds": [{"hash": hash_, "node": node} for node, hash_ in found]}
+    lines = [f"{root[:12]}  everything"]
+    bound.answer(value, [*lines, *(f"{hash_[:12]}  {render.line(node)}" for node, hash_ in found)])
+
+
+# Questions ----------------------------------------------------------------------------------------
+
+
+@reads
+@click.argument("question", required=False, callback=piped)
+@_TOKENS
+@_LIMIT
+@_ASKED
+@click.option("--explain", "plan", is_flag=True, help="Show lanes, places and factors of every memory.")
+@click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
+@labelled
+def recall(
+    bound: Bound, memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any
+) -> None:
+    """The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id
+    that `why`, `correct` and `history` take. As much as the question needs; --limit says how many, and
+    --max-tokens shows the text that a model would get, in the order of time.
+
+    Example:
+      worldline recall "Which tier does Acme have?"
+      worldline recall "What did Ana say about Lisbon?" --max-tokens 500 --explain
+    """
+    found = memory.recall(question, explain=plan, filters=metadata, **given)
+    if given["max_tokens"] is None:
+        lines = shown(memory, found, given["limit"])
+        lines += [] if found.hits else bound.unknown_then(memory)
+    else:
+        lines = [visible(found.text) or "(nothing remembered)"]
+    bound.answer(found, [*lines, *_explained(found)] if plan else lines)
+
+
+def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
+    """An answer for people: what is known, then the words, best first."""
+    told = known(memory, found, 12)
+    lines = [visible(line) for line in opening(told)]
+    hits = worth_showing(found, limit)
+    lines += [line for hit in hits for line in _hit(hit)]
+    more = len(found.hits) - len(hits)
+    if more:
+        lines.append(click.style(f"({more} more, further away: --limit {len(found.hits)})", dim=True))
+    return lines or ["(nothing remembered)"]
+
+
+def _hit(hit: Hit) -> Iterator[str]:
+    node = hit.node
+    at = node.valid.start if hit.said_at is None else hit.said_at
+    day = render.date(at, node.precision, hit.utc_offset)[:16]
+    named = "" if node.type in ("Turn", "Fact") else f"{visible(node.name)}: "
+    who = f"{visible(hit.speaker)}: " if hit.speaker else named
+    said = render.one_line(node.content, LONGEST)
+    yield f"{render.short(node.id)}  {day:<16}  {who}{said}".rstrip(": ")
+    yield from (f"{'':<14}{visible(note)}" for note in node.notes)
+
+
+def _explained(found: Recall) -> list[str]:
+    lines = [f"  {visible(line)}" for line in found.trace]
+    for hit in found.hits:
+        lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
+        factors = sorted(hit.factors.items(), key=lambda item: (-abs(item[1]), item[0]))[:6]
+        told = ", ".join(f"{name} {value:+.2f}" for name, value in factors)
+        lines.append(
+            f"  {render.short(hit.node.id)}  {hit.score:.2f} ({hit.points:.2f} points)  [{lanes}]  {told}"
+        )
+    return lines
+
+
+@reads
+@click.argument("topic")
+@_FROM
+@_TO
+@click.option("--limit", default=50, show_default=True, help="At most so many.")
+@click.option("--include-superseded", is_flag=True, help="Also what was withdrawn.")
+def timeline(bound: Bound, memory: Memory, **given: Any) -> None:
+    """Example:
+    worldline timeline "the move to Lisbon" --from 2026-01-01
+    """
+    found = memory.timeline(**given)
+    offsets = offsets_of(memory.handle, (item.node for item in found))
+    lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
+    bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
+
+
+def _dated(item: Dated, offset: int) -> str:
+    flag = f"  * {item.landmark}" if item.landmark else ""
+    because = "".join(f"\n{'':<21}{render.one_line(told, 100)}" for told in item.causes)
+    named = None if item.at in (item.said_at, item.node.valid.start) else "day"
+    at = render.date(item.at, named or item.node.precision, offset)[:16]
+    return f"{at:<16}  {render.line(item.node, offset)}{flag}{because}"
+
+
+@reads
+@click.argument("topic")
+def density(bound: Bound, memory: Memory, topic: str) -> None:
+    """Example:
+    worldline density "Acme"
+    """
+    found = memory.density(topic)
+    bound.answer(found, _covered(found, offsets_of(memory.handle, found.starts)))
+
+
+def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
+    if not found.nodes:
+        return ["nothing about that"]
+    newest = "" if found.newest is None else f", newest {render.date(found.newest)}"
+    counts = {
+        "memory": found.nodes, "fact": found.facts, "source": found.sources, "open conflict": found.conflicts,
+    }  # fmt: skip
+    told = ", ".join(render.plural(count, noun) for noun, count in counts.items())
+    return [
+        f"{told}, {found.edges_per_node:g} edges a memory{newest}"
+        + (" (and more that was not walked)" if found.cut else ""),
+        *(f"  around {render.line(node, offsets.get(node.id, 0))}" for node in found.starts),
+    ]
+
+
+@reads
+@click.argument("question")
+@click.argument("expect", metavar="REF")
+@_TOKENS
+@_LIMIT
+@_ASKED
+@labelled
+def explain(bound: Bound, memory: Memory, metadata: dict[str, Any], **given: Any) -> None:
+    """Says which filter, lane, rank or budget lost REF, or the place that it has.
+
+    Example:
+      worldline explain "Which tier does Acme have?" 3f2a91c0b7de
+    """
+    found = memory.explain(filters=metadata, **given)
+    bound.answer(found, _lost(found))
+
+
+def _lost(found: Explanation) -> list[str]:
+    lines = [render.line(found.node), f"  {found.lost_by or 'not lost'}: {visible(found.reason)}"]
+    if found.lanes:
+        lines.append("  " + ", ".join(f"{lane} {place or '–'}" for lane, place in found.lanes.items()))
+    factors = sorted(found.factors.items(), key=lambda item: (-abs(item[1]), item[0]))
+    return [*lines, *(f"  {value:+.2f}  {name}" for name, value in factors)]
+
+
+# People and their days ----------------------------------------------------------------------------
+
+
+@reads
+@click.argument("name")
+@click.option("--all", "everything", is_flag=True, help="Every line of each kind.")
+def profile(bound: Bound, memory: Memory, name: str, everything: bool) -> None:
+    """Attributes, style, relations, landmarks, and what led to what.
+
+    NAME is a name, or the id of an entity. Counts and causes are those of the last `sleep`, and of
+    what was said since.
+
+    Example:
+      worldline profile Ana
+      worldline profile Ana --as-of 2026-03-05
+    """
+    found = memory.profile(name)
+    most = None if everything else _SHOWN
+    ids = [one.fact for one in found.attributes[:most]] + [one.evidence for one in found.landmarks[:most]]
+    places = _places(memory, [*ids, *(one.evidence for one in found.relations[:most])])
+    bound.answer(found, _told(found, most, places))
+
+
+def _places(memory: Memory, ids: Iterable[str | None]) -> dict[str, int]:
+    """The minutes from UTC to where each of these memories was said, so that days are those of the speakers."""
+    nodes = [memory.get(id_, exact=True) for id_ in dict.fromkeys(ids) if id_]
+    return {node.id: 0 for node in nodes} | offsets_of(memory.handle, nodes)
+
+
+def _told(found: Profile, most: int | None, places: Mapping[str, int]) -> Iterator[str]:
+    usual = Counter(places.values()).most_common(1)[0][0] if places else 0
+    days = f"{_day(found.first_at, usual)} to {_day(found.last_at, usual)}"
+    heard = f"  {render.plural(found.turns, 'turn')}, {days}" if found.turns else ""
+    yield click.style(visible(found.name), bold=True) + heard
+    yield from _some("believed", [_attribute(one, places) for one in found.attributes], most)
+    yield from _style(found)
+    yield from _some("people", [_relation(one, places) for one in found.relations], most)
+    yield from _some("landmarks", [_milestone(one, places) for one in found.landmarks], most)
+    yield from _some("what led to what", [_chain(one) for one in found.chains], most)
+
+
+def _some(title: str, lines: list[str], most: int | None) -> Iterator[str]:
+    if lines:
+        yield title
+        yield from (f"  {line}" for line in lines[:most])
+    if most is not None and len(lines) > most:
+        yield f"  … and {len(lines) - most} more (--all)"
+
+
+def _attribute(one: Attribute, places: Mapping[str, int]) -> str:
+    stage = f"  ({one.stage})" if one.stage == "crystal" else ""
+    held = render.span(one.valid, one.precision or "said", places.get(one.fact, 0))
+    return f"{render.short(one.fact)}  {render.one_line(one.text)}  [{held}]{stage}"
+
+
+def _chain(one: ChainLink) -> str:
+    steps = " → ".join(render.one_line(step, 60) for step in one.steps)
+    return f"{steps}  ({', '.join(render.short(id_) for id_ in one.evidence)})"
+
+
+def _day(at: int | None, offset: int = 0) -> str:
+    return "" if at is None else render.date(at, None, offset)[:10]
+
+
+def _style(found: Profile) -> Iterator[str]:
+    style = found.style
+    if style is None:
+        return
+    marks = ", ".join(f"{often:g} {mark}" for mark, often in style.habits.items())
+    yield f"writes {style.words:g} words a turn" + (f"; a turn has {marks}" if marks else "")
+    if style.telling:
+        yield f"  often: {visible(', '.join(style.telling))}"
+    if style.alike:
+        yield f"  most like {visible(style.alike)} ({style.likeness:g})"
+
+
+def _relation(one: Relation, places: Mapping[str, int]) -> str:
+    counts = {
+        "talks": one.talks, "speaks of": one.mentions, "spoken of by": one.mentioned, "beside": one.together,
+    }  # fmt: skip
+    told = ", ".join(f"{what} {times}" for what, times in counts.items() if times)
+    proof = f"  ({render.short(one.evidence)})" if one.evidence else ""
+    return f"{visible(one.name)}: {told}; last {_day(one.last_at, places.get(one.evidence or '', 0))}{proof}"
+
+
+def _milestone(one: Milestone, places: Mapping[str, int]) -> str:
+    whose = f" ({visible(one.of)})" if one.of else ""
+    day = _day(one.happened, places.get(one.evidence, 0))
+    return f"{day}  {one.kind}{whose}: {render.one_line(one.text)}  ({render.short(one.evidence)})"
+
+
+@reads
+@click.argument("whom", metavar="[USER]", required=False)
+@click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
+def context(bound: Bound, memory: Memory, whom: str | None, max_tokens: int) -> None:
+    """Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
+    line with the id that it cites. USER is a user of this memory or a name in it; without one, the user
+    that --user binds, or the only one who speaks here.
+
+    Example:
+      worldline context
+      worldline context Ana --max-tokens 300
+    """
+    found = memory.context(whom, max_tokens=max_tokens)
+    bound.answer(found, [visible(found.text) or "(nothing to know yet)"])
+
+
+@reads
+@_FROM
+@_TO
+@click.option("--limit", default=20, show_default=True, help="At most so many, the newest.")
+@click.option("--read", is_flag=True, help="Also what was said in them.")
+def episodes(bound: Bound, memory: Memory, **given: Any) -> None:
+    """Example:
+    worldline episodes --limit 5
+    worldline episodes --from 2026-03-05 --to 2026-03-06 --read
+    """
+    found = memory.episodes(**given)
+    ids = [i for one in found for i in (one.opens, one.closes, *(m.evidence for m in one.landmarks))]
+    places = _places(memory, [*ids, *(node.id for one in found for node in one.texts)])
+    lines = [line for one in found for line in _stretch(one, places)]
+    bound.answer(found, lines or ["nobody has talked then"])
+
+
+def _stretch(one: Episode, places: Mapping[str, int]) -> Iterator[str]:
+    who = ", ".join(f"{visible(name) or 'unsigned'} {turns}" for name, turns in one.who.items())
+    where = f"  in {', '.join(map(visible, one.sessions[:4]))}" if one.sessions else ""
+    began, ended = (
+        render.date(at, None, places[id_]) for at, id_ in ((one.began, one.opens), (one.ended, one.closes))
+    )
+    yield f"{began:<19}  {click.style(visible(one.title), bold=True)}"
+    yield f"{'':<19}  until {ended}: {render.plural(one.turns, 'turn')} ({who}){where}"
+    if one.sounds_like:
+        yield f"{'':<19}  the unsigned ones sound like {visible(one.sounds_like)}"
+    for landmark in one.landmarks:
+        yield f"{'':<19}  {_milestone(landmark, places)}"
+    for node in one.texts:
+        yield f"  {render.line(node, places.get(node.id, 0))}"
+    if not one.texts:
+        yield f"{'':<19}  from {render.short(one.opens)} to {render.short(one.closes)}; --read shows them"

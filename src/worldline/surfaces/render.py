@@ -14,21 +14,9 @@ import click
 import orjson
 from msgspec import Struct
 
-from worldline.clock import EARLIEST, EXACT, LATEST, Instant, Interval, calendar, show, to_datetime
-from worldline.model import (
-    Change,
-    Contradiction,
-    Diff,
-    Edge,
-    Node,
-    Origin,
-    Proposal,
-    Receipt,
-    Subgraph,
-    Verification,
-    Version,
-    Why,
-)
+from worldline import model
+from worldline.clock import EARLIEST, EXACT, FOREVER, LATEST, Instant, Interval, calendar, show, to_datetime
+from worldline.rules.handlers import NODE_TYPES
 from worldline.rules.slots import label, told
 from worldline.text import visible
 
@@ -55,7 +43,7 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
     if isinstance(value, Interval):
         return {"from": _iso(value.start, offset), "to": _iso(value.end, offset)}
     if isinstance(value, Struct):
-        here = offsets.get(value.id, 0) if isinstance(value, Node) else getattr(value, "utc_offset", 0)
+        here = offsets.get(value.id, 0) if isinstance(value, model.Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
         return {f: plain(getattr(value, f), f, offsets, here if f in SPOKEN else 0) for f in fields}
     if isinstance(value, tuple | list):
@@ -65,9 +53,9 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
     return _iso(value, offset) if name in TIMES and isinstance(value, int) else value
 
 
-def nodes_in(value: Any) -> Iterable[Node]:
+def nodes_in(value: Any) -> Iterable[model.Node]:
     """Every memory in a result."""
-    if isinstance(value, Node):
+    if isinstance(value, model.Node):
         yield value
     elif isinstance(value, Struct):
         for name in value.__struct_fields__:
@@ -89,6 +77,16 @@ def emit_json(value: Any) -> None:
     """One JSON document on standard output."""
     text = orjson.dumps(plain(value)).decode()
     click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
+
+
+def spelled(type_: str | None) -> str | None:
+    """A type of memory as it is written, whatever the case: `fact` is Fact."""
+    return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
+
+
+def moment(text: str | None) -> Any:
+    """A time that was given, as `Memory` takes it: `forever` is one too."""
+    return FOREVER if text is not None and text.strip().lower() == "forever" else text
 
 
 # For people --------------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ def of_end(interval: Interval, precision: str | None) -> str | None:
     return "day" if off <= 2 * _HOUR else None
 
 
-def title(node: Node) -> str:
+def title(node: model.Node) -> str:
     """What a memory is called; what was said, for an event."""
     if node.type == "Turn":
         said = one_line(node.content)
@@ -159,7 +157,7 @@ def title(node: Node) -> str:
     return click.style(visible(node.name), bold=True) + content
 
 
-def when(node: Node, offset: int = 0) -> str:
+def when(node: model.Node, offset: int = 0) -> str:
     """When it was said, or how long it holds; nothing for what has no time of its own."""
     if node.type == "Turn":
         return f"  [{date(node.valid.start, None, offset)[:16]}]"
@@ -167,14 +165,14 @@ def when(node: Node, offset: int = 0) -> str:
     return "" if held == "always" else f"  [{held}]"
 
 
-def line(node: Node, offset: int = 0) -> str:
+def line(node: model.Node, offset: int = 0) -> str:
     """A memory on one line."""
     status = f"  ({node.status})" if node.status != "believed" else ""
     notes = "".join("  ! " + click.style(visible(note), fg="red") for note in node.notes)
     return f"{short(node.id)}  {node.type:<9} {title(node)}{when(node, offset)}{status}{notes}"
 
 
-def whole(node: Node) -> Iterable[str]:
+def whole(node: model.Node) -> Iterable[str]:
     """A memory with everything that is known about it."""
     yield line(node) if node.type not in ("Turn", "Fact") else f"{short(node.id)}  {node.type} {node.name}"
     yield f"  valid {span(node.valid, node.precision)}; known {span(node.known)}"
@@ -192,22 +190,20 @@ def whole(node: Node) -> Iterable[str]:
         yield visible(node.content)
 
 
-def relation(edge: Edge) -> str:
+def relation(edge: model.Edge) -> str:
     """What an edge says, in words."""
     return label(str(edge.metadata.get("predicate") or "")) or IN_WORDS.get(edge.type, edge.type)
 
 
-def edge_line(edge: Edge, names: dict[str, str]) -> str:
+def edge_line(edge: model.Edge, names: dict[str, str]) -> str:
     """An edge on one line, ends by name where they are known."""
     ends = [visible(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
-    told = (
-        edge.type in ("fact", "refers_to") and edge.valid.end >= LATEST
-    )  # as long as its words or its fact say
-    held = "" if told else f"  [{span(edge.valid)}]"
+    as_long_as_told = edge.type in ("fact", "refers_to") and edge.valid.end >= LATEST
+    held = "" if as_long_as_told else f"  [{span(edge.valid)}]"
     return f"  {ends[0]} —{relation(edge)}→ {ends[1]}{held}{_inferred(edge, names)}"
 
 
-def _inferred(edge: Edge, names: dict[str, str]) -> str:
+def _inferred(edge: model.Edge, names: dict[str, str]) -> str:
     """Says of a derived edge that it is one, and what it goes through."""
     if edge.made != "inferred":
         return ""
@@ -215,7 +211,7 @@ def _inferred(edge: Edge, names: dict[str, str]) -> str:
     return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)
 
 
-def receipt(done: Receipt) -> Iterable[str]:
+def receipt(done: model.Receipt) -> Iterable[str]:
     """What a write did."""
     state = "done" if done.changed else "was so already; nothing changed"
     if done.dry_run:
@@ -241,7 +237,7 @@ def _fullest(changes: Sequence[str]) -> list[str]:
     return [change for change, fact in zip(changes, facts, strict=True) if fact not in parts]
 
 
-def history(versions: Iterable[Version]) -> Iterable[str]:
+def history(versions: Iterable[model.Version]) -> Iterable[str]:
     """Every belief, oldest first."""
     for version in versions:
         node = version.node
@@ -254,17 +250,17 @@ def history(versions: Iterable[Version]) -> Iterable[str]:
         yield from (f"{'':<19}  {origin(item)}" for item in version.origins)
 
 
-def origin(item: Origin) -> str:
+def origin(item: model.Origin) -> str:
     """Where something was absorbed from, and when it was known there."""
     return f"from store {short(item.store)}, known there {span(item.known)}"
 
 
-def called(nodes: Iterable[Node]) -> dict[str, str]:
+def called(nodes: Iterable[model.Node]) -> dict[str, str]:
     """What edges call their ends: a name, or the words of what was said."""
     return {n.lineage: (n.name if n.type != "Turn" else "") or one_line(n.content, 30) for n in nodes}
 
 
-def diff(found: Diff, offsets: Mapping[str, int]) -> Iterable[str]:
+def diff(found: model.Diff, offsets: Mapping[str, int]) -> Iterable[str]:
     """What came, went and changed."""
     names = called((*found.added, *found.removed, *(new for _, new in found.changed)))
     for sign, colour, nodes in (("+ ", "green", found.added), ("- ", "red", found.removed)):
@@ -277,7 +273,7 @@ def diff(found: Diff, offsets: Mapping[str, int]) -> Iterable[str]:
     yield from (click.style("-", fg="red") + edge_line(edge, names) for edge in found.unlinked)
 
 
-def why(found: Why, offsets: Mapping[str, int]) -> Iterable[str]:
+def why(found: model.Why, offsets: Mapping[str, int]) -> Iterable[str]:
     """The path from a belief to the words it rests on."""
     yield line(found.node, offsets.get(found.node.id, 0))
     for reason in found.reasons:
@@ -295,14 +291,14 @@ def why(found: Why, offsets: Mapping[str, int]) -> Iterable[str]:
     yield from (f"  {origin(item)}" for item in found.origins)
 
 
-def subgraph(found: Subgraph, offsets: Mapping[str, int]) -> Iterable[str]:
+def subgraph(found: model.Subgraph, offsets: Mapping[str, int]) -> Iterable[str]:
     """Nodes, then the edges among them."""
     yield from (line(node, offsets.get(node.id, 0)) for node in found.nodes)
     names = called(found.nodes)
     yield from (edge_line(edge, names) for edge in found.edges)
 
 
-def conflicts(found: Iterable[Contradiction]) -> Iterable[str]:
+def conflicts(found: Iterable[model.Contradiction]) -> Iterable[str]:
     """Both sides of each conflict, with dates and sources."""
     for item in found:
         about = f"{item.entity} · {label(item.predicate or '')}" if item.entity else "two notes"
@@ -315,25 +311,25 @@ def conflicts(found: Iterable[Contradiction]) -> Iterable[str]:
                 yield f"      {date(said.said_at)} {visible(said.speaker)}{where}: {one_line(said.text)}"
 
 
-def change(item: Change, offsets: Mapping[str, int]) -> str:
+def change(item: model.Change, offsets: Mapping[str, int]) -> str:
     """One line of the feed."""
     sign = "+" if item.action == "believed" else "-"
     told = (
         line(item.item, offsets.get(item.item.id, 0))
-        if isinstance(item.item, Node)
+        if isinstance(item.item, model.Node)
         else edge_line(item.item, {}).strip()
     )
     return f"{date(item.known_at):<19} {sign} {told}"
 
 
-def proposal(item: Proposal, names: dict[str, str]) -> str:
+def proposal(item: model.Proposal, names: dict[str, str]) -> str:
     """A staged merge on one line."""
     a, b = (f"{short(end)} {visible(names.get(end, ''))}".rstrip() for end in (item.a, item.b))
     reason = f"  ({visible(item.reason)})" if item.reason else ""
     return f"{short(item.id)}  {item.status:<8}  {a}  =  {b}  {item.tier} {item.score:g}{reason}"
 
 
-def verification(found: Verification) -> Iterable[str]:
+def verification(found: model.Verification) -> Iterable[str]:
     """What was checked, and what is wrong."""
     counts = {
         "memory": found.nodes, "edge": found.edges, "world": found.worlds, "changeset": found.changesets,

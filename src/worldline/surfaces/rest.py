@@ -7,77 +7,299 @@ and when (scope, world, moment) is bound before the function is called.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct, field
 
+from worldline import __version__, model
 from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.model import (
-    Contradiction,
-    Dated,
-    Density,
-    Diff,
-    Edge,
-    Explanation,
-    Node,
-    Page,
-    Receipt,
-    Subgraph,
-    Verification,
-)
-from worldline.model import Version as OneVersion
-from worldline.model import Why as WhyBelieved
 from worldline.query import Query
 from worldline.read.history import mark_after
 from worldline.read.profile import Context as Briefing
 from worldline.read.profile import Episode, Profile
 from worldline.store.registry import span
-from worldline.surfaces import answering
-from worldline.surfaces.budget import fitted, size, trimmed
-from worldline.surfaces.render import HIDDEN, plain
-from worldline.surfaces.rest_values import (
-    Answered,
-    ConnectedStep,
-    ContextBody,
-    Counted,
-    Decided,
-    EndEdge,
-    FeedPage,
-    FollowStep,
-    ForgetBody,
-    Hash,
-    HashOf,
-    IdentityOf,
-    Load,
-    NamedProposal,
-    Of,
-    QueryBody,
-    QueryPlan,
-    QueryStep,
-    RecallBody,
-    Since,
-    SplitBody,
-    Undo,
-    WalkAnswer,
-    WalkBody,
-    Walked,
-    WorldHash,
-    Worlds,
-)
-from worldline.surfaces.verbs import Body, forward, given, moment, taken
+from worldline.surfaces import budget, verbs
+from worldline.surfaces.render import HIDDEN, moment, plain
+from worldline.surfaces.verbs import TIMED, Body, Ref, Time, forward, given, taken
 from worldline.write.afterwards import Reread
 from worldline.write.forget import Forgotten
 from worldline.write.given import Link as LinkToLoad
 from worldline.write.given import Note as NoteToLoad
 
-KNOWN = 0.4
-"""The part of a budget that the answer, its proof and the facts may take."""
-ALL = 1_000_000_000
 _LOOKS = frozenset({"/v1/recall", "/v1/context", "/v1/walk", "/v1/query", "/v1/explain"})
+Way = Literal["out", "in", "both"]
+
+
+# What the routes take ----------------------------------------------------------------------------
+
+
+class RecallBody(Body):
+    """A question."""
+
+    question: str
+    max_tokens: Annotated[int, Meta(ge=100, description="Budget for the whole response body.")] = 4000
+    asked_at: Time | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    filters: model.Metadata = field(default_factory=dict)
+    explain: Annotated[bool, Meta(description="Also lanes, factors and the plan.")] = False
+    include_superseded: bool = False
+    include_quarantined: bool = False
+    without: list[str] = field(default_factory=list)
+
+
+class ContextBody(Body):
+    """What to know first."""
+
+    about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")] | None = (
+        None
+    )
+    max_tokens: Annotated[int, Meta(ge=20, le=100_000, description="Budget of the text.")] = 800
+
+
+class WalkAnswer(Body):
+    """A question of several hops."""
+
+    question: str
+    limit: Annotated[int, Meta(ge=1, le=50)] = 5
+
+
+class LoadNote(Body):
+    """A note to load; `inside` is the place in the list of the note that contains it."""
+
+    type: str
+    name: str
+    content: str = ""
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+    dated: Time | None = None
+    metadata: model.Metadata | None = None
+    inside: int | None = None
+
+
+class LoadLink(Body):
+    """An edge to load; an end is the place of a note in the list."""
+
+    src: int
+    type: str
+    dst: int
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+    metadata: model.Metadata | None = None
+
+
+class Load(Body):
+    """Many notes and links."""
+
+    notes: list[LoadNote]
+    links: list[LoadLink] = field(default_factory=list)
+
+
+class EndEdge(Body):
+    """An edge that ends."""
+
+    src: Ref
+    type: str
+    dst: Ref
+    when: Time | None = None
+    reason: str | None = None
+    dry_run: bool = False
+
+
+class Of(Body):
+    """One memory."""
+
+    ref: Ref
+
+
+class WalkBody(Of):
+    """A memory and how far around it."""
+
+    types: Annotated[str, Meta(description="Edge types, separated by commas [all].")] = ""
+    way: Way = "both"
+    depth: Annotated[int, Meta(ge=1, le=8)] = 1
+
+
+class SplitBody(Of):
+    """Mentions that belong to somebody else."""
+
+    mentions: Annotated[list[str], Meta(description="The memories that mention it.")]
+    name: str
+
+
+class QueryStep(Body):
+    """One step of a query: exactly one of these."""
+
+    follow: FollowStep | None = None
+    where: WhereStep | None = None
+    connected: ConnectedStep | None = None
+
+
+class FollowStep(Body):
+    """Move on along edges."""
+
+    types: list[str] = field(default_factory=list)
+    way: Way = "out"
+    depth: int = 1
+
+
+class WhereStep(Body):
+    """Keep what fits."""
+
+    type: list[str] = field(default_factory=list)
+    name: str | None = None
+    kind: str | None = None
+    contains: str | None = None
+    metadata: model.Metadata = field(default_factory=dict)
+
+
+class ConnectedStep(Body):
+    """Keep what has an edge."""
+
+    type: str
+    to: list[str] = field(default_factory=list)
+    way: Way = "both"
+    absent: bool = False
+
+
+class QueryBody(Body):
+    """A query: where to start, then steps."""
+
+    seeds: list[Ref] = field(default_factory=list)
+    text: str | None = None
+    steps: list[QueryStep] = field(default_factory=list)
+    within: Ref | None = None
+    during: tuple[str, str] | None = None
+    include_superseded: bool = False
+    limit: Annotated[int, Meta(ge=1, le=10000)] | None = None
+    explain: Annotated[bool, Meta(description="Only the plan.")] = False
+
+
+class Since(Body):
+    """A page of what came after a known time."""
+
+    since: Time | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    page: str | None = None
+
+
+class Decided(Body):
+    """Proposals of a status."""
+
+    status: Literal["pending", "accepted", "rejected", "undone", "all"] = "pending"
+
+
+class HashOf(Body):
+    """A world, or everything."""
+
+    ref: Ref | None = None
+
+
+class ForgetBody(Body):
+    """What to erase: memories, or what a scope holds, or what is older than a moment."""
+
+    ids: list[Ref] = field(default_factory=list)
+    before: Time | None = None
+    confirm: Annotated[bool, Meta(description="Without it nothing is erased.")] = False
+    dry_run: bool = False
+
+
+class Undo(Body):
+    """The known times of a receipt."""
+
+    known_at: str
+    also: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+
+# What some of them give --------------------------------------------------------------------------
+
+
+class Answered(Struct, omit_defaults=True):
+    """The answer to a question; `hits` are best first, a hit that did not fit whole has only the beginning."""
+
+    confidence: float
+    abstained: bool
+    reason: str | None
+    answer: str | None
+    proof: list[budget.Cited]
+    facts: list[budget.Cited]
+    hits: list[dict[str, Any]]
+    returned: int
+    found: int
+    sure: float
+    trace: list[str] = []
+
+
+class Walked(Struct):
+    """Answers of several hops, best first, each with the facts that it walks."""
+
+    confidence: float
+    chains: list[dict[str, Any]]
+
+
+class FeedPage(Struct):
+    """A page of what was believed and given up."""
+
+    items: list[dict[str, Any]]
+    next: str | None
+
+
+class IdentityOf(Struct):
+    """One identity with all its names."""
+
+    representative: str
+    members: list[dict[str, str]]
+    names: list[str]
+    provenance: list[dict[str, Any]]
+    merges: list[dict[str, Any]]
+
+
+class QueryPlan(Struct):
+    """A query's plan."""
+
+    plan: str
+
+
+class Hash(Struct):
+    """A hash."""
+
+    hash: str
+
+
+class WorldHash(Struct):
+    """A world and its hash."""
+
+    hash: str
+    node: model.Node
+
+
+class Worlds(Struct):
+    """The hash of everything, and every world."""
+
+    hash: str
+    worlds: list[WorldHash]
+
+
+class NamedProposal(Struct):
+    """A proposal with the names of its ends."""
+
+    proposal: model.Proposal
+    a_name: str
+    b_name: str
+
+
+class Counted(Struct):
+    """How many."""
+
+    count: int
+
+
+# The routes ---------------------------------------------------------------------------------------
 
 
 class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -147,22 +369,17 @@ def _verb(
 def recall(memory: Memory, asked: RecallBody) -> Any:
     """The answer where it is known, with its proof, and verbatim, dated evidence, best first; or the reason why
     there is none. The whole body stays within max_tokens; what `explain` adds has as much again."""
-    found = memory.recall(
-        asked.question, max_tokens=ALL, asked_at=moment(asked.asked_at), limit=asked.limit,
-        filters=asked.filters, explain=asked.explain, include_superseded=asked.include_superseded,
-        include_quarantined=asked.include_quarantined, without=asked.without,
-    )  # fmt: skip
-    told = answering.known(memory, found)
-    told = answering.shortened(told, int(asked.max_tokens * KNOWN), size)
+    found = memory.recall(**{**given(asked), "max_tokens": budget.ALL})
+    told = budget.shortened(budget.known(memory, found), int(asked.max_tokens * budget.KNOWN))
     known = {
         "answer": None,
         "reason": None,
         "abstained": False,
         "proof": [],
         "facts": [],
-        **answering.plain(told),
+        **budget.plain(told),
     }
-    whole = plain(answering.worth_showing(found, asked.limit))
+    whole = plain(budget.worth_showing(found, asked.limit))
     hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in whole]
 
     def build(chosen: Any, trace: Any = None) -> Any:
@@ -172,18 +389,12 @@ def recall(memory: Memory, asked: RecallBody) -> Any:
         }  # fmt: skip
         return value if trace is None else {**value, "trace": trace}
 
-    body, count = fitted(hits, build, _cut_hit, asked.max_tokens)
+    body, kept = budget.fitted(hits, build, _cut_hit, asked.max_tokens)
     if not asked.explain:
         return body
-    chosen = list(body["hits"])
-    trace = trimmed(found.trace, asked.max_tokens // 4)
-    for place in range(count):
-        beside = {name: whole[place][name] for name in ("lanes", "factors")}
-        more = [*chosen[:place], {**chosen[place], **beside}, *chosen[place + 1 :]]
-        if size(build(more, trace)) > 2 * asked.max_tokens:
-            break
-        chosen = more
-    return build(chosen, trace)
+    beside = [{"lanes": hit["lanes"], "factors": hit["factors"]} for hit in whole]
+    weighed = ({**hit, **more} for hit, more in zip(kept, beside, strict=False))
+    return budget.explained(kept, weighed, found.trace, build, asked.max_tokens)
 
 
 def context(memory: Memory, asked: ContextBody) -> Any:
@@ -202,36 +413,30 @@ def _cut_hit(hit: Any, room: int) -> Any:
 def walk_answer(memory: Memory, asked: WalkAnswer) -> Any:
     """Answers a question of several hops by walking what is currently believed; the path is its proof."""
     found = memory.walk_answer(asked.question, limit=asked.limit)
+    keys = ("fact", "source", "target", "relation", "phrase", "inverse")
     chains = [
         {
-            "answer": chain.name,
-            "id": chain.answer,
-            "score": chain.score,
-            "hops": [_hop(hop) for hop in chain.hops],
+            "answer": chain.name, "id": chain.answer, "score": chain.score,
+            "hops": [{key: getattr(hop, key) for key in keys} for hop in chain.hops],
         }
         for chain in found.chains
-    ]
+    ]  # fmt: skip
     return {"confidence": found.confidence, "chains": chains}
 
 
-def _hop(hop: Any) -> dict[str, Any]:
-    ends = {"fact": hop.fact, "source": hop.source, "target": hop.target}
-    return {**ends, "relation": hop.relation, "phrase": hop.phrase, "inverse": hop.inverse}
-
-
-def load(memory: Memory, asked: Load) -> Receipt:
+def load(memory: Memory, asked: Load) -> model.Receipt:
     """Stores many notes and links as one changeset."""
     notes = [NoteToLoad(**given(note)) for note in asked.notes]
     return memory.load(notes, [LinkToLoad(**given(link)) for link in asked.links])
 
 
-def retire_edge(memory: Memory, asked: EndEdge) -> Receipt:
+def retire_edge(memory: Memory, asked: EndEdge) -> model.Receipt:
     """Ends an edge: it does not hold any more."""
     found = memory.edge(asked.src, asked.type, asked.dst)
     return memory.retire(found, moment(asked.when), reason=asked.reason, dry_run=asked.dry_run)
 
 
-def correct_edge(memory: Memory, asked: EndEdge) -> Receipt:
+def correct_edge(memory: Memory, asked: EndEdge) -> model.Receipt:
     """Withdraws an edge: it never held."""
     found = memory.edge(asked.src, asked.type, asked.dst)
     return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
@@ -246,13 +451,11 @@ def walk(memory: Memory, asked: WalkBody) -> Any:
 def identity(memory: Memory, asked: Of) -> Any:
     """One identity with all its names, and where each of them comes from."""
     found = memory.export_identity(asked.ref)
-    shown = [
-        {name: value for name, value in merge.items() if name not in HIDDEN} for merge in found["merges"]
-    ]
-    return {**found, "merges": shown}
+    merges = [{name: of for name, of in merge.items() if name not in HIDDEN} for merge in found["merges"]]
+    return {**found, "merges": merges}
 
 
-def split(memory: Memory, asked: SplitBody) -> Receipt:
+def split(memory: Memory, asked: SplitBody) -> model.Receipt:
     """Moves mentions off an entity, to a new one."""
     mentions = [memory.edge(src, "refers_to", asked.ref) for src in asked.mentions]
     return memory.split(asked.ref, mentions, asked.name)
@@ -314,10 +517,10 @@ def hash_(memory: Memory, asked: HashOf) -> Hash:
     return Hash(memory.hash(asked.ref))
 
 
-def undo(memory: Memory, asked: Undo) -> Receipt:
+def undo(memory: Memory, asked: Undo) -> model.Receipt:
     """Takes back what a receipt's changeset did, as one more changeset."""
     at, *also = (instant(time) for time in (asked.known_at, *asked.also))
-    return memory.undo(Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
+    return memory.undo(model.Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
 
 
 def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
@@ -344,17 +547,9 @@ def ailments(memory: Memory, asked: Body) -> list[dict[str, str]]:
 
 def scopes(memory: Memory, asked: Body) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
-    found: dict[str, list[str]] = {"user": [], "agent": [], "app": [], "run": []}
-    page: str | None = None
-    while True:
-        listed = memory.list("Scope", limit=1000, page=page)
-        for node in listed.items:
-            kind, colon, name = node.name.partition(":")
-            if colon:
-                found[kind].append(name)
-        page = listed.next
-        if page is None:
-            return {kind: sorted(names) for kind, names in found.items()}
+    names = sorted(verbs.scope_names(memory))
+    kinds = ("user", "agent", "app", "run")
+    return {kind: [n.partition(":")[2] for n in names if n.startswith(f"{kind}:")] for kind in kinds}
 
 
 def span_(memory: Memory, asked: Body) -> Any:
@@ -377,40 +572,40 @@ ROUTES = (
     Route("POST", "/v1/recall", recall, RecallBody, Answered),
     Route("POST", "/v1/context", context, ContextBody, Briefing),
     Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
-    _verb("POST", "/v1/remember", "remember", Receipt),
-    _verb("POST", "/v1/resume", "resume", list[Receipt]),
-    _verb("POST", "/v1/facts", "fact", Receipt),
-    _verb("POST", "/v1/notes", "note", Receipt, without=("expires",)),
-    Route("POST", "/v1/load", load, Load, Receipt),
-    Route("POST", "/v1/undo", undo, Undo, Receipt),
+    _verb("POST", "/v1/remember", "remember", model.Receipt),
+    _verb("POST", "/v1/resume", "resume", list[model.Receipt]),
+    _verb("POST", "/v1/facts", "fact", model.Receipt),
+    _verb("POST", "/v1/notes", "note", model.Receipt, without=("expires",)),
+    Route("POST", "/v1/load", load, Load, model.Receipt),
+    Route("POST", "/v1/undo", undo, Undo, model.Receipt),
     Route("POST", "/v1/forget", forget, ForgetBody, Forgotten),
     Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
     Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
     Route("POST", "/v1/flush", flush, gives=Counted),
-    _verb("POST", "/v1/links", "link", Receipt),
-    _verb("GET", "/v1/links", "edge", Edge),
-    Route("POST", "/v1/links/retire", retire_edge, EndEdge, Receipt),
-    Route("POST", "/v1/links/correct", correct_edge, EndEdge, Receipt),
-    _verb("GET", "/v1/memories", "list", Page),
-    _verb("GET", "/v1/memories/{ref}", "get", Node),
-    _verb("GET", "/v1/memories/{ref}/history", "history", list[OneVersion]),
-    _verb("GET", "/v1/memories/{ref}/why", "why", WhyBelieved),
-    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, Subgraph),
-    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[Node], name="same"),
+    _verb("POST", "/v1/links", "link", model.Receipt),
+    _verb("GET", "/v1/links", "edge", model.Edge),
+    Route("POST", "/v1/links/retire", retire_edge, EndEdge, model.Receipt),
+    Route("POST", "/v1/links/correct", correct_edge, EndEdge, model.Receipt),
+    _verb("GET", "/v1/memories", "list", model.Page),
+    _verb("GET", "/v1/memories/{ref}", "get", model.Node),
+    _verb("GET", "/v1/memories/{ref}/history", "history", list[model.Version]),
+    _verb("GET", "/v1/memories/{ref}/why", "why", model.Why),
+    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, model.Subgraph),
+    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[model.Node], name="same"),
     Route("GET", "/v1/memories/{ref}/identity", identity, Of, IdentityOf),
-    _verb("POST", "/v1/memories/{ref}/amend", "amend", Receipt),
-    _verb("POST", "/v1/memories/{ref}/correct", "correct", Receipt),
-    _verb("POST", "/v1/memories/{ref}/retire", "retire", Receipt),
-    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", Receipt),
-    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", Receipt),
-    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, Receipt),
-    Route("POST", "/v1/query", query, QueryBody, (Subgraph, QueryPlan)),
-    _verb("GET", "/v1/diff", "diff", Diff),
+    _verb("POST", "/v1/memories/{ref}/amend", "amend", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/correct", "correct", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/retire", "retire", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", model.Receipt),
+    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, model.Receipt),
+    Route("POST", "/v1/query", query, QueryBody, (model.Subgraph, QueryPlan)),
+    _verb("GET", "/v1/diff", "diff", model.Diff),
     Route("GET", "/v1/changes", changes, Since, FeedPage),
     Route("GET", "/v1/merges", merges, Decided, list[NamedProposal]),
-    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", Receipt),
-    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", Receipt),
-    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", Receipt),
+    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", model.Receipt),
+    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", model.Receipt),
+    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", model.Receipt),
     Route("GET", "/v1/worlds", worlds, gives=Worlds),
     Route("GET", "/v1/hash", hash_, HashOf, Hash),
     Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
@@ -418,17 +613,17 @@ ROUTES = (
     _verb("GET", "/v1/stats", "stats"),
     _verb("GET", "/v1/readers", "readers", dict[str, int]),
     _verb("POST", "/v1/reread", "reread", Reread),
-    Route("GET", "/v1/verify", verify, gives=Verification),
-    _verb("GET", "/v1/timeline", "timeline", list[Dated]),
-    _verb("GET", "/v1/density", "density", Density),
-    _verb("POST", "/v1/explain", "explain", Explanation),
+    Route("GET", "/v1/verify", verify, gives=model.Verification),
+    _verb("GET", "/v1/timeline", "timeline", list[model.Dated]),
+    _verb("GET", "/v1/density", "density", model.Density),
+    _verb("POST", "/v1/explain", "explain", model.Explanation),
     _verb("POST", "/v1/sleep", "consolidate"),
-    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", Receipt),
-    _verb("POST", "/v1/memories/{ref}/pin", "pin", Receipt),
-    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", Receipt),
+    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/pin", "pin", model.Receipt),
+    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", model.Receipt),
     _verb("GET", "/v1/people/{who}", "profile", Profile),
     _verb("GET", "/v1/episodes", "episodes", list[Episode]),
-    _verb("GET", "/v1/conflicts", "conflicts", list[Contradiction]),
+    _verb("GET", "/v1/conflicts", "conflicts", list[model.Contradiction]),
 )
 
 
@@ -452,3 +647,111 @@ def _from_query(name: str, value: str) -> Any:
         return msgspec.json.decode(value)
     except msgspec.DecodeError:
         raise InvalidInput('metadata is a JSON object, such as {"kind":"x"}') from None
+
+
+# The OpenAPI document, made from the table and the classes in it ----------------------------------
+
+_PROBLEM = {
+    "description": "What went wrong, and what to do about it (RFC 9457).",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+
+
+class Problem(msgspec.Struct):
+    """An error."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+def document() -> dict[str, Any]:
+    """The whole document."""
+    types = [given for route in ROUTES for given in _answers(route)]
+    roots, parts = verbs.shown([*types, Problem])
+    given = iter(roots)
+    paths: dict[str, Any] = {}
+    taken: dict[str, Any] = {}
+    for route in ROUTES:
+        answers = [next(given) for _ in _answers(route)]
+        answer = {"anyOf": answers} if len(answers) > 1 else answers[0] if answers else {"type": "object"}
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, answer, taken)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Worldline",
+            "version": __version__,
+            "description": "The memory of long-running AI agents: what was said, what was true when, and "
+            "when that was learned. Times are ISO text; an open end is null.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {**taken, **parts},
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"bearer": []}],
+    }
+
+
+def _answers(route: Route) -> tuple[Any, ...]:
+    """What a route may answer with: one kind of thing, or one of several."""
+    return route.gives if isinstance(route.gives, tuple) else () if route.gives is None else (route.gives,)
+
+
+def _bound(field: str) -> dict[str, Any]:
+    """Whose memory it is, or from which moment it is looked at."""
+    if field in ("valid_at", "known_at", "as_of"):
+        return {"type": "string", **TIMED}
+    return {"type": "string", "minLength": 8 if field == "world" else 1}
+
+
+def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, Any]:
+    name, part = _component(route, taken)
+    in_path = re.findall(r"{(\w+)}", route.path)
+    fields = part.get("properties", {})
+    parameters = [
+        {"name": field, "in": "path", "required": True, "schema": fields[field]} for field in in_path
+    ]
+    if route.method == "GET":
+        rest = {field: schema for field, schema in fields.items() if field not in in_path}
+        parameters += [_in_query(field, schema, part.get("required", ())) for field, schema in rest.items()]
+    parameters += [_in_query(field, _bound(field), ()) for field in Binding.__struct_fields__]
+    made: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.summary,
+        "parameters": parameters,
+        "responses": {
+            "200": {"description": "The answer.", "content": {"application/json": {"schema": answer}}},
+            "default": _PROBLEM,
+        },
+    }
+    if route.method == "POST":
+        body = _without(part, in_path)
+        taken[name] = body
+        schema = {"$ref": f"#/components/schemas/{name}"}
+        made["requestBody"] = {
+            "required": bool(body.get("required")), "content": {"application/json": {"schema": schema}},
+        }  # fmt: skip
+    return made
+
+
+def _component(route: Route, taken: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The class of what a route takes, under a name of its own; nested ones are added as they are."""
+    _, parts = msgspec.json.schema_components([route.takes], ref_template="#/components/schemas/{name}")
+    own = route.takes.__name__
+    taken.update({name: part for name, part in parts.items() if name != own})
+    return f"{route.name}_body", parts[own]
+
+
+def _without(part: dict[str, Any], fields: list[str]) -> dict[str, Any]:
+    left = {field: schema for field, schema in part["properties"].items() if field not in fields}
+    required = [field for field in part.get("required", ()) if field in left]
+    return {**part, "properties": left, "required": required}
+
+
+def _in_query(field: str, schema: Any, required: Any) -> dict[str, Any]:
+    if schema.get("type") == "object":
+        content = {"application/json": {"schema": schema}}
+        return {"name": field, "in": "query", "required": field in required, "content": content}
+    return {"name": field, "in": "query", "required": field in required, "schema": schema}

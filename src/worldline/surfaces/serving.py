@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
+from msgspec.structs import replace
 
-from worldline.errors import Refused
+from worldline.consolidate.run import Report
+from worldline.errors import Refused, WorldlineError
+from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import auth, limits
-from worldline.surfaces.nights import watch
-from worldline.surfaces.options import Bound, Verb, serves
-from worldline.surfaces.render import emit_json
+from worldline.surfaces.options import Bound, alone, serves
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
@@ -29,17 +35,13 @@ _SLEEP = click.option(
 )  # fmt: skip
 
 
-@click.command(cls=Verb)
+@serves
 @_TOOLS
 @_SLEEP
-@serves
 def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
-    """Serve an agent over MCP (standard input and output).
-
-    The scope given here binds every call: none can name another user, agent, app or run. Without one,
+    """The scope given here binds every call: none can name another user, agent, app or run. Without one,
     calls choose their own.
 
-    \b
     Example:
       claude mcp add memory -- worldline mcp --user alice
       worldline mcp --db team.db --agent reviewer --tools full
@@ -52,7 +54,7 @@ def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
         run_stdio(memory, scope, "full" if tools == "full" else "core")
 
 
-@click.command(cls=Verb)
+@serves
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=7733, show_default=True,
@@ -69,18 +71,14 @@ def mcp(bound: Bound, tools: str, sleep_every: float) -> None:
 @click.option("--log", is_flag=True, help="A JSON line a request on standard error, without memory text.")
 @_TOOLS
 @_SLEEP
-@serves
 def serve(
     bound: Bound, host: str, port: int, tokens: Path | None, rate: float, log: bool, tools: str,
     sleep_every: float,
 ) -> None:  # fmt: skip
-    """Serve REST, MCP and the explorer over HTTP.
-
-    Without tokens (a file, or WORLDLINE_TOKEN) it listens on this machine only. The explorer is at
+    """Without tokens (a file, or WORLDLINE_TOKEN) it listens on this machine only. The explorer is at
     /, the REST API under /v1 (described in /openapi.json), MCP at /mcp; /healthz tells whether it is
     ready, /metrics what it has done. A scope given here binds every request: none can name another.
 
-    \b
     Example:
       worldline serve
       worldline serve --host 0.0.0.0 --tokens tokens.toml --sleep-every 60
@@ -129,7 +127,7 @@ def _require(module: str, extra: str) -> None:
         raise Refused(f"this needs an optional part: pip install 'worldline[{extra}]'")
 
 
-@click.command(cls=Verb)
+@alone
 @click.argument("tenant")
 @click.option(
     "--tokens", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
@@ -137,19 +135,66 @@ def _require(module: str, extra: str) -> None:
 )  # fmt: skip
 @click.option("--read-only", is_flag=True, help="The token opens reads only.")
 @click.option("--rotate", is_flag=True, help="Take the tenant's other tokens away.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-def token(tenant: str, tokens: Path, read_only: bool, rotate: bool, as_json: bool) -> None:
-    """Make a bearer token for a tenant, and show it once.
+def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
+    """The file keeps its hash. A running server reads the file again by itself.
 
-    The file keeps its hash. A running server reads the file again by itself.
-
-    \b
     Example:
       worldline token default --tokens tokens.toml
       worldline token default --tokens tokens.toml --rotate
     """
     made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
-    if as_json:
-        emit_json({"tenant": tenant, "token": made, "read_only": read_only})
-    else:
-        click.echo(made)
+    bound.answer({"tenant": tenant, "token": made, "read_only": read_only}, [made])
+
+
+# The watch that lets a server sleep now and then --------------------------------------------------
+#
+# It is one thread of the server. It sleeps for every tenant, gives way between two passes when the server ends,
+# and tells trouble in the log instead of ending with it.
+
+
+_GIVES_WAY = 10.0
+"""Seconds that a server waits for the pass under way when it ends."""
+
+
+class _Woken(Exception):
+    """The server ends: no further pass is begun."""
+
+
+@contextmanager
+def watch(memory: Memory, minutes: float) -> Iterator[None]:
+    """Sleeps every so many minutes, in a thread of its own, until the block ends; never for 0."""
+    if not minutes:
+        yield
+        return
+    over = threading.Event()
+    thread = threading.Thread(target=_watch, args=(memory, minutes, over), daemon=True, name="sleep")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(_GIVES_WAY)
+
+
+def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
+    log = logging.getLogger("worldline")
+    while not over.wait(60 * minutes):
+        try:
+            for tenant in memory.handle.store.tenants():
+                night(memory, tenant, over)
+        except _Woken:
+            return
+        except WorldlineError as error:
+            log.warning("sleep was disturbed and goes on at the next time: %s", error)
+        except Exception:
+            log.exception("sleep failed; it is tried again at the next time")
+
+
+def night(memory: Memory, tenant: str, over: threading.Event) -> Report:
+    """One tenant's sleep, ended between two passes when `over` is set."""
+
+    def progress(*_: Any) -> None:
+        if over.is_set():
+            raise _Woken
+
+    return Memory(replace(memory.handle, tenant=tenant)).consolidate(progress=progress)

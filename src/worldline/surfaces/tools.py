@@ -9,7 +9,7 @@ goes wrong comes back as `{"error": …}`, because the model that made the call 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import orjson
@@ -18,10 +18,9 @@ from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES
-from worldline.surfaces import answering
+from worldline.surfaces import budget
 from worldline.surfaces.render import plain
-from worldline.surfaces.schemas import of
-from worldline.surfaces.verbs import taken, told
+from worldline.surfaces.verbs import schema_of, taken, told
 
 _MOST = 200
 _AT = {
@@ -34,7 +33,7 @@ _FACT = "subject relation object since until ended"
 
 def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool = False, **more: Any) -> Any:
     """A verb as a tool: these of its parameters, and what is to be said of them apart."""
-    schema = of(taken(verb, only=frozenset(takes.split())), brief=True)
+    schema = schema_of(taken(verb, only=frozenset(takes.split())), brief=True)
     properties = {
         name: {**schema["properties"].get(name, {}), **more.get(name, {})} for name in takes.split()
     }
@@ -58,14 +57,7 @@ def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool
     }
 
 
-def _short(part: dict[str, Any]) -> dict[str, Any]:
-    """A field without what only a checker needs."""
-    return {
-        key: value for key, value in part.items() if key not in ("anyOf", "minLength") or "type" not in part
-    }
-
-
-_SCHEMAS: dict[str, dict[str, Any]] = {
+_VERBS: dict[str, dict[str, Any]] = {
     "remember": _tool("remember", "text speaker said_at session facts", "text"),
     "recall": _tool(
         "recall", "question max_tokens", "question",
@@ -98,17 +90,17 @@ def schemas(style: Literal["openai", "anthropic"] = "openai") -> list[dict[str, 
     if style == "anthropic":
         return [
             {"name": name, "description": tool["description"], "input_schema": tool["parameters"]}
-            for name, tool in _SCHEMAS.items()
+            for name, tool in _VERBS.items()
         ]
-    return [{"type": "function", "function": {"name": name, **tool}} for name, tool in _SCHEMAS.items()]
+    return [{"type": "function", "function": {"name": name, **tool}} for name, tool in _VERBS.items()]
 
 
 def call(memory: Memory, name: str, arguments: str | Mapping[str, Any]) -> str:
     """Carries a tool call out; the answer is JSON text, also where it failed."""
     try:
-        return _json(_VERBS[name](memory.as_agent(), _checked(name, arguments)))
+        return _json(_answer(memory.as_agent(), name, _checked(name, arguments)))
     except KeyError:
-        return _json({"error": f"there is no tool {name!r}; the tools are: {', '.join(_SCHEMAS)}"})
+        return _json({"error": f"there is no tool {name!r}; the tools are: {', '.join(_VERBS)}"})
     except (WorldlineError, ValueError, TypeError) as error:
         return _json({"error": str(error)})
 
@@ -122,7 +114,7 @@ def _checked(name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     given = orjson.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments)
     if not isinstance(given, dict):
         raise ValueError("the arguments must be a JSON object")
-    rules = _SCHEMAS[name]["parameters"]
+    rules = _VERBS[name]["parameters"]
     unknown = sorted(set(given) - set(rules["properties"]))
     if unknown:
         raise ValueError(f"unknown argument {unknown[0]!r}; {name} takes: {', '.join(rules['properties'])}")
@@ -133,9 +125,17 @@ def _checked(name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in wanted.items() if v != "" or k in rules["required"]}
 
 
-def _at(memory: Memory, given: dict[str, Any]) -> Memory:
+def _answer(memory: Memory, name: str, given: dict[str, Any]) -> Any:
     valid, known = given.pop("valid_at", None), given.pop("known_at", None)
-    return memory.at(valid, known) if valid or known else memory
+    memory = memory.at(valid, known) if valid or known else memory
+    if name == "context":
+        return memory.context(given.pop("about", None), **given).text
+    if name == "list":
+        given["limit"] = min(given.get("limit", 20), _MOST)
+    found = getattr(memory, name)(**given)
+    if name == "recall":
+        return {**budget.plain(budget.known(memory, found, 12)), "evidence": found.text}
+    return _done(found) if isinstance(found, Receipt) else found
 
 
 def _done(receipt: Receipt) -> dict[str, Any]:
@@ -143,32 +143,3 @@ def _done(receipt: Receipt) -> dict[str, Any]:
     facts = [change for change in receipt.changes if ": " in change]
     done |= {"facts": facts} if facts else {}
     return done | ({"redacted": receipt.redacted} if receipt.redacted else {})
-
-
-def _recall(memory: Memory, given: dict[str, Any]) -> Any:
-    found = _at(memory, given).recall(**given)
-    return {**answering.plain(answering.known(memory, found, 12)), "evidence": found.text}
-
-
-def _link(memory: Memory, given: dict[str, Any]) -> Any:
-    return _done(memory.link(given["src"], given["type"], given["dst"]))
-
-
-def _list(memory: Memory, given: dict[str, Any]) -> Any:
-    given["limit"] = min(given.get("limit", 20), _MOST)
-    return _at(memory, given).list(**given)
-
-
-_VERBS: dict[str, Callable[[Memory, dict[str, Any]], Any]] = {
-    "remember": lambda memory, given: _done(memory.remember(**given)),
-    "recall": _recall,
-    "context": lambda memory, given: memory.context(given.pop("about", None), **given).text,
-    "note": lambda memory, given: _done(memory.note(**given)),
-    "amend": lambda memory, given: _done(memory.amend(**given)),
-    "correct": lambda memory, given: _done(memory.correct(**given)),
-    "retire": lambda memory, given: _done(memory.retire(**given)),
-    "link": _link,
-    "get": lambda memory, given: _at(memory, given).get(given["ref"]),
-    "list": _list,
-    "history": lambda memory, given: memory.history(given["ref"]),
-}

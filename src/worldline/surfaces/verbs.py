@@ -8,17 +8,18 @@ bodies of REST, the OpenAPI document, the schemas of tools and their reference p
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from worldline.clock import FOREVER
 from worldline.memory import Memory
-from worldline.model import Evidence, Metadata
+from worldline.model import Evidence, Metadata, Node
 from worldline.reading.families import HINT
+from worldline.surfaces import render
+from worldline.surfaces.render import HIDDEN, moment
 
 TIMED = {"anyOf": [{"format": "date-time"}, {"format": "date"}, {"const": "forever"}]}
 Time = Annotated[
@@ -131,21 +132,16 @@ def told(verb: str) -> str:
     return " ".join(doc.partition("\n\n")[0].split())
 
 
-def parameters(verb: str) -> dict[str, inspect.Parameter]:
-    """What the verb takes, in order, by name."""
-    named = inspect.signature(getattr(Memory, verb)).parameters
-    return {name: one for name, one in named.items() if name in PARAMETERS}
-
-
 @cache
 def taken(
     verb: str, without: frozenset[str] = frozenset(), only: frozenset[str] | None = None
 ) -> type[Struct]:
     """A class for what a verb takes, without some of it (or only some of it)."""
+    named = inspect.signature(getattr(Memory, verb)).parameters
     chosen = {
         name: one
-        for name, one in parameters(verb).items()
-        if name not in without and (only is None or name in only)
+        for name, one in named.items()
+        if name in PARAMETERS and name not in without and (only is None or name in only)
     }
     return msgspec.defstruct(
         verb.title().replace("_", ""),
@@ -183,11 +179,6 @@ def given(asked: Struct) -> dict[str, Any]:
     return found
 
 
-def moment(text: str | None) -> Any:
-    """A time as `Memory` takes it: `forever` is one too."""
-    return FOREVER if text is not None and text.strip().lower() == "forever" else text
-
-
 def forward(verb: str) -> Callable[[Memory, Any], Any]:
     """The verb itself, for whoever asks with an instance of its class."""
 
@@ -196,3 +187,105 @@ def forward(verb: str) -> Callable[[Memory, Any], Any]:
 
     run.__name__, run.__doc__ = verb, told(verb)
     return run
+
+
+def every(memory: Memory, type_: str | None = None, **filters: Any) -> Iterator[Node]:
+    """All memories of a type, however many pages they take."""
+    page: str | None = None
+    while True:
+        found = memory.list(type_, limit=1000, page=page, **filters)
+        yield from found.items
+        page = found.next
+        if page is None:
+            return
+
+
+def scope_names(memory: Memory) -> set[str]:
+    """`kind:name` of every scope."""
+    return {node.name for node in every(memory, "Scope") if ":" in node.name}
+
+
+# Schemas, as clients see them ----------------------------------------------------------------------
+#
+# `render.plain` decides how results look; `shown` says the same about their schemas.
+
+Schema = dict[str, Any]
+_TIME: Schema = {"type": "string", "format": "date-time"}
+_OPEN: Schema = {"anyOf": [_TIME, {"type": "null"}]}
+_INTERVAL: Schema = {
+    "title": "Interval",
+    "description": "[from, to): at `to` it is over; null is an open end.",
+    "type": "object",
+    "properties": {"from": _OPEN, "to": _OPEN},
+    "required": ["from", "to"],
+}
+
+
+def schema_of(type_: Any, *, brief: bool = False) -> Schema:
+    """The schema of one class, itself at the root; `brief` leaves out titles and nulls."""
+    (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
+    name = root["$ref"].rsplit("/", 1)[1]
+    schema = dict(parts.pop(name))
+    if parts:
+        schema["$defs"] = parts
+    found: Schema = _brief(schema) if brief else schema
+    return found
+
+
+def outline(type_: Any) -> Schema:
+    """What a result has in it, without what its parts have in theirs: enough to know where to look."""
+    schema = schema_of(type_, brief=True)
+    fields = {name: _outlined(part) for name, part in schema.get("properties", {}).items()}
+    return {"type": "object", "properties": fields}
+
+
+def _outlined(part: Schema) -> Schema:
+    if "type" not in part:
+        return {"type": "object"} if "$ref" in part else {}
+    return {"type": part["type"]}
+
+
+def _brief(schema: Any) -> Any:
+    """Fewer tokens for the same meaning: an optional value may simply be left out."""
+    if isinstance(schema, list):
+        return [_brief(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    choices = schema.get("anyOf", ())
+    if choices and all(choice.keys() == {"type"} for choice in choices) and len(choices) > 2:
+        named = [choice["type"] for choice in choices if choice["type"] not in ("null", "integer")]
+        schema = {**{k: x for k, x in schema.items() if k != "anyOf"}, "type": named}
+    kept = [choice for choice in choices if choice != {"type": "null"}]
+    if len(choices) == 2 and len(kept) == 1:
+        schema = {**{k: x for k, x in schema.items() if k != "anyOf"}, **kept[0]}
+    return {
+        key: {name: _brief(part) for name, part in value.items()}
+        if key in ("properties", "$defs")
+        else _brief(value)
+        for key, value in schema.items()
+        if key != "title"
+        and not (key in ("default", "required") and not value)
+        and not (key == "description" and "properties" in schema)
+    }
+
+
+def shown(types: Iterable[Any]) -> tuple[list[Schema], dict[str, Schema]]:
+    """The schemas of results (in the order given) and the components that they refer to."""
+    roots, parts = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    return list(roots), {name: _shown(name, part) for name, part in parts.items()}
+
+
+def _shown(name: str, part: Schema) -> Schema:
+    if name == "Interval":
+        return _INTERVAL
+    fields = {
+        field: _shown_time(value) if field in render.TIMES else value
+        for field, value in part.get("properties", {}).items()
+        if field not in HIDDEN
+    }
+    required = [field for field in part.get("required", []) if field in fields]
+    return {**part, "properties": fields, "required": required} if fields else part
+
+
+def _shown_time(value: Schema) -> Schema:
+    return {"type": "array", "items": _TIME} if value.get("type") == "array" else _OPEN

@@ -1,29 +1,36 @@
-"""The verbs that write: each one is a single changeset, and prints its receipt."""
+"""The verbs that write, and those that say what a memory is worth; each prints its receipt."""
 
 from __future__ import annotations
 
+import importlib
 import sys
-from typing import Any
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
 
 import click
 
 from worldline.clock import instant
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
-from worldline.model import Fact, Receipt
+from worldline.model import Fact, Receipt, Scorer
 from worldline.surfaces import render
-from worldline.surfaces.care import ticking
+from worldline.surfaces.care import WaitingCount, ticking
 from worldline.surfaces.options import (
+    TIME,
     Bound,
-    Verb,
     held,
     labelled,
-    parse_time,
+    mends,
     piped,
+    tends,
     text_or_stdin,
+    thinks,
     type_name,
     writes,
-)
+)  # fmt: skip
+from worldline.write.forget import Forgotten
 
 _REASON = click.option("--reason", metavar="TEXT", help="Why; kept with the belief.")
 _LONG = 50_000
@@ -35,265 +42,288 @@ def _tell(bound: Bound, receipt: Receipt) -> None:
     bound.answer(receipt, render.receipt(receipt))
 
 
-@click.command(cls=Verb)
+@writes
 @click.argument("text", required=False, callback=piped)
 @click.option("--speaker", default="", metavar="NAME", help="Who said it.")
-@click.option("--when", "said_at", metavar="TIME", help="When it was said [now].")
-@click.option("--expires", metavar="TIME", help="Over from then on, with what rests on it alone.")
+@click.option("--when", "said_at", type=TIME, help="When it was said [now].")
+@click.option("--expires", type=TIME, help="Over from then on, with what rests on it alone.")
 @click.option("--external-id", metavar="ID", help="Your own id for it; sent twice, it is stored once.")
 @click.option(
     "--fact", "facts", nargs=3, multiple=True, metavar="SUBJECT PREDICATE OBJECT",
     help="A fact that these words state; repeatable.",
 )  # fmt: skip
 @labelled
-@writes
 def add(
-    bound: Bound,
-    text: str,
-    speaker: str,
-    said_at: str | None,
-    expires: str | None,
-    external_id: str | None,
-    facts: tuple[tuple[str, str, str], ...],
-    metadata: dict[str, Any],
+    bound: Bound, memory: Memory, text: str, facts: tuple[tuple[str, str, str], ...], **given: Any
 ) -> None:
-    """Remember what was said, word for word (also: remember).
-
-    TEXT is kept exactly as it is; without it, or with `-`, standard input is read. Facts given with it are
+    """TEXT is kept exactly as it is; without it, or with `-`, standard input is read. Facts given with it are
     believed from the moment it was said, and `why` leads from them back to the words.
 
-    \b
     Example:
       worldline add "We moved to the gold tier." --speaker Ana --when 2026-03-05
       echo "Lunch with Bo" | worldline add --session monday
     """
     if len(text) > _LONG and not sys.stderr.isatty():
         click.echo(f"reading and embedding {len(text):,} characters; that takes a while", err=True)
-    with bound.memory() as memory:
-        given = [Fact(subject, predicate, object_) for subject, predicate, object_ in facts]
-        with ticking(f"reading and embedding {len(text):,} characters"):
-            done = memory.remember(
-                text, said_at=parse_time(said_at), speaker=speaker, metadata=metadata, facts=given,
-                external_id=external_id, expires=parse_time(expires), dry_run=bound.dry_run,
-            )  # fmt: skip
-        _tell(bound, done)
+    stated = [Fact(*parts) for parts in facts]
+    with ticking(f"reading and embedding {len(text):,} characters"):
+        done = memory.remember(text, facts=stated, **given, dry_run=bound.dry_run)
+    _tell(bound, done)
 
 
-@click.command(cls=Verb)
+@writes
 @click.argument("type", callback=type_name)
 @click.argument("name")
 @click.argument("content", default="", callback=text_or_stdin)
 @held
-@click.option("--dated", metavar="TIME", help="The author's date; part of the note's identity.")
+@click.option("--dated", type=TIME, help="The author's date; part of the note's identity.")
 @labelled
-@writes
-def note(
-    bound: Bound,
-    type: str,
-    name: str,
-    content: str,
-    valid_from: str | None,
-    valid_to: str | None,
-    dated: str | None,
-    metadata: dict[str, Any],
-) -> None:
-    """Store a note: something to know.
-
-    TYPE is one of project, reference, learning, feedback, context, user (or a type that this
+def note(bound: Bound, memory: Memory, **given: Any) -> None:
+    """TYPE is one of project, reference, learning, feedback, context, user (or a type that this
     world's operator added). CONTENT `-` reads standard input. The same note twice is one.
 
-    \b
     Example:
       worldline note context "Acme contract" "tier: silver" --valid-from 2026-01-01
     """
-    with bound.memory() as memory:
-        _tell(
-            bound,
-            memory.note(
-                type, name, content, valid_from=parse_time(valid_from), valid_to=parse_time(valid_to),
-                dated=parse_time(dated), metadata=metadata, dry_run=bound.dry_run,
-            ),
-        )  # fmt: skip
+    _tell(bound, memory.note(**given, dry_run=bound.dry_run))
 
 
-@click.command(cls=Verb)
+@writes
 @click.argument("src")
 @click.argument("type")
 @click.argument("dst")
 @held
 @click.option("--predicate", metavar="NAME", help="For an edge of type fact: what it says.")
 @labelled
-@writes
-def link(
-    bound: Bound,
-    src: str,
-    type: str,
-    dst: str,
-    valid_from: str | None,
-    valid_to: str | None,
-    predicate: str | None,
-    metadata: dict[str, Any],
-) -> None:
-    """Join two memories by a typed edge.
-
-    The edge's type is a program: `supersedes` ends the memory it points at, `same_as` stages a
+def link(bound: Bound, memory: Memory, **given: Any) -> None:
+    """The edge's type is a program: `supersedes` ends the memory it points at, `same_as` stages a
     merge, `contains` makes a world. A refused edge leaves nothing behind.
 
-    \b
     Example:
       worldline link 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    with bound.memory() as memory:
-        _tell(
-            bound,
-            memory.link(
-                src, type, dst, valid_from=parse_time(valid_from), valid_to=parse_time(valid_to),
-                metadata=metadata or None, predicate=predicate, dry_run=bound.dry_run,
-            ),
-        )  # fmt: skip
+    _tell(bound, memory.link(**given, dry_run=bound.dry_run))
 
 
-@click.command(cls=Verb)
+@writes
 @click.argument("ref")
 @click.argument("content", required=False, callback=text_or_stdin)
 @_NAME
 @held
 @_REASON
-@writes
-def amend(bound: Bound, ref: str, content: str | None, **given: Any) -> None:
-    """It changed: a new version holds from now on.
+def amend(bound: Bound, memory: Memory, **given: Any) -> None:
+    """The old version stays true of its own time. CONTENT `-` reads standard input.
 
-    The old version stays true of its own time. CONTENT `-` reads standard input.
-
-    \b
     Example:
       worldline amend 3f2a91c0b7de "tier: gold" --valid-from 2026-03-01
     """
-    with bound.memory() as memory:
-        _tell(bound, memory.amend(ref, content, **_revision(given), dry_run=bound.dry_run))
+    _tell(bound, memory.amend(**given, dry_run=bound.dry_run))
 
 
-@click.command(cls=Verb)
+@writes
 @click.argument("ref", nargs=-1, required=True, metavar="REF [CONTENT] | SRC TYPE DST")
 @_NAME
 @held
 @_REASON
-@writes
-def correct(bound: Bound, ref: tuple[str, ...], **given: Any) -> None:
-    """It was wrong: it was never true.
-
-    With CONTENT (or other options) that takes its place, from the same moment on; with nothing, it
+def correct(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> None:
+    """With CONTENT (or other options) that takes its place, from the same moment on; with nothing, it
     is withdrawn. Only known-time reads still see the old belief. Three arguments name an edge.
     `--valid-to forever` takes a retirement back.
 
-    \b
     Example:
       worldline correct 3f2a91c0b7de "tier: bronze" --reason "misread the letter"
       worldline correct 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    with bound.memory() as memory:
-        if len(ref) > 2:
-            _tell(bound, memory.correct(_edge(memory, ref), dry_run=bound.dry_run))
-            return
-        content = text_or_stdin(click.get_current_context(), correct.params[0], ref[1]) if ref[1:] else None
-        _tell(bound, memory.correct(ref[0], content, **_revision(given), dry_run=bound.dry_run))
+    if len(ref) > 2:
+        _tell(bound, memory.correct(_edge(memory, ref), dry_run=bound.dry_run))
+        return
+    content = text_or_stdin(click.get_current_context(), correct.params[0], ref[1]) if ref[1:] else None
+    _tell(bound, memory.correct(ref[0], content, **given, dry_run=bound.dry_run))
 
 
-@click.command(cls=Verb)
-@click.argument("ref", nargs=-1, required=True, metavar="REF | SRC TYPE DST")
-@click.option("--when", metavar="TIME", help="From when on it is not true any more [now].")
-@_REASON
 @writes
-def retire(bound: Bound, ref: tuple[str, ...], when: str | None, reason: str | None) -> None:
-    """It is over: no longer true.
+@click.argument("ref", nargs=-1, required=True, metavar="REF | SRC TYPE DST")
+@click.option("--when", type=TIME, help="From when on it is not true any more [now].")
+@_REASON
+def retire(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> None:
+    """Nothing is deleted: reads of an earlier moment still see it. Three arguments name an edge.
 
-    Nothing is deleted: reads of an earlier moment still see it. Three arguments name an edge.
-
-    \b
     Example:
       worldline retire 3f2a91c0b7de --when 2026-06-01
       worldline retire 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    with bound.memory() as memory:
-        if len(ref) not in (1, 3):
-            raise click.UsageError("name one memory (REF), or an edge by its three parts (SRC TYPE DST)")
-        target = ref[0] if len(ref) == 1 else _edge(memory, ref)
-        _tell(bound, memory.retire(target, parse_time(when), reason=reason, dry_run=bound.dry_run))
+    if len(ref) not in (1, 3):
+        raise click.UsageError("name one memory (REF), or an edge by its three parts (SRC TYPE DST)")
+    target = ref[0] if len(ref) == 1 else _edge(memory, ref)
+    _tell(bound, memory.retire(target, **given, dry_run=bound.dry_run))
 
 
-@click.command(cls=Verb)
+@writes
 @click.argument("ref")
 @_REASON
-@writes
-def confirm(bound: Bound, ref: str, reason: str | None) -> None:
-    """Vouch for a memory, or release it from quarantine.
-
-    \b
-    Example:
-      worldline confirm 3f2a91c0b7de --reason "Ana says so"
+def confirm(bound: Bound, memory: Memory, ref: str, reason: str | None) -> None:
+    """Example:
+    worldline confirm 3f2a91c0b7de --reason "Ana says so"
     """
-    with bound.memory() as memory:
-        reason = reason or "confirmed by the user"
-        _tell(bound, memory.confirm(ref, reason, dry_run=bound.dry_run))
+    _tell(bound, memory.confirm(ref, reason or "confirmed by the user", dry_run=bound.dry_run))
 
 
-@click.command(cls=Verb)
+@mends
 @click.argument("action", default="list", type=click.Choice(["list", "accept", "reject", "undo"]))
 @click.argument("proposal", required=False)
 @click.option("--all", "every", is_flag=True, help="List decided ones too.")
-@writes
-def merges(bound: Bound, action: str, proposal: str | None, every: bool) -> None:
-    """List, accept, reject or undo merge proposals.
-
-    Nothing is ever merged silently: what looks the same waits here for a decision. Accepting
+def merges(bound: Bound, memory: Memory, action: str, proposal: str | None, every: bool) -> None:
+    """Nothing is ever merged silently: what looks the same waits here for a decision. Accepting
     changes reads only, and can be undone.
 
-    \b
     Example:
       worldline merges
       worldline merges accept 9c1de2aa0b3f
     """
     if (action == "list") != (proposal is None):
         raise click.UsageError(f"`merges {action}` takes {'no' if action == 'list' else 'one'} PROPOSAL")
-    with bound._replace(creates=False).memory() as memory:
-        if proposal is None:
-            _list_merges(bound, memory, every)
-            return
-        decide = {"accept": memory.accept_merge, "reject": memory.reject_merge, "undo": memory.undo_merge}
-        _tell(bound, decide[action](proposal, dry_run=bound.dry_run))
+    if proposal is None:
+        found = memory.merges(None if every else "pending")
+        names = {end: memory.get(end, exact=True).name for p in found for end in (p.a, p.b)}
+        bound.answer(found, [render.proposal(p, names) for p in found] or ["no merge proposals"])
+        return
+    decide = {"accept": memory.accept_merge, "reject": memory.reject_merge, "undo": memory.undo_merge}
+    _tell(bound, decide[action](proposal, dry_run=bound.dry_run))
 
 
-def _list_merges(bound: Bound, memory: Memory, every: bool) -> None:
-    found = memory.merges(None if every else "pending")
-    names = {end: memory.get(end, exact=True).name for p in found for end in (p.a, p.b)}
-    lines = [render.proposal(item, names) for item in found]
-    bound.answer(found, lines or ["no merge proposals"])
-
-
-@click.command(cls=Verb)
+@mends
 @click.argument("times", metavar="TIME...", nargs=-1, required=True)
-@writes
-def undo(bound: Bound, times: tuple[str, ...]) -> None:
-    """Take a whole write back.
-
-    TIME is the known time that the write's receipt shows (`add` with facts shows two). What it put
+def undo(bound: Bound, memory: Memory, times: tuple[str, ...]) -> None:
+    """TIME is the known time that the write's receipt shows (`add` with facts shows two). What it put
     is given up, what it closed is believed again, from now on; the past stays as it was.
 
-    \b
     Example:
       worldline undo 2026-03-05T14:30:00.123456Z
     """
-    with bound._replace(creates=False).memory() as memory:
-        last, *earlier = map(instant, times)
-        done = Receipt("undo", None, True, last, also=tuple(earlier))
-        _tell(bound, memory.undo(done, dry_run=bound.dry_run))
-
-
-def _revision(given: dict[str, Any]) -> dict[str, Any]:
-    return {k: parse_time(v) if k.startswith("valid") else v for k, v in given.items()}
+    last, *earlier = map(instant, times)
+    done = Receipt("undo", None, True, last, also=tuple(earlier))
+    _tell(bound, memory.undo(done, dry_run=bound.dry_run))
 
 
 def _edge(memory: Memory, parts: tuple[str, ...]) -> Any:
     if len(parts) != 3:
         raise InvalidInput(f"an edge has three parts: SRC TYPE DST, not {len(parts)}")
     return memory.edge(*parts)
+
+
+@tends
+@click.argument("ref")
+@click.argument("verdict", type=click.Choice(["useful", "wrong"]))
+def feedback(bound: Bound, ref: str, verdict: Literal["useful", "wrong"]) -> None:
+    """It counts from the next `sleep` on: useful things stay warm and come back from the archive, wrong
+    ones fade sooner. What is simply not true is a case for `correct`.
+
+    Example:
+      worldline feedback 3f2a91c0b7de useful
+    """
+    with bound.memory() as memory:
+        _tell(bound, memory.feedback(ref, verdict))
+
+
+@writes
+@click.argument("ref")
+@click.option("--remove", is_flag=True, help="Take the pin out.")
+@click.option("--reason", metavar="TEXT", default="pinned by the user", help="Why; kept with the pin.")
+def pin(bound: Bound, memory: Memory, ref: str, remove: bool, reason: str) -> None:
+    """Example:
+    worldline pin 3f2a91c0b7de --reason "the wedding"
+    worldline pin 3f2a91c0b7de --remove
+    """
+    change = partial(memory.unpin, ref) if remove else partial(memory.pin, ref, reason)
+    _tell(bound, change(dry_run=bound.dry_run))
+
+
+@tends
+@click.argument("scorer")
+@click.option("--drop", is_flag=True, help="SCORER is a name: take it and its scores away.")
+def score(bound: Bound, scorer: str, drop: bool) -> None:
+    """SCORER is module:attribute of a `worldline.Scorer`, looked for in the current folder too. Its
+    scores are factors of recall from then on; it may be ended at any moment and goes on when it is
+    run again. Agents have no such verb.
+
+    Example:
+      worldline score urgency:scorer
+      worldline score --drop urgency
+    """
+    with bound.memory() as memory, WaitingCount() as waiting:
+        if drop:
+            gone = memory.drop_scorer(scorer)
+            state = "gone" if gone else "not there"
+            bound.answer({"scorer": scorer, "dropped": gone}, [f"{scorer}: {state}"])
+            return
+        found = _load(scorer)
+        count = memory.score_with(found, lambda done, of: waiting(f"scored of {of:,}", done))
+    told = {"scorer": found.name, "version": found.version, "weight": found.weight, "scored": count}
+    bound.answer(told, [f"{found.name} {found.version}: {count:,} scored, weight {found.weight:g}"])
+
+
+def _load(named: str) -> Scorer:
+    module, _, attribute = named.partition(":")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidInput(f"{named!r} is not module:attribute of a scorer ({error})") from None
+    finally:
+        sys.path.pop(0)
+    if not isinstance(found, Scorer):
+        raise InvalidInput(f"{named} is a {type(found).__name__}, not a worldline.Scorer")
+    return found
+
+
+@thinks
+@click.argument("ref", nargs=-1, metavar="[REF]...")
+@click.option("--before", type=TIME, help="What was said, or noted, before then.")
+@click.option("--yes", is_flag=True, help="Erase without asking.")
+@click.option(
+    "--backup", "backups", multiple=True, type=click.Path(dir_okay=False, path_type=Path),
+    help="A copy of the store in which to erase it too; may be repeated.",
+)  # fmt: skip
+def forget(
+    bound: Bound, ref: tuple[str, ...], before: str | None, yes: bool, backups: tuple[Path, ...]
+) -> None:
+    """With a memory go its words, its vectors and all that was derived from it alone. Nothing of it stays in the
+    file; a tombstone says that something was erased, when and by whom. `retire` and `correct` are for what is
+    over or wrong: they keep history.
+
+    Example:
+      worldline forget 3f2a91c0b7de --dry-run
+      worldline forget --user ana --backup memory-backup.db
+      worldline forget --user ana --before 2025-01-01 --yes
+    """
+    with bound.memory() as memory:
+        scope = memory.handle.scope if not ref and memory.handle.scope.bound() else None
+        what = partial(memory.forget, list(ref) or None, scope=scope, before=before, by="operator")
+        counted = what(dry_run=True)
+        if not bound.dry_run:
+            if not yes:
+                _ask(counted)
+            counted = what(confirm=True, backups=backups)
+    bound.answer(counted, _told(counted))
+
+
+def _ask(counted: Forgotten) -> None:
+    if not sys.stdin.isatty():
+        raise Refused("erasing cannot be taken back: repeat it with --yes, or count with --dry-run")
+    click.echo("\n".join(_told(counted)), err=True)
+    click.confirm("Erase this for good?", abort=True, err=True)
+
+
+def _told(done: Forgotten) -> Iterator[str]:
+    would = "would be erased" if done.dry_run else "erased"
+    counts = {
+        "memory": done.memories, "fact": done.facts, "entity": done.entities, "name": done.names,
+        "derived text": done.derived, "vector": done.vectors,
+    }  # fmt: skip
+    yield f"{', '.join(render.plural(n, noun) for noun, n in counts.items())} {would}"
+    if done.shared:
+        yield f"{done.shared:,} that others have said too stay theirs"
+    for copy in done.backups:
+        yield f"erased in {copy} too"
+    if not (done.dry_run or done.swept):
+        yield "another process is reading: its log still holds pages; run worldline sleep once it is done"
