@@ -195,8 +195,8 @@ _REMEMBERED = 8
 """So many scopes whose rows are remembered between searches."""
 _ENTRY = 64
 """Bytes that a number in a set takes, nearly."""
-_AT_ONCE = 20_000
-"""So many rows are read at a time."""
+_AT_ONCE = 2_000
+"""So many rows are read at a time: what is made of them lies in the processor's cache, and in memory that is there."""
 
 
 class Newest(Struct, frozen=True):
