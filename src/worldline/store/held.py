@@ -76,7 +76,9 @@ def _tokens(text: WaitingText) -> list[str]:
 
 def length_of(text: WaitingText) -> int:
     """How many tokens a text is counted with."""
-    return sum(part.count(" ") + 1 for part in text[1:] if part)
+    _, owner, held, kinds = text
+    parts = (owner != "") + (held != "") + (kinds != "")
+    return parts + owner.count(" ") + held.count(" ") + kinds.count(" ")
 
 
 def _head(text: WaitingText) -> bytes:
