@@ -59,9 +59,11 @@ def node_id(
 
 def event_id(sender: str, session: bytes | None, said_at: int, text: str, external_id: str | None) -> bytes:
     """The id of a verbatim event."""
+    by, said = sender.encode(), text.encode()
     external = None if external_id is None else external_id.encode()
     return blake3(
-        preimage(b"event", sender.encode(), session, _number(said_at), text.encode(), external)
+        b"worldline/1 event\n%d:%b%b%b%d:%b%b"
+        % (len(by), by, field(session), field(_number(said_at)), len(said), said, field(external))
     ).digest()
 
 

@@ -54,3 +54,24 @@ def test_every_half_below_two_is_kept():
 def test_what_does_not_fit_stays_as_it_is(vector):
     """Other widths, numbers of 2 and more, what is no number, what is packed already, and what is no vector."""
     assert packing.packed(vector) == vector
+
+
+@pytest.mark.parametrize("width", [16, 48, 384, 400])
+def test_packed_vectors_have_the_signs_of_plain_ones(width):
+    """Whole batches and mixed ones, in any order, with every number that can be packed, and rows of another width."""
+    every = np.concatenate([np.arange(0x4000), np.arange(0x8000, 0xC000)]).astype(np.uint16)
+    halves = np.frombuffer(b"".join(unit(width, 500)), np.uint16).copy()
+    halves[: min(len(every), len(halves))] = DICE.permutation(every)[: len(halves)]
+    plain = [row.tobytes() for row in halves.reshape(-1, width)]
+    packed = [packing.packed(vector) for vector in plain]
+    mixed = [packed[n] if n % 3 else plain[n] for n in range(len(plain))] + [b"", b"odd", bytes(4 * width)]
+    order = DICE.permutation(1000)[: len(mixed)]
+    expected = packing.Signs.of(order[: len(plain)], halves.view(np.float16).reshape(-1, width))
+
+    for vectors in (plain, packed, mixed):
+        found = packing.Gathered(width)
+        rows = [(int(n), vector, n) for n, vector in zip(order, vectors, strict=False)]
+        found.take([rows[:300], rows[300:]])
+
+        assert (found.rest.signs.passages == expected.passages).all()
+        assert (found.rest.signs.planes == expected.planes).all()

@@ -49,7 +49,11 @@ _PUT, _CLOSED = 0, 1
 
 def row_bytes(values: Sequence[Any]) -> bytes:
     """The canonical bytes of the covered columns of a row: a JSON array, blobs in hex."""
-    return orjson.dumps(values, default=lambda value: bytes(value).hex())
+    return orjson.dumps(values, default=_hex)
+
+
+def _hex(value: Any) -> str:
+    return bytes(value).hex()
 
 
 def close_bytes(table: str, row: int, known: int) -> bytes:

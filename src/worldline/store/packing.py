@@ -21,6 +21,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -47,6 +48,8 @@ _STEP = 16
 """Vectors of so many numbers, or a multiple of it, can be packed."""
 _EXPONENT = 0x40
 """The bit of an upper byte that no number below 2 has."""
+_SIGN = 0x40
+"""The bit of the sign, where that bit is left out."""
 
 
 def packed_length(width: int) -> int:
@@ -112,23 +115,34 @@ def _plain(octets: Octets, width: int) -> Octets:
 def _opened(octets: Octets, width: int) -> Octets:
     import numpy as np
 
+    upper = _upper(octets, width)
+    found = np.empty((len(octets), width, 2), np.uint8)
+    found[:, :, 0] = octets[:, 1 : width + 1]
+    found[:, :, 1] = (upper & _SIGN) << 1 | upper & _SIGN - 1
+    return found.reshape(len(octets), 2 * width)
+
+
+def _upper(octets: Octets, width: int) -> Octets:
+    """The upper bytes of packed vectors, in seven bits: the sign, and what is left of it."""
+    import numpy as np
+
     eighth = width // 8
     kept = octets[:, width + 1 :]
     upper = np.empty((len(octets), width), np.uint8)
-    upper[:, : 7 * eighth], rest = kept, upper[:, 7 * eighth :]
+    rest = upper[:, 7 * eighth :]
+    np.bitwise_and(kept, 0x7F, out=upper[:, : 7 * eighth])
     rest[:] = 0
     for place in range(7):
         rest |= (kept[:, place * eighth : (place + 1) * eighth] & 0x80) >> (7 - place)
-    found = np.empty((len(octets), width, 2), np.uint8)
-    found[:, :, 0] = octets[:, 1 : width + 1]
-    found[:, :, 1] = (upper & 0x40) << 1 | upper & 0x3F
-    return found.reshape(len(octets), 2 * width)
+    return upper
 
 
 # Signs ================================================================================================
 
 _BLOCK = 32_768
 """So many rows are compared at a time: what is reckoned on stays in the processor's cache."""
+_NEAR = 256
+"""So many packed vectors are looked at at a time, for the same reason."""
 _LARGE, _LEVELS = 0.98, (0.4528, 1.51)
 """Above which part of its share in the length a number is large, and what small and large ones stand for: what loses
 least where numbers are spread as chance would have it."""
@@ -158,9 +172,36 @@ class Signs(Struct, frozen=True):
         bits, sound = np.ascontiguousarray(numbers).view(np.int16), are_finite(numbers)
         order = np.argsort(passages[sound], kind="stable")
         bits = bits[sound][order]
-        large = np.float16(_LARGE / numbers.shape[1] ** 0.5).view(np.int16)
+        large = _large(numbers.shape[1])
         planes = np.concatenate([_packed(bits > 0), _packed((bits & 0x7FFF) > large)])
         return cls(passages[sound][order], planes)
+
+    @classmethod
+    def of_packed(cls, passages: Rows, octets: Octets, width: int) -> Signs:
+        """The same of packed vectors, whose numbers are not put together for it; what is no number cannot be packed.
+
+        The upper byte says nearly all: a sign, and unless it is the limit's own, which numbers are large.
+        """
+        import numpy as np
+
+        high, low = divmod(_large(width), 256)
+        found = np.zeros((len(octets), 2, 4 * _words(width)), np.uint8)
+        for start in range(0, len(octets), _NEAR):
+            block = octets[start : start + _NEAR]
+            lower, upper = block[:, 1 : width + 1], _upper(block, width)
+            above = upper < _SIGN
+            above &= (upper | lower) != 0
+            upper &= _SIGN - 1
+            large = upper == high
+            large &= lower > low
+            large |= upper > high
+            found[start : start + _NEAR, 0, : width // 8] = np.packbits(above, axis=1)
+            found[start : start + _NEAR, 1, : width // 8] = np.packbits(large, axis=1)
+        planes = found.reshape(len(octets), -1).view(np.uint64).T
+        if not _are_rising(passages):
+            order = np.argsort(passages, kind="stable")
+            passages, planes = passages[order], planes[:, order]
+        return cls(passages, np.ascontiguousarray(planes))
 
     @classmethod
     def none(cls, width: int) -> Signs:
@@ -175,7 +216,11 @@ class Signs(Struct, frozen=True):
         """All of them; of a passage that several have, the last."""
         import numpy as np
 
-        parts = [*reversed(more), self]
+        parts = [part for part in (self, *more) if len(part)] or [self]
+        passages = np.concatenate([part.passages for part in parts])
+        if _are_rising(passages):
+            return Signs(passages, np.concatenate([part.planes for part in parts], axis=1))
+        parts.reverse()
         kept, first = np.unique(np.concatenate([part.passages for part in parts]), return_index=True)
         return Signs(kept, np.concatenate([part.planes for part in parts], axis=1)[:, first])
 
@@ -225,6 +270,17 @@ def _sums(planes: Planes, query: Floats) -> Floats:
     octets = np.ascontiguousarray(planes.T).view(np.uint8)
     bits = np.unpackbits(octets, axis=1, count=len(query)).astype(np.float32)
     return np.asarray(np.einsum("ij,j->i", bits, query))
+
+
+def _large(width: int) -> int:
+    """The bits of the largest number that is not large."""
+    import numpy as np
+
+    return int(np.float16(_LARGE / width**0.5).view(np.int16))
+
+
+def _are_rising(passages: Rows) -> bool:
+    return bool((passages[1:] > passages[:-1]).all())
 
 
 def _words(width: int) -> int:
@@ -284,6 +340,8 @@ class Owned(Struct, frozen=True):
     def joined(self, *more: Owned) -> Owned:
         import numpy as np
 
+        if not len(self.nodes) and len(more) == 1:
+            return more[0]
         nodes = np.concatenate([self.nodes, *(part.nodes for part in more)])
         order = np.argsort(nodes, kind="stable")
         return Owned(nodes[order], np.concatenate([self.scopes, *(part.scopes for part in more)])[order])
@@ -380,19 +438,29 @@ class Gathered:
         """Those of another width cannot be compared with anything."""
         import numpy as np
 
-        whole = lengths(self.width)
-        rows = [row for row in rows if len(row[1]) in whole]
-        if rows:
-            numbers = unpacked([row[1] for row in rows], self.width)
-            yield Signs.of(np.array([row[0] for row in rows], np.int64), numbers)
+        passages, vectors, _ = zip(*rows, strict=True)
+        found = set(map(len, vectors))
+        for length in lengths(self.width) & found:
+            if len(found) > 1:
+                passages, vectors, _ = zip(*(row for row in rows if len(row[1]) == length), strict=True)
+            octets = np.frombuffer(b"".join(vectors), np.uint8).reshape(-1, length)
+            which = np.array(passages, np.int64)
+            if length == 2 * self.width:
+                yield Signs.of(which, octets.view(np.float16))
+            else:
+                yield Signs.of_packed(which, octets, self.width)
 
     def believe(self, batches: Iterable[Sequence[Row]]) -> None:
         """(scope, node, number) of what was believed since."""
         import numpy as np
 
-        found = [Owned.of(np.array(rows, np.int64)[:, :2]) for rows in batches]
+        found = [
+            np.fromiter(chain.from_iterable(rows), np.int64, 3 * len(rows)).reshape(-1, 3)[:, :2]
+            for rows in batches
+        ]
         if found:
-            self.rest = SignsPart(self.rest.signs, self.rest.believed.joined(*found))
+            more = Owned.of(np.concatenate(found))
+            self.rest = SignsPart(self.rest.signs, self.rest.believed.joined(more))
 
     def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[Piece]:
         """The rows that may be returned, of the base and of what came after."""

@@ -11,6 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,8 +38,8 @@ from worldline.text import PASSAGE, fold
 
 Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")
-_AT_ONCE = 2000
-"""Vectors that are looked at together."""
+_AT_ONCE = 500
+"""Vectors that are read and looked at together: so few that their numbers lie in the processor's cache."""
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
@@ -83,13 +84,18 @@ def owners(query: Query, tenant: int) -> dict[int, str]:
         tokens.setdefault(part_of, []).extend(
             words.owner_token(kind, value) for kind, value in pairs if value
         )
-    found: dict[int, dict[str, None]] = {}
+    believed: dict[int, tuple[int, ...]] = {}
     for node, scope in query(
         "SELECT DISTINCT node, scope FROM beliefs WHERE tenant = :t ORDER BY node, scope", {"t": tenant}
     ):
-        held = found.setdefault(node, {f"t{tenant}": None})
-        held.update(dict.fromkeys(tokens.get(scope, ())))
-    return {node: " ".join(held) for node, held in found.items()}
+        believed[node] = (*believed[node], scope) if node in believed else (scope,)
+    told = {
+        scopes: " ".join(
+            dict.fromkeys([f"t{tenant}", *chain.from_iterable(tokens.get(s, ()) for s in scopes)])
+        )
+        for scopes in set(believed.values())
+    }
+    return {node: told[scopes] for node, scopes in believed.items()}
 
 
 # Comparing --------------------------------------------------------------------------------------------
@@ -307,32 +313,46 @@ def _wrong_vectors(query: Query, tenant: int, rows: set[int]) -> Iterator[Fault]
 
 def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tuple[str, int]]:
     """(table, row) of the vectors that are no unit vectors of the usual length, or of no text."""
+    widths = Counter[int]()
+    for table in VECTORS:
+        for length, count, _ in query(
+            f"SELECT length(vector), count(*), min(id) FROM {table} WHERE tenant = :t GROUP BY 1 ORDER BY 3",
+            {"t": tenant},
+        ):
+            widths[packing.width_of(bytes(length))] += count
+    usual = widths.most_common(1)[0][0] if widths else 0
+    bad = []
+    for table in VECTORS:
+        for some in _vectors(query, tenant, table):
+            fine = _are_units([vector for *_, vector in some], usual)
+            bad += [
+                (table, row)
+                for (row, passage, _), is_fine in zip(some, fine, strict=True)
+                if not is_fine or (usual and rows is not None and passage not in rows)
+            ]
+    return bad
+
+
+def _vectors(query: Query, tenant: int, table: str) -> Iterator[list[Row]]:
+    """(row, passage, vector) of all, so many at a time."""
+    sql = f"SELECT id, passage, vector FROM {table} WHERE tenant = :t AND id > :last ORDER BY id LIMIT :most"
+    last = -(1 << 63)
+    while some := query(sql, {"t": tenant, "last": last, "most": _AT_ONCE}):
+        yield some
+        last = some[-1][0]
+
+
+def _are_units(vectors: list[bytes], width: int) -> list[bool]:
+    """Of each whether it is a unit vector of this width."""
     import numpy as np
 
-    held = [
-        (table, *row)
-        for table in VECTORS
-        for row in query(
-            f"SELECT id, passage, vector FROM {table} WHERE tenant = :t ORDER BY id", {"t": tenant}
-        )
-    ]
-    usual = Counter(packing.width_of(vector) for *_, vector in held).most_common(1)[0][0] if held else 0
-    if not usual:
-        return [(table, row) for table, row, *_ in held]
-    nothing = bytes(2 * usual)
-    bad = []
-    for start in range(0, len(held), _AT_ONCE):
-        some = held[start : start + _AT_ONCE]
-        whole = [vector if packing.width_of(vector) == usual else nothing for *_, vector in some]
-        numbers = packing.unpacked(whole, usual).astype(np.float64)
-        norms = np.einsum("ij,ij->i", numbers, numbers)
-        fine = (norms > 0.9) & (norms < 1.1)
-        bad += [
-            (table, row)
-            for (table, row, passage, _), is_fine in zip(some, fine.tolist(), strict=True)
-            if not is_fine or (rows is not None and passage not in rows)
-        ]
-    return bad
+    if not width:
+        return [False] * len(vectors)
+    lengths, nothing = packing.lengths(width), bytes(2 * width)
+    whole = [vector if len(vector) in lengths else nothing for vector in vectors]
+    numbers = packing.unpacked(whole, width).astype(np.float64)
+    norms = np.einsum("ij,ij->i", numbers, numbers)
+    return list(((norms > 0.9) & (norms < 1.1)).tolist())
 
 
 # Making anew ------------------------------------------------------------------------------------------

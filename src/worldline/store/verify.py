@@ -61,6 +61,10 @@ class Checker:
         self.progress = progress or (lambda stage, done: None)
         self.ids: dict[int, bytes] = {}
         self.lines: dict[int, int] = {}
+        self.inside: dict[int, list[bytes]] = defaultdict(list)
+        """The edges inside each world, once each."""
+        self.stays: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        """(since, until, world) of each lineage that was put into a world."""
         try:
             self.tombs = erasing.tombs(store.query, self.tenant)
         except (ValueError, TypeError):
@@ -73,12 +77,12 @@ class Checker:
     def rows(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
         return self.store.readable(sql, {**args, "t": self.tenant})
 
-    def scan(self, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-        """A whole table of this tenant in the order of its rows, in batches."""
+    def scan(self, table: str, columns: str, where: str = "") -> Iterator[tuple[Any, ...]]:
+        """A whole table of this tenant, or some of it, in the order of its rows, in batches."""
         key, last = ledger.key_column(table), -1
         while True:
             batch = self.rows(
-                f"SELECT {key}, {columns} FROM {table} WHERE tenant = :t AND {key} > :last ORDER BY {key}"
+                f"SELECT {key}, {columns} FROM {table} WHERE tenant = :t AND {key} > :last {where} ORDER BY {key}"
                 f" LIMIT {_BATCH}",
                 last=last,
             )
@@ -190,12 +194,24 @@ def _value(object_: int, literal: str | None, names: dict[int, str]) -> Any:
 
 
 def _check_edges(check: Checker) -> int:
-    count = 0
-    for key, stored, src, type_, dst in check.scan("edges", "hash, src, type, dst"):
+    """Every id, and on the way what lies in which world: of what was erased too."""
+    count, ids, inside, stays = 0, check.ids, check.inside, check.stays
+    seen: set[tuple[int, str, int]] = set()
+    erased = ((None, *edge) for edge in check.tombs.edges)
+    held = check.scan("edges", "hash, src, type, dst, world, vt, kf, kt")
+    for key, stored, src, type_, dst, world, valid_to, since, until in chain_(erased, held):
+        if type_ == "contains":
+            if valid_to == FOREVER and since < until:
+                stays[dst].append((since, until, src))
+        elif (src, type_, dst) not in seen:
+            seen.add((src, type_, dst))
+            inside[world].append(stored)
+        if key is None:
+            continue
         count += 1
-        if src not in check.ids or dst not in check.ids:
+        if src not in ids or dst not in ids:
             check.found(f"edge {stored.hex()[:12]} (row {key})", "one of its ends does not exist")
-        elif edge_id(check.ids[src], type_, check.ids[dst]) != stored:
+        elif edge_id(ids[src], type_, ids[dst]) != stored:
             check.found(f"edge {stored.hex()[:12]} (row {key})", "its ends and type do not hash to its id")
     return count
 
@@ -233,22 +249,10 @@ def _members(
     """What each world's digest must cover: children, interior edges, former versions."""
 
     def hash_of(line: int, before: int = FOREVER) -> bytes:
-        kept = [h for since, h in hashes.get(line, ()) if since < before]
+        kept = [h for since, h in hashes[line] if since < before] if line in hashes else None
         return kept[-1] if kept else world_hash(check.ids[line])
 
-    members: dict[int, list[bytes]] = defaultdict(list)
-    seen: set[tuple[int, str, int]] = set()
-    episodes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    columns = "hash, src, type, dst, world, vt, kf, kt"
-    for hash_, src, type_, dst, world, valid_to, since, until in chain_(
-        check.tombs.edges, (row[1:] for row in check.scan("edges", columns))
-    ):
-        if type_ == "contains":
-            if valid_to == FOREVER and since < until:
-                episodes[dst].append((since, until, src))
-        elif (src, type_, dst) not in seen:
-            seen.add((src, type_, dst))
-            members[world].append(hash_)
+    members = check.inside
     for line, key in sorted((line, key) for key, line in check.lines.items()):
         if line != key and key != stored.get(line, (line,))[0]:
             members[line].append(check.ids[key])
@@ -258,7 +262,7 @@ def _members(
     for line, first in check.tombs.born.items():
         born[line] = min(first, born.get(line, FOREVER))
     for line in (key for key, line in check.lines.items() if key == line and key != check.root):
-        for until, world in _places(check.root, episodes.get(line, []), born.get(line, 0)):
+        for until, world in _places(check.root, check.stays.get(line, []), born.get(line, 0)):
             members[world].append(hash_of(line, until))
     return members
 
@@ -338,11 +342,12 @@ def _note_rows(rows: dict[str, set[int]], body: bytes) -> None:
 
 def _check_marks(check: Checker, nights: dict[str, set[int]]) -> None:
     """Whatever is marked as made by sleep has the shape of its work, and what a night made is marked."""
-    for key, type_, metadata, made in check.scan("nodes", "type, metadata, made"):
+    marked = "AND (metadata IS NOT NULL OR made IS NOT NULL)"
+    for key, type_, metadata, made in check.scan("nodes", "type, metadata, made", marked):
         shaped = metadata is not None and node_made(type_, _object(metadata)) is not None
         if (made is not None and not shaped) or (shaped and made is None and key in nights["nodes"]):
             check.found(f"nodes row {key}", "its mark is not what the night that made it says")
-    for key, type_, metadata, made in check.scan("edges", "type, metadata, made"):
+    for key, type_, metadata, made in check.scan("edges", "type, metadata, made", marked):
         shaped = metadata is not None and edge_made(_object(metadata)) is not None
         by_night = key in nights["edges"] and type_ in _DRAWN
         if (made is not None and not shaped) or (shaped and made is None and by_night):
@@ -396,12 +401,16 @@ def _stored_rows(
 
 def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[str, dict[int, int]]) -> None:
     for table, known_rows in covered.items():
-        column = "kt" if table in CLOSABLE else ledger.key_column(table)
-        for number, until in check.scan(table, column):
-            if number not in known_rows:
-                check.found(f"{table} row {number}", "no changeset wrote it")
-            elif table in CLOSABLE and until != ended[table].get(number, FOREVER):
-                check.found(f"{table} row {number}", "it ends where no changeset ended it")
+        column, ends = ("kt", ended[table]) if table in CLOSABLE else (str(FOREVER), {})
+        odd = [
+            number
+            for number, until in check.scan(table, column)
+            if number not in known_rows or until != ends.get(number, FOREVER)
+        ]
+        for number in odd:
+            known = number in known_rows
+            what = "it ends where no changeset ended it" if known else "no changeset wrote it"
+            check.found(f"{table} row {number}", what)
 
 
 def _check_words(check: Checker) -> None:
