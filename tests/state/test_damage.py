@@ -250,6 +250,16 @@ def test_text_that_is_no_longer_text(copy: Path) -> None:
         assert _names(table, row, found), (table, column, found.damage[:4])
 
 
+def test_what_cannot_be_read_hides_nothing_behind_it(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table is read to its end, however many batches lack a row."""
+    monkeypatch.setattr("worldline.store.verify.BATCH", 3)
+    _sql(copy, "UPDATE nodes SET content = CAST(x'ff41' AS TEXT) WHERE id = (SELECT min(id) FROM nodes)")
+    ((first,),) = apsw.Connection(str(copy)).execute("SELECT min(id) FROM nodes").fetchall()
+    unread = [d.where for d in _verified(copy).damage if d.what == "its text cannot be read any more"]
+    assert len(unread) == 1
+    assert f"(row {first})" in unread[0]
+
+
 def test_flipped_bytes_in_the_file(copy: Path) -> None:
     """A bit flipped anywhere in stored text, on disk, is found; verify never crashes on any flip."""
     content = copy.read_bytes()

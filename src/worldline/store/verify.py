@@ -42,7 +42,7 @@ from worldline.store.view import label_value
 from worldline.text import passages
 
 Progress = Callable[[str, int], None]
-_BATCH = 5000
+BATCH = 5000
 _TOGETHER = 200
 """Changesets whose rows are read together."""
 
@@ -83,12 +83,12 @@ class Checker:
         while True:
             batch = self.rows(
                 f"SELECT {key}, {columns} FROM {table} WHERE tenant = :t AND {key} > :last {where} ORDER BY {key}"
-                f" LIMIT {_BATCH}",
+                f" LIMIT {BATCH}",
                 last=last,
             )
-            yield from batch
-            if len(batch) < _BATCH:
+            if not batch:  # a short one may only lack rows that could not be read
                 return
+            yield from batch
             last = batch[-1][0]
             self.progress(table, last)
 
