@@ -206,7 +206,7 @@ def _half_read(told: ToRead) -> _HalfRead:
     return _HalfRead(told, body, corrects, found + known, topic, _pieces(rest), days)
 
 
-_DAY_HEAD = re.compile(r"^\W*(?:[A-Z][a-z]+ )?(?P<day>[^:\n]{3,30}?)\]?(?::\s|\s[–—-]\s)", re.M)
+_DAY_HEAD = re.compile(r"^[^\w\n]*(?:[A-Z][a-z]+ )?(?P<day>[^:\n]{3,30}?)\]?(?::\s|\s[–—-]\s)", re.M)
 
 
 def _days_of_lines(text: str, said_at: datetime | None) -> tuple[list[tuple[DateSpan, DateSpan]], str]:
@@ -234,8 +234,9 @@ def _on_its_day(claim: Claim, days: Sequence[tuple[DateSpan, DateSpan]]) -> Clai
 
 
 _SLIP = re.compile(
-    r"(?:\s*[,;–—-]+\s*|\s*(?:\.\.\.|…)\s*)(?i:(?:oh |ah |er |uh |um )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|"
-    r"sorry|no|scratch that|or rather|i mean|i meant|make that|correction)[,:]? (?:i mean,? |make that |it's )?)"
+    r"(?<!\s)(?:\s*[,;–—-]+\s*|\s*(?:\.\.\.|…)\s*)(?i:(?:oh |ah |er |uh |um )?(?:no,? wait|wait,? no|no,? sorry"
+    r"|sorry,? no|sorry|no|scratch that|or rather|i mean|i meant|make that|correction)[,:]? "
+    r"(?:i mean,? |make that |it's )?)"
     r"(?P<new>(?P<prep>(?:on|in|at|for|to|from|by) )?(?:the )?"
     r"(?P<value>[€$£]?\d|[A-Z](?=\w+(?:[,.;!?]|$| (?:and|in|on|at|the|of)\b))))"
 )
