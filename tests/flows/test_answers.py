@@ -404,7 +404,7 @@ def test_a_bound_user_is_the_speaker_of_that_name(told, user):
     """What Wanda says of herself answers for her, whatever else she is called; what Ben says of himself does not."""
     memory = told(*HOME, ("2026-03-05", "Ben", "I live in Oslo."), user=user)
     assert answer(memory, "Where do I live?") == "Ghent"
-    assert answer(memory, "How much rent do I pay?") == "710 euros"
+    assert answer(memory, "What is my monthly rent?") == "710 euros"
 
 
 def test_a_bound_user_is_the_only_one_who_speaks(told):
