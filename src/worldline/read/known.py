@@ -693,7 +693,10 @@ class _Versions:
         self.asked, self.board, self.wanted = asked, board, needs(asked)
         self.held = dict(zip(best, units(asked, self.wanted, [board.turns[at] for at in best]), strict=True))
         self.total = sum(need.weight for need in self.wanted if need.stem) or 1.0
-        self.asked_for = _names(asked) | {need.stem for need in self.wanted}
+        asked_for = _names(asked) | {need.stem for need in self.wanted}
+        said = {at: {word for word in _content(board.turns[at]) if word.isalpha()} for at in best}
+        self.further = {at: words - asked_for for at, words in said.items()}
+        self.changes = {at for at in best if _tells_change(board.turns[at].described.words)}
         self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
         self.now = float(bool(_NOW.search(asked.text) or _THEN.search(asked.text)))
 
@@ -705,10 +708,10 @@ class _Versions:
         if not self._of_those(a, self.held[new]):
             return UNLIKELY
         both = zip(self.wanted, self.held[old].degrees, self.held[new].degrees, strict=True)
-        further = {word for word in _content(a) & _content(b) if word.isalpha()} - self.asked_for
+        further = self.further[old] & self.further[new]
         measures = {
             "behind": float(self.board.scores[old] - self.board.scores[new]),
-            "tells a change": float(_tells_change(b.described.words)),
+            "tells a change": float(new in self.changes),
             "asked as of now": self.now,
             "words of the question": sum(n.weight * min(x, y) for n, x, y in both if n.stem) / self.total,
             "other words": min(MANY, len(further)) / MANY,

@@ -214,6 +214,7 @@ def _is_called_so(asked: Question, item: Item) -> float:
 
 _OF_THESE = re.compile(r"\bhow (?:many|much) (?!is|are|was|were|did|do|does|will|would)\w+", re.I)
 UNCOUNTED = 0.4
+"""What is left of a number that is told of other things than those which are counted."""
 
 
 def _is_named(item: Item) -> bool:
@@ -232,8 +233,7 @@ def _is_of_another(asked: Question, item: Item) -> bool:
 def _is_of_counterpart(asked: str, said: str) -> bool:
     wanted, told = set(_WORD.findall(asked.lower())), set(_WORD.findall(said.lower()))
     return any(
-        (meant := wanted & group) and told & group and told.isdisjoint(meant) and not wanted >= told & group
-        for group in _contraries()
+        (meant := wanted & group) and told & group and told.isdisjoint(meant) for group in _contraries()
     )
 
 
@@ -371,8 +371,13 @@ def _is_of_another_calling(ground: Ground, item: Item) -> bool:
         return False
     own = _own(item)
     told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), own, ()) > KIND
-    other = any(stem(word) in own for word in listed_words("professions.txt")) and stem(noun) not in own
+    other = stem(noun) not in own and not own.isdisjoint(_callings())
     return item.kind == "thing" or not told or other
+
+
+@cache
+def _callings() -> frozenset[str]:
+    return frozenset(stem(word) for word in listed_words("professions.txt"))
 
 
 _ONCE = re.compile(r"\b(?:was|were|used to|until|till|formerly|previously)\b", re.I)
