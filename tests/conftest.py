@@ -13,12 +13,14 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from worldline import Memory
+from worldline import Memory, plugins
 from worldline.reading import parser
 from worldline.testing import FrozenClock
 
 os.environ.setdefault("WORLDLINE_EMBEDDER", "none")  # tests that want vectors say so
+os.environ.setdefault("WORLDLINE_RERANKER", "none")  # so do those that want a close reading
 os.environ.setdefault("WORLDLINE_DURABILITY", "normal")  # no test cuts the power
+CLOSER_PACKAGE, plugins.CLOSER_PACKAGE = plugins.CLOSER_PACKAGE, "not-installed-in-tests"
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=40, database=None,
@@ -69,6 +71,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     name = metafunc.definition.name
     if metafunc.definition.path.as_posix().endswith(ON_BOTH) and not any(part in name for part in OF_FILES):
         metafunc.parametrize("engine", ["file", "postgres", *(["citus"] if CITUS else [])], indirect=True)
+
+
+@pytest.fixture
+def closer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packaged cross-encoder is there, as for everybody who installed its extra."""
+    monkeypatch.setattr(plugins, "CLOSER_PACKAGE", CLOSER_PACKAGE)
 
 
 def pytest_collection_finish() -> None:

@@ -35,8 +35,9 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     embedder: str = "auto"
     """Vectors: auto (the packaged model if its extra is installed), none, a model's name, onnx:FOLDER,
     fastembed:MODEL, or URL#MODEL of an OpenAI-compatible endpoint."""
-    reranker: str = "none"
-    """Reads the best candidates again: none, onnx:FOLDER of a cross-encoder, URL#MODEL of an
+    reranker: str = "auto"
+    """Reads the best candidates again: auto (the packaged cross-encoder if its extra is installed, as one factor
+    of the score), none, or one that has the last word: onnx:FOLDER of a cross-encoder, URL#MODEL of an
     OpenAI-compatible endpoint, or a cheap and a strong one with a comma between them."""
     model: str = "none"
     """Language model for `ask` and for `understand = "model"`: none, or URL#MODEL of an OpenAI-compatible

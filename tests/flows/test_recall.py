@@ -443,6 +443,55 @@ def test_a_reranker_has_the_last_word():
     assert [h.node.content for h in asked(Failing()).hits] == [h.node.content for h in asked(None).hits]
 
 
+# A close reading -----------------------------------------------------------------------------------
+
+
+NOTES = (
+    "The landlord put the rent up to 940 euros.",
+    "We had a long walk and a picnic by the lake.",
+    "Dr Okafor takes out Mum's cataract on the ninth.",
+    "The cat knocked the good vase off the shelf.",
+    "Doctors say that walking is good for everybody.",
+)
+
+
+def asked_closely(question, reranker="auto", notes=NOTES):
+    """What is recalled of some notes, in order."""
+    with Memory.open(":memory:", Config(embedder="none", reranker=reranker)) as memory:
+        for note in notes:
+            memory.remember(note, speaker="Ana")
+        return memory.recall(question, limit=5)
+
+
+@pytest.mark.usefixtures("closer")
+def test_what_answers_in_other_words_is_read_closely():
+    """The surgeon comes first though no word names him; the hit says what the reading gave, and it adds up."""
+    found = asked_closely("Which doctor operates on my mother's eyes?")
+    best = found.hits[0]
+
+    assert best.node.content == NOTES[2]
+    assert best.factors["closeness"] > 0
+    assert best.points == pytest.approx(sum(best.factors.values()))
+    assert min(hit.factors.get("closeness", 0.0) for hit in found.hits) == 0
+
+
+@pytest.mark.usefixtures("closer")
+def test_a_close_reading_can_be_switched_off():
+    """With reranker = "none" nothing is read twice, and a question in another script is not either."""
+    assert all("closeness" not in hit.factors for hit in asked_closely("Which doctor?", "none").hits)
+    assert all("closeness" not in hit.factors for hit in asked_closely("医生是谁 doctor").hits)
+
+
+@pytest.mark.usefixtures("closer")
+def test_of_a_long_text_the_part_that_speaks_of_the_question_is_read():
+    """What stands at the end of a long note counts as much as if it stood alone."""
+    long = "The weather was fine again. " * 60 + "The boiler was serviced by Fritz Lang."
+    found = asked_closely("Who serviced the boiler?", notes=(*NOTES, "The boiler is old.", long))
+
+    assert found.hits[0].node.content == long
+    assert found.hits[0].factors["closeness"] > 2
+
+
 # The code ------------------------------------------------------------------------------------------
 
 

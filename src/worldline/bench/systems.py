@@ -20,7 +20,7 @@ from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.read.recall import Wish, find, likeness, meaning, recall
+from worldline.read.recall import Wish, close_reader, find, likeness, meaning, recall
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -93,8 +93,9 @@ class Worldline:
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
         handle, semantic = memory.handle, meaning(memory.handle, question.text)
         wish = Wish(question.asked_at or self._last or 0)
-        ranked = handle.read(lambda view: find(view, question.text, wish, semantic))
-        found = handle.read(lambda view: recall(view, question.text, wish, semantic, likeness(handle)))
+        closely, likely = close_reader(handle), likeness(handle)
+        ranked = handle.read(lambda view: find(view, question.text, wish, semantic, closely))
+        found = handle.read(lambda view: recall(view, question.text, wish, semantic, likely, closely))
         return ranked, found.measures
 
     def names(self, keys: Sequence[int]) -> list[str]:

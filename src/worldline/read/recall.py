@@ -1,9 +1,10 @@
 """Recall, straight through: a question in, verbatim evidence within a budget out.
 
-    ask → search the lanes → gather the pool → rank → judge → (rerank) → pack
+    ask → search the lanes → gather the pool → rank → (read closely) → judge → (rerank) → pack
 
-No model is called but the embedder, once, for the question, and a reranker, both outside the store's snapshot. The
-view is bound to scope, world and moment before anything is looked for. Same store and question, same answer.
+No model is called but the embedder, once, for the question, a cross-encoder for the few that lead, and a reranker that
+somebody chose, after the store's snapshot. The view is bound to scope, world and moment before anything is looked for.
+Same store and question, same answer.
 
 What sleep has left (worlds, landmarks, topics, signals) gives one factor each to every turn of a pool, weight
 included (`read/score.py`); a scorer that somebody registered brings its own weight. A store that never slept has none
@@ -62,6 +63,8 @@ from worldline.read.known import (
 )
 from worldline.read.score import (
     CITED,
+    CLOSENESS,
+    FEW,
     PROFILE,
     SIGNALS,
     TOPIC,
@@ -103,6 +106,10 @@ FIRST = 5
 """So many texts are looked at for each of the things that a question sets beside each other."""
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
+CLOSELY = 8
+"""So many of the best are read beside the question by a cross-encoder, where there is one."""
+READ, LONGEST_READ = 400, 6000
+"""So many letters of a text at once, chosen from so many."""
 NO_WORD = "there is no word in the question to look for"
 NOTHING_STORED = Corpus(1, 1.0, {})
 """Any word may be a slip of the pen."""
@@ -145,6 +152,8 @@ class Ranked(Struct, frozen=True):
     board: Board
     order: Sequence[int]
     """Places of the candidates in the pool's turns, best first."""
+    told: Mapping[int, Verbatim] = {}
+    """What was read of them already."""
 
 
 class Found(Struct, frozen=True):
@@ -162,14 +171,19 @@ class Found(Struct, frozen=True):
 
 
 def recall(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None = None
+    view: View,
+    question: str,
+    wish: Wish,
+    semantic: Semantic | None,
+    likeness: Likeness | None = None,
+    closeness: Reranker | None = None,
 ) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
     view = in_hindsight(view)
-    found = _recalled(view, question, wish, semantic, likeness)
+    found = _recalled(view, question, wish, semantic, likeness, closeness)
     if not found.recall.abstained or view.whole or not indexing.is_used(view):
         return found
-    both = _recalled(view.bind(cold=True), question, wish, semantic, likeness)
+    both = _recalled(view.bind(cold=True), question, wish, semantic, likeness, closeness)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
 
 
@@ -191,15 +205,20 @@ def _telling_cold(view: View, found: Found) -> Found:
 
 
 def _recalled(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, likeness: Likeness | None
+    view: View,
+    question: str,
+    wish: Wish,
+    semantic: Semantic | None,
+    likeness: Likeness | None,
+    closeness: Reranker | None,
 ) -> Found:
     """The answer from what this view looks at; `conclude` shows it."""
-    ranked = find(view, question, wish, semantic)
+    ranked = find(view, question, wish, semantic, closeness)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least, TURNS)]]
-    told = verbatim(view, [scored.key for scored in chosen])
+    told = {**ranked.told, **_verbatim(view, chosen, ranked.told)}
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
@@ -276,7 +295,7 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     kept = hits if wish.limit else tuple(packed.hits)
     told = found.recall
     clear = few(
-        [hit.points for hit in kept],
+        [hit.points - hit.factors.get("closeness", 0.0) for hit in kept],
         answered=told.answer is not None,
         several=found.several,
         doubted=told.abstained,
@@ -299,7 +318,9 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
-def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ranked:
+def find(
+    view: View, question: str, wish: Wish, semantic: Semantic | None, closeness: Reranker | None = None
+) -> Ranked:
     """Everything up to the order of the candidates."""
     ground = search.ground(view, first_names(question))
     semantic = _comparable(view, semantic, ground.embedder)
@@ -309,7 +330,50 @@ def find(view: View, question: str, wish: Wish, semantic: Semantic | None) -> Ra
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
     board = _lifted(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
-    return Ranked(asked, pool, board, in_time(asked, board, order, pool.replaced, chosen=view.hindsight))
+    told: Mapping[int, Verbatim] = {}
+    if closeness is not None and len(order) > 1 and "closeness" not in wish.without and _is_latin(question):
+        told = verbatim(view, [board.turns[at].key for at in order[: max(wish.limit or FEW, CLOSELY)]])
+        board = _read_closely(asked, board, order[:CLOSELY], told, closeness)
+        order = [at for at in board.order() if board.turns[at].key in pool.candidates]
+    order = in_time(asked, board, order, pool.replaced, chosen=view.hindsight)
+    return Ranked(asked, pool, board, order, told)
+
+
+def _read_closely(
+    asked: Asked, board: Board, first: Sequence[int], told: Mapping[int, Verbatim], closeness: Reranker
+) -> Board:
+    """The board with what reading the first beside the question gives; the others get nothing."""
+    read = [at for at in first if board.turns[at].key in told]
+    if len(read) < 2:
+        return board
+    texts = [_beside_the_question(asked, told[board.turns[at].key]) for at in read]
+    logits = np.asarray(closeness.rerank(asked.text, texts), float)
+    column = np.zeros(len(board.turns))
+    column[read] = CLOSENESS * (logits - logits.min())
+    return replace(board, parts={**board.parts, "closeness": column}, scores=board.scores + column)
+
+
+def _is_latin(question: str) -> bool:
+    """Whether all but a few letters are such as the cross-encoder has learned."""
+    letters = [char for char in question if char.isalpha()]
+    return 5 * sum(char > "\u024f" for char in letters) <= len(letters)
+
+
+def _beside_the_question(asked: Asked, one: Verbatim) -> str:
+    """Who says it and what; of a long text the part that has most words of the question."""
+    node, who = one.node, one.sender or one.node.name
+    text = node.content
+    if len(text) > READ:
+        terms = set(asked.terms)
+        parts = [text[begin : begin + READ] for begin in range(0, min(len(text), LONGEST_READ), READ // 2)]
+        text = max(parts, key=lambda part: len(terms.intersection(words(part))))
+    return f"{who}: {text}" if who else text
+
+
+def _verbatim(view: View, chosen: Sequence[Scored], told: Mapping[int, Verbatim]) -> dict[int, Verbatim]:
+    """The chosen ones that were not read yet."""
+    rest = [scored.key for scored in chosen if scored.key not in told]
+    return verbatim(view, rest) if rest else {}
 
 
 def _comparable(view: View, semantic: Semantic | None, stored: str | None) -> Semantic | None:
@@ -617,12 +681,12 @@ def recalled(
     **given: Any,
 ) -> Recall:
     """A question's whole way: what it means, one snapshot in which everything is read, then the evidence packed."""
-    semantic, likely = meaning(handle, question), likeness(handle)
+    semantic, likely, closely = meaning(handle, question), likeness(handle), close_reader(handle)
     more = CANDIDATES if handle.reranker() is not None else 0  # a reranker will choose among them
 
     def look(view: View) -> tuple[Found, Wish, int]:
         wanted = wish(handle, view, asked_at, at_least=more, **given)
-        return recall(view, _understood(question), wanted, semantic, likely), wanted, view.tenant
+        return recall(view, _understood(question), wanted, semantic, likely, closely), wanted, view.tenant
 
     labels = {} if filters is None else clean_metadata(filters)
     found, wanted, tenant = handle.read(look, closed=closed, quarantined=quarantined, labels=labels)
@@ -662,6 +726,11 @@ def meaning(handle: Handle, question: str) -> Semantic | None:
     if embedder is None:
         return None
     return Semantic(embedder.embed([question])[0], embedder.identity, handle.store.index_of(handle.tenant))
+
+
+def close_reader(handle: Handle) -> Reranker | None:
+    """The cross-encoder, where there is one; it reads English alone."""
+    return handle.closeness() if handle.config.language == "english" else None
 
 
 def likeness(handle: Handle) -> Likeness:
@@ -705,12 +774,19 @@ def expected(handle: Handle, view: View, ref: Any) -> Node:
 _BESIDE = ("Fact", "Entity")
 
 
-def explain(view: View, question: str, wish: Wish, semantic: Semantic | None, expected: Node) -> Explanation:
+def explain(
+    view: View,
+    question: str,
+    wish: Wish,
+    semantic: Semantic | None,
+    expected: Node,
+    closeness: Reranker | None = None,
+) -> Explanation:
     """Where `expected` was lost, or the place that it has."""
     view = in_hindsight(view)
     if hidden := _hidden(view, expected):
         return Explanation(question, expected, "filter", hidden)
-    ranked = find(view, question, wish, semantic)
+    ranked = find(view, question, wish, semantic, closeness)
     keys = [ranked.board.turns[at].key for at in ranked.order]
     if expected.key not in keys:
         return _unfound(view, ranked, semantic, expected)

@@ -569,6 +569,10 @@ TOPIC, CITED = 0.75, 0.25
 """For broad questions: how far a turn is raised towards the best of its topic, and what it is worth to be cited by
 a summary. By leave-one-conversation-out over the questions of two public sets that ask for summaries and orders."""
 
+CLOSENESS = 0.5
+"""What a logit of the packaged cross-encoder is worth, above the least of those that it read. Chosen on stories and
+small memories of three hands; .3 to .8 do as well."""
+
 WORLD = 0.05
 """What the nearness of a turn's world is worth: the least that shows. No weight gained anything that is
 significant on the development sets, so the worlds lane is there for the candidates that it brings."""
