@@ -47,7 +47,7 @@ from worldline.ports import View
 from worldline.read import cues
 from worldline.read.answers import Likeness
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
-from worldline.read.history import CANDIDATES, few, pack, rerank
+from worldline.read.history import CANDIDATES, CLOSELY, few, is_latin, pack, read_closely, rerank
 from worldline.read.known import (
     TURNS,
     Alternatives,
@@ -63,7 +63,6 @@ from worldline.read.known import (
 )
 from worldline.read.score import (
     CITED,
-    CLOSENESS,
     FEW,
     PROFILE,
     SIGNALS,
@@ -106,10 +105,6 @@ FIRST = 5
 """So many texts are looked at for each of the things that a question sets beside each other."""
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
-CLOSELY = 8
-"""So many of the best are read beside the question by a cross-encoder, where there is one."""
-READ, LONGEST_READ = 400, 6000
-"""So many letters of a text at once, chosen from so many."""
 NO_WORD = "there is no word in the question to look for"
 NOTHING_STORED = Corpus(1, 1.0, {})
 """Any word may be a slip of the pen."""
@@ -331,43 +326,12 @@ def find(
     board = _lifted(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     told: Mapping[int, Verbatim] = {}
-    if closeness is not None and len(order) > 1 and "closeness" not in wish.without and _is_latin(question):
+    if closeness is not None and len(order) > 1 and "closeness" not in wish.without and is_latin(question):
         told = verbatim(view, [board.turns[at].key for at in order[: max(wish.limit or FEW, CLOSELY)]])
-        board = _read_closely(asked, board, order[:CLOSELY], told, closeness)
+        board = read_closely(asked, board, order[:CLOSELY], told, closeness)
         order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     order = in_time(asked, board, order, pool.replaced, chosen=view.hindsight)
     return Ranked(asked, pool, board, order, told)
-
-
-def _read_closely(
-    asked: Asked, board: Board, first: Sequence[int], told: Mapping[int, Verbatim], closeness: Reranker
-) -> Board:
-    """The board with what reading the first beside the question gives; the others get nothing."""
-    read = [at for at in first if board.turns[at].key in told]
-    if len(read) < 2:
-        return board
-    texts = [_beside_the_question(asked, told[board.turns[at].key]) for at in read]
-    logits = np.asarray(closeness.rerank(asked.text, texts), float)
-    column = np.zeros(len(board.turns))
-    column[read] = CLOSENESS * (logits - logits.min())
-    return replace(board, parts={**board.parts, "closeness": column}, scores=board.scores + column)
-
-
-def _is_latin(question: str) -> bool:
-    """Whether all but a few letters are such as the cross-encoder has learned."""
-    letters = [char for char in question if char.isalpha()]
-    return 5 * sum(char > "\u024f" for char in letters) <= len(letters)
-
-
-def _beside_the_question(asked: Asked, one: Verbatim) -> str:
-    """Who says it and what; of a long text the part that has most words of the question."""
-    node, who = one.node, one.sender or one.node.name
-    text = node.content
-    if len(text) > READ:
-        terms = set(asked.terms)
-        parts = [text[begin : begin + READ] for begin in range(0, min(len(text), LONGEST_READ), READ // 2)]
-        text = max(parts, key=lambda part: len(terms.intersection(words(part))))
-    return f"{who}: {text}" if who else text
 
 
 def _verbatim(view: View, chosen: Sequence[Scored], told: Mapping[int, Verbatim]) -> dict[int, Verbatim]:
