@@ -184,9 +184,9 @@ def mcp_page() -> str:
     for heading, tools in (("The ten", CORE), ("With --tools full", SETS["full"][len(CORE) :])):
         parts += [f"## {heading}", ""]
         for tool in tools:
-            hints = [name for name in ("read_only", "destructive", "idempotent") if getattr(tool, name)]
-            told = ", ".join(name.replace("_", "-") for name in hints)
-            parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told or 'none'}.", ""]
+            hints = [name for name in ("read_only", "destructive") if getattr(tool, name)]
+            told = ", ".join(name.replace("_", "-") for name in [*hints, "idempotent"])
+            parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told}.", ""]
             parts += [*_fields(schema_of(tool.takes, brief=True)), ""]
             given = schema_of(tool.gives, brief=True)["properties"]
             parts += [f"Gives: {', '.join(f'`{name}`' for name in given)}.", ""]

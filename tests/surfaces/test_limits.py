@@ -86,11 +86,9 @@ def test_no_tool_of_a_bound_server_reaches_another_user(two, tool):
         "memory_feedback": {"id": bobs, "verdict": "wrong"},
     }
     chosen = next(t for t in mcp_tools.SETS["full"] if t.name == tool)
-    asked = chosen.takes(**given.get(tool, {}))
-    if hasattr(asked, "user"):
-        asked.user = "bob"
+    whose = {"user": "bob"} if "user" in chosen.takes.__struct_fields__ else {}
     try:
-        told = json.dumps(chosen.run(desk, asked))
+        told = json.dumps(chosen.answer(desk, {**given.get(tool, {}), **whose}))
     except (Refused, NotFound) as error:
         told = str(error)
 
@@ -103,7 +101,7 @@ def test_a_write_to_several_scopes_stays_inside(two):
     """`scopes` of a bound server's write cannot name another user either."""
     desk = Desk(two.confined(Scope(user="ann")).as_agent())
     with pytest.raises(Refused, match="confined to user 'ann'"):
-        mcp_tools.write(desk, v.Write(content="x", scopes=[v.ScopeOf(user="ann"), v.ScopeOf(user="bob")]))
+        mcp_tools.write(desk, content="x", scopes=[v.ScopeOf(user="ann"), v.ScopeOf(user="bob")])
 
 
 def test_serve_with_a_user_binds_every_route(tmp_path):

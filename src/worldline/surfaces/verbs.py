@@ -1,16 +1,16 @@
-"""The table of verbs: what each takes, said once for every door.
+"""What a verb takes, said once for every door, and how doors describe it.
 
-Names, order and defaults are those of `Memory`'s own methods, and so is what a verb does. This table adds
-what a signature cannot say: how a value is written in JSON, between which bounds, and what it means. The
-bodies of REST, the OpenAPI document, the schemas of tools and their reference pages are made from it.
+A door's function says in its own signature what it takes; where a door is nothing but a verb of `Memory`, names,
+order and defaults are those of the method, and `PARAMETERS` adds what a signature cannot say: how a value is written
+in JSON, between which bounds, and what it means. The bodies of REST, the OpenAPI document, the schemas of tools and
+their reference pages are made from these.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -41,6 +41,13 @@ Many = Annotated[int, Meta(ge=1, le=1000)]
 
 class Body(Struct, kw_only=True, forbid_unknown_fields=True):
     """What is asked; nothing, here."""
+
+
+def shape(described: str, **fields: Any) -> Any:
+    """A class for a result, by its name and what it is; a field is its type, or its type and its default."""
+    name, _, doc = described.partition(": ")
+    typed = [(field, *(type_ if isinstance(type_, tuple) else (type_,))) for field, type_ in fields.items()]
+    return msgspec.defstruct(name, typed, namespace={"__doc__": doc}, kw_only=True, omit_defaults=True)
 
 
 class GivenFact(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -120,45 +127,43 @@ PARAMETERS: dict[str, Any] = {
     "when": _time("From when on it is not true any more [now]"),
     "who": _said(str, "A name, or the id of an entity."),
 }
-TIMES = frozenset(
-    "asked_at dated expires from_ said_at since to valid_at known_at as_of valid_from valid_to when".split()
-)
-_NOTHING = inspect.Parameter.empty
+TIMES = frozenset("asked_at before dated expires from_ said_at since to valid_from valid_to when".split())
 
 
-def told(verb: str) -> str:
-    """What a verb does, in the words of its own docstring: the first paragraph, on one line."""
-    doc = inspect.getdoc(getattr(Memory, verb)) or ""
-    return " ".join(doc.partition("\n\n")[0].split())
+def told(run: Callable[..., Any]) -> str:
+    """What a function does, in the words of its docstring: the first paragraph, on one line."""
+    return " ".join((inspect.getdoc(run) or "").partition("\n\n")[0].split())
 
 
-@cache
 def taken(
-    verb: str, without: frozenset[str] = frozenset(), only: frozenset[str] | None = None
+    run: Callable[..., Any],
+    *bases: type[Struct],
+    name: str = "",
+    does: str = "",
+    without: Collection[str] = (),
+    only: Collection[str] | None = None,
 ) -> type[Struct]:
-    """A class for what a verb takes, without some of it (or only some of it)."""
-    named = inspect.signature(getattr(Memory, verb)).parameters
-    chosen = {
-        name: one
-        for name, one in named.items()
-        if name in PARAMETERS and name not in without and (only is None or name in only)
-    }
+    """A class for what a function takes after the memory: all of it, or without some, or only some of it."""
+    own = getattr(Memory, run.__name__, None) is run
+    hints = PARAMETERS if own else get_type_hints(run, include_extras=True)
+    _, *named = inspect.signature(run).parameters.values()
+    wanted = [one for one in named if one.name in hints and one.name not in without]
+    chosen = {one.name: one.default for one in wanted if only is None or one.name in only}
     return msgspec.defstruct(
-        verb.title().replace("_", ""),
-        [_field(name, one.default) for name, one in chosen.items()],
-        bases=(Body,),
-        namespace={"__doc__": told(verb)},
+        name or run.__name__.title().replace("_", ""),
+        [_field(name, hints[name], default) for name, default in chosen.items()],
+        bases=bases or (Body,),
+        namespace={"__doc__": does or told(run)},
         rename={name: name.rstrip("_") for name in chosen if name.endswith("_")},
         kw_only=True,
         forbid_unknown_fields=True,
     )
 
 
-def _field(name: str, default: Any) -> tuple[Any, ...]:
-    type_ = PARAMETERS[name]
-    if default is _NOTHING:
+def _field(name: str, type_: Any, default: Any) -> tuple[Any, ...]:
+    if default is inspect.Parameter.empty:
         return name, type_
-    if name in ("metadata", "filters"):
+    if name in ("metadata", "filters") or default == {}:
         return name, type_, msgspec.field(default_factory=dict)
     if default == ():
         return name, type_, msgspec.field(default_factory=list)
@@ -177,16 +182,6 @@ def given(asked: Struct) -> dict[str, Any]:
         if value is not None and not (name in ("metadata", "filters") and not value):
             found[name] = value
     return found
-
-
-def forward(verb: str) -> Callable[[Memory, Any], Any]:
-    """The verb itself, for whoever asks with an instance of its class."""
-
-    def run(memory: Memory, asked: Any) -> Any:
-        return getattr(memory, verb)(**given(asked))
-
-    run.__name__, run.__doc__ = verb, told(verb)
-    return run
 
 
 def every(memory: Memory, type_: str | None = None, **filters: Any) -> Iterator[Node]:
