@@ -575,24 +575,20 @@ def document() -> dict[str, Any]:
     }
 
 
-def _bound(field: str) -> dict[str, Any]:
-    """Whose memory it is, or from which moment it is looked at."""
-    if field in ("valid_at", "known_at", "as_of"):
-        return {"type": "string", **TIMED}
-    return {"type": "string", "minLength": 8 if field == "world" else 1}
-
-
 def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, Any]:
-    name, part = _component(route, taken)
+    """A route as the document has it; the classes of what it takes are added to `taken`."""
+    _, parts = msgspec.json.schema_components([route.takes], ref_template="#/components/schemas/{name}")
+    own = parts.pop(route.takes.__name__)
+    taken.update(parts)
     in_path = re.findall(r"{(\w+)}", route.path)
-    fields = part.get("properties", {})
+    asked = {name: part for name, part in own["properties"].items() if name not in in_path}
+    required = [name for name in own["required"] if name in asked]
     parameters = [
-        {"name": field, "in": "path", "required": True, "schema": fields[field]} for field in in_path
+        {"name": name, "in": "path", "required": True, "schema": own["properties"][name]} for name in in_path
     ]
     if route.method == "GET":
-        rest = {field: schema for field, schema in fields.items() if field not in in_path}
-        parameters += [_in_query(field, schema, part.get("required", ())) for field, schema in rest.items()]
-    parameters += [_in_query(field, _bound(field), ()) for field in Binding.__struct_fields__]
+        parameters += [_in_query(name, part, name in required) for name, part in asked.items()]
+    parameters += [_in_query(name, _bound(name)) for name in Binding.__struct_fields__]
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
@@ -603,31 +599,24 @@ def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, An
         },
     }
     if route.method == "POST":
-        body = _without(part, in_path)
-        taken[name] = body
-        schema = {"$ref": f"#/components/schemas/{name}"}
-        made["requestBody"] = {
-            "required": bool(body.get("required")), "content": {"application/json": {"schema": schema}},
-        }  # fmt: skip
+        taken[f"{route.name}_body"] = {**own, "properties": asked, "required": required}
+        schema = {"$ref": f"#/components/schemas/{route.name}_body"}
+        content = {"application/json": {"schema": schema}}
+        made["requestBody"] = {"required": bool(required), "content": content}
     return made
 
 
-def _component(route: Route, taken: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The class of what a route takes, under a name of its own; nested ones are added as they are."""
-    _, parts = msgspec.json.schema_components([route.takes], ref_template="#/components/schemas/{name}")
-    own = route.takes.__name__
-    taken.update({name: part for name, part in parts.items() if name != own})
-    return f"{route.name}_body", parts[own]
+def _bound(name: str) -> dict[str, Any]:
+    """Whose memory it is, or from which moment it is looked at."""
+    if name in ("valid_at", "known_at", "as_of"):
+        return {"type": "string", **TIMED}
+    return {"type": "string", "minLength": 8 if name == "world" else 1}
 
 
-def _without(part: dict[str, Any], fields: list[str]) -> dict[str, Any]:
-    left = {field: schema for field, schema in part["properties"].items() if field not in fields}
-    required = [field for field in part.get("required", ()) if field in left]
-    return {**part, "properties": left, "required": required}
-
-
-def _in_query(field: str, schema: Any, required: Any) -> dict[str, Any]:
-    if schema.get("type") == "object":
-        content = {"application/json": {"schema": schema}}
-        return {"name": field, "in": "query", "required": field in required, "content": content}
-    return {"name": field, "in": "query", "required": field in required, "schema": schema}
+def _in_query(name: str, part: Any, required: bool = False) -> dict[str, Any]:
+    made = (
+        {"content": {"application/json": {"schema": part}}}
+        if part.get("type") == "object"
+        else {"schema": part}
+    )
+    return {"name": name, "in": "query", "required": required, **made}

@@ -229,15 +229,12 @@ def schema_of(type_: Any, *, brief: bool = False) -> Schema:
 
 def outline(type_: Any) -> Schema:
     """What a result has in it, without what its parts have in theirs: enough to know where to look."""
-    schema = schema_of(type_, brief=True)
-    fields = {name: _outlined(part) for name, part in schema.get("properties", {}).items()}
-    return {"type": "object", "properties": fields}
-
-
-def _outlined(part: Schema) -> Schema:
-    if "type" not in part:
-        return {"type": "object"} if "$ref" in part else {}
-    return {"type": part["type"]}
+    parts = schema_of(type_, brief=True).get("properties", {})
+    kinds = {name: part.get("type", "object" if "$ref" in part else None) for name, part in parts.items()}
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind} if kind else {} for name, kind in kinds.items()},
+    }
 
 
 def _brief(schema: Any) -> Any:
@@ -273,14 +270,8 @@ def shown(types: Iterable[Any]) -> tuple[list[Schema], dict[str, Schema]]:
 def _shown(name: str, part: Schema) -> Schema:
     if name == "Interval":
         return _INTERVAL
-    fields = {
-        field: _shown_time(value) if field in render.TIMES else value
-        for field, value in part.get("properties", {}).items()
-        if field not in HIDDEN
-    }
+    fields = {field: value for field, value in part.get("properties", {}).items() if field not in HIDDEN}
+    for field in render.TIMES & fields.keys():
+        fields[field] = {"type": "array", "items": _TIME} if fields[field].get("type") == "array" else _OPEN
     required = [field for field in part.get("required", []) if field in fields]
     return {**part, "properties": fields, "required": required} if fields else part
-
-
-def _shown_time(value: Schema) -> Schema:
-    return {"type": "array", "items": _TIME} if value.get("type") == "array" else _OPEN
