@@ -21,7 +21,7 @@ from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import auth, limits
-from worldline.surfaces.options import Bound, alone, serves
+from worldline.surfaces.options import Bound, Told, alone, serves
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
@@ -135,7 +135,7 @@ def _require(module: str, extra: str) -> None:
 )  # fmt: skip
 @click.option("--read-only", is_flag=True, help="The token opens reads only.")
 @click.option("--rotate", is_flag=True, help="Take the tenant's other tokens away.")
-def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
+def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool) -> Told:
     """The file keeps its hash. A running server reads the file again by itself.
 
     Example:
@@ -143,7 +143,7 @@ def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool
       worldline token default --tokens tokens.toml --rotate
     """
     made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
-    bound.answer({"tenant": tenant, "token": made, "read_only": read_only}, [made])
+    return {"tenant": tenant, "token": made, "read_only": read_only}, [made]
 
 
 # The watch that lets a server sleep now and then --------------------------------------------------
