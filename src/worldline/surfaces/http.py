@@ -42,6 +42,7 @@ from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
 from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
 from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.render import nodes_in, plain
+from worldline.surfaces.verbs import Binding
 from worldline.surfaces.workers import Workers
 
 MAX_BODY = 20 * 1024 * 1024
@@ -164,7 +165,7 @@ def _endpoint(
 
     async def asked(request: Request) -> Response:
         query = dict(request.query_params)
-        binding = {name: query.pop(name) for name in rest.Binding.__struct_fields__ if name in query}
+        binding = {name: query.pop(name) for name in Binding.__struct_fields__ if name in query}
         if route.method == "POST":
             if query:
                 raise errors.InvalidInput(f"unknown query parameter {sorted(query)[0]!r}")
@@ -172,7 +173,7 @@ def _endpoint(
         else:
             given = query
         wanted = rest.parse(route, given, dict(request.path_params))
-        whose = msgspec.convert(binding, rest.Binding)
+        whose = msgspec.convert(binding, Binding)
         tenant = request.state.tenant
         memory = service.of(tenant)
         return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)

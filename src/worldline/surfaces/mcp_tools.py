@@ -45,10 +45,7 @@ class Desk(NamedTuple):
 
     def bound(self, whose: v.ScopeOf) -> Memory:
         """The memory in the scope of a call, at its moment."""
-        kinds = ("user", "agent", "app", "run")
-        memory = self.memory.scoped(
-            **{kind: name for kind in kinds if (name := getattr(whose, kind)) is not None}
-        )
+        memory = self.memory.scoped(*(getattr(whose, kind) for kind in verbs.SCOPES))
         return (
             memory.at(whose.valid_at, whose.known_at, whose.as_of) if isinstance(whose, v.Looking) else memory
         )

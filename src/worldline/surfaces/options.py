@@ -24,11 +24,8 @@ from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.surfaces import render
 from worldline.surfaces.cli import VERBS
+from worldline.surfaces.verbs import SCOPES, Binding
 from worldline.text import for_terminal
-
-_SCOPES = ("user", "agent", "app", "run", "session")
-_MOMENT = ("valid_at", "known_at", "as_of")
-
 
 Told: TypeAlias = Receipt | tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], bool]
 """What a verb has to tell; a third part that is true ends with exit code 1."""
@@ -41,7 +38,7 @@ class Moment(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As `Memory` takes it."""
-        return render.moment(value) if isinstance(value, str) else value
+        return render.moment(value)
 
 
 TIME = Moment()
@@ -58,9 +55,7 @@ class Bound(NamedTuple):
     dry_run: bool
     db: str | None
     tenant: str
-    scope: dict[str, str | None]
-    world: str | None
-    moment: dict[str, Any]
+    whose: Binding
     creates: bool
 
     @contextmanager
@@ -69,10 +64,7 @@ class Bound(NamedTuple):
         if not self.creates and not self.exists():
             raise NotFound(f"there is no store at {self.path}; `worldline init` makes one")
         with Memory.open(self.path, tenant=self.tenant) as memory:
-            memory = memory.scoped(**self.scope)  # an empty name is refused, never taken for everybody
-            if self.world is not None:
-                memory = memory.enter(self.world)
-            yield memory.at(**{name.removesuffix("_at"): at for name, at in self.moment.items()})
+            yield self.whose.bind(memory)
 
     @property
     def path(self) -> Path | str:
@@ -130,7 +122,7 @@ _STORE = (
     Shared(["--tenant"], default="default", envvar="WORLDLINE_TENANT", help="Whose partition."),
 )
 _WHOSE = (
-    *(Shared([f"--{kind}"], metavar="ID", help=f"Only this {kind}'s memories.") for kind in _SCOPES[:4]),
+    *(Shared([f"--{kind}"], metavar="ID", help=f"Only this {kind}'s memories.") for kind in SCOPES),
     Shared(["--session"], metavar="NAME", help="The conversation."),
     Shared(["--world"], metavar="REF", help="Stay inside this world."),
 )
@@ -158,9 +150,7 @@ def with_options(
                 dry_run=said.get("dry_run", False),
                 db=said.get("db") or before.get("db"),
                 tenant=said.get("tenant", "default"),
-                scope={kind: said.get(kind) for kind in _SCOPES},
-                world=said.get("world"),
-                moment={axis: said.get(axis) for axis in _MOMENT},
+                whose=Binding(**{name: said.get(name) for name in Binding.__struct_fields__}),
                 creates=creates,
             )
             if not opens:

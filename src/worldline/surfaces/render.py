@@ -84,9 +84,9 @@ def spelled(type_: str | None) -> str | None:
     return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
 
 
-def moment(text: str | None) -> Any:
+def moment(at: Any) -> Any:
     """A time that was given, as `Memory` takes it: `forever` is one too."""
-    return FOREVER if text is not None and text.strip().lower() == "forever" else text
+    return FOREVER if isinstance(at, str) and at.strip().lower() == "forever" else at
 
 
 # For people --------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from worldline.read.profile import Context as Briefing
 from worldline.read.profile import Episode, Profile
 from worldline.store.registry import span
 from worldline.surfaces import budget, verbs
-from worldline.surfaces.render import HIDDEN, moment, plain
-from worldline.surfaces.verbs import TIMED, Body, Ref, Time, given, shape
+from worldline.surfaces.render import HIDDEN, plain
+from worldline.surfaces.verbs import TIMED, Binding, Body, Ref, Time, given, shape
 from worldline.write.afterwards import Reread
 from worldline.write.forget import Forgotten
 from worldline.write.given import Link as LinkToLoad
@@ -364,8 +364,7 @@ def ailments(memory: Memory) -> list[dict[str, str]]:
 def scopes(memory: Memory) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     names = sorted(verbs.scope_names(memory))
-    kinds = ("user", "agent", "app", "run")
-    return {kind: [n.partition(":")[2] for n in names if n.startswith(f"{kind}:")] for kind in kinds}
+    return {kind: [n.partition(":")[2] for n in names if n.startswith(f"{kind}:")] for kind in verbs.SCOPES}
 
 
 def span_(memory: Memory) -> Any:
@@ -385,27 +384,6 @@ def flush(memory: Memory) -> Any:
 
 
 # The routes ---------------------------------------------------------------------------------------
-
-
-class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory and from which moment: query parameters of every route."""
-
-    user: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    run: str | None = None
-    session: str | None = None
-    world: str | None = None
-    valid_at: str | None = None
-    known_at: str | None = None
-    as_of: str | None = None
-
-    def bind(self, memory: Memory) -> Memory:
-        """The memory, bound."""
-        memory = memory.scoped(self.user, self.agent, self.app, self.run, self.session)
-        if self.world is not None:
-            memory = memory.enter(self.world)
-        return memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
 
 
 class Route(NamedTuple):

@@ -22,6 +22,7 @@ from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import auth, limits
 from worldline.surfaces.options import Bound, Told, alone, serves
+from worldline.surfaces.verbs import SCOPES
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
@@ -118,8 +119,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _scope(bound: Bound) -> tuple[Scope, Bound]:
     """The scope that binds every call, and the same options without it."""
-    kinds = {kind: name for kind, name in bound.scope.items() if kind != "session"}
-    return Scope(**kinds), bound._replace(scope={"session": bound.scope.get("session")})
+    scope = Scope(**{kind: getattr(bound.whose, kind) for kind in SCOPES})
+    return scope, bound._replace(whose=replace(bound.whose, **dict.fromkeys(SCOPES)))
 
 
 def _require(module: str, extra: str) -> None:

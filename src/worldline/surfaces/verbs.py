@@ -36,11 +36,34 @@ Ref = Annotated[
         extra_json_schema={"minLength": 8},
     ),
 ]
+SCOPES = ("user", "agent", "app", "run")
 Many = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class Body(Struct, kw_only=True, forbid_unknown_fields=True):
     """What is asked; nothing, here."""
+
+
+class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Whose memory and from which moment: options of the shell, and query parameters of every route."""
+
+    user: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    run: str | None = None
+    session: str | None = None
+    world: str | None = None
+    valid_at: str | None = None
+    known_at: str | None = None
+    as_of: str | None = None
+
+    def bind(self, memory: Memory) -> Memory:
+        """The memory, bound."""
+        # an empty name is refused, never taken for everybody
+        memory = memory.scoped(self.user, self.agent, self.app, self.run, self.session)
+        if self.world is not None:
+            memory = memory.enter(self.world)
+        return memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
 
 
 def shape(described: str, **fields: Any) -> Any:
