@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from worldline.clock import EARLIEST, EXACT, LATEST, Instant, calendar, show
+from worldline.clock import show
 from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Hit, Node, Reason, Receipt, Scope
@@ -200,8 +200,13 @@ def profile(
 ) -> Payload:
     """Who somebody is: what is believed of them, whom they know, and what befell them."""
     found = memory.profile(who)
-    facts = [Cited(x.fact[:_DIGITS], x.text, _iso(x.valid.start, x.precision)) for x in found.attributes]
-    marks = [Cited(x.evidence[:_DIGITS], x.text, _iso(x.happened, "day")) for x in found.landmarks]
+    facts = [
+        Cited(x.fact[:_DIGITS], x.text, render.iso(x.valid.start, precision=x.precision))
+        for x in found.attributes
+    ]
+    marks = [
+        Cited(x.evidence[:_DIGITS], x.text, render.iso(x.happened, precision="day")) for x in found.landmarks
+    ]
     known, people = [*facts, *marks], [one.name for one in found.relations[:10]]
 
     def build(chosen: Sequence[Cited]) -> Payload:
@@ -435,7 +440,7 @@ def timeline(
 ) -> Payload:
     """What happened about a topic, in order, with dates."""
     found = memory.timeline(topic, start, end, limit=limit)
-    items = [_preview(replace(_item(entry.node), said_at=_iso(entry.at))) for entry in found]
+    items = [_preview(replace(_item(entry.node), said_at=render.iso(entry.at))) for entry in found]
 
     def build(chosen: Sequence[MemoryItem]) -> Payload:
         value = v.Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
@@ -500,7 +505,7 @@ def _written(done: Receipt, verb: str) -> Payload:
         changes=[told(change) for change in done.changes[:_SHOWN_IDS] if ": " in change],
         proposals=[id_[:_DIGITS] for id_ in done.proposals],
         redacted=list(done.redacted),
-        known_at=_iso(done.known_at) if done.changed else None,
+        known_at=render.iso(done.known_at) if done.changed else None,
     )
     state = verb if done.changed else "was so already; nothing changed"
     merges = [f"merge proposal {id_}: somebody should decide it" for id_ in value.proposals]
@@ -514,10 +519,10 @@ def _item(node: Node, *, known: bool = False) -> MemoryItem:
     return MemoryItem(
         id=node.id[:_DIGITS], type=node.type, name="" if spoken or node.type == "Fact" else node.name,
         speaker=node.name if spoken else "", text=node.content,
-        valid_from=_iso(node.valid.start, node.precision),
-        valid_to=_iso(node.valid.end, render.of_end(node.valid, node.precision)),
-        known_from=_iso(node.known.start) if known else None,
-        known_to=_iso(node.known.end) if known else None,
+        valid_from=render.iso(node.valid.start, precision=node.precision),
+        valid_to=render.iso(node.valid.end, precision=render.of_end(node.valid, node.precision)),
+        known_from=render.iso(node.known.start) if known else None,
+        known_to=render.iso(node.known.end) if known else None,
         status=node.status, notes=list(node.notes), metadata=node.metadata,
     )  # fmt: skip
 
@@ -560,12 +565,6 @@ def _cut(item: MemoryItem, room: int) -> MemoryItem:
 def _title(content: str) -> str:
     first = content.strip().partition("\n")[0].strip() or "note"
     return first if len(first) <= _NAME else first[: _NAME - 2].rstrip() + " …"
-
-
-def _iso(at: Instant, precision: str | None = None) -> str | None:
-    if at >= LATEST or at <= EARLIEST:
-        return None
-    return calendar(at, precision) if precision and precision not in EXACT else show(at)
 
 
 CORE = (

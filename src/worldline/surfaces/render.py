@@ -41,7 +41,7 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
     What was said has its times in the place where it was said, by the `offsets` of memories.
     """
     if isinstance(value, Interval):
-        return {"from": _iso(value.start, offset), "to": _iso(value.end, offset)}
+        return {"from": iso(value.start, offset), "to": iso(value.end, offset)}
     if isinstance(value, Struct):
         here = offsets.get(value.id, 0) if isinstance(value, model.Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
@@ -50,7 +50,7 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
         return [plain(item, name, offsets, offset) for item in value]
     if isinstance(value, dict):
         return {k: plain(v, "", offsets) for k, v in value.items()} if name != "metadata" else value
-    return _iso(value, offset) if name in TIMES and isinstance(value, int) else value
+    return iso(value, offset) if name in TIMES and isinstance(value, int) else value
 
 
 def nodes_in(value: Any) -> Iterable[model.Node]:
@@ -65,8 +65,11 @@ def nodes_in(value: Any) -> Iterable[model.Node]:
             yield from nodes_in(item)
 
 
-def _iso(at: Instant, offset: int = 0) -> str | None:
-    return None if at >= LATEST or at <= EARLIEST else show(at, offset)
+def iso(at: Instant, offset: int = 0, precision: str | None = None) -> str | None:
+    """A time for programs, as exact as it is known; None for an open end."""
+    if at >= LATEST or at <= EARLIEST:
+        return None
+    return calendar(at, precision) if precision and precision not in EXACT else show(at, offset)
 
 
 _UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
