@@ -21,9 +21,9 @@ from serving import running
 from worldline import Config, Memory, Scope
 from worldline.clock import show
 from worldline.surfaces.budget import size
+from worldline.surfaces.limits import Workers
 from worldline.surfaces.mcp_server import ToolSet, server
 from worldline.surfaces.mcp_tools import CORE, Desk
-from worldline.surfaces.workers import Workers
 from worldline.text import estimate_tokens
 
 _TEN = [

@@ -20,9 +20,9 @@ from worldline import __version__
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Scope
+from worldline.surfaces.limits import Workers
 from worldline.surfaces.mcp_tools import SETS, Desk, Tool
 from worldline.surfaces.verbs import outline, schema_of
-from worldline.surfaces.workers import Workers
 
 ToolSet = Literal["core", "full"]
 INSTRUCTIONS = (

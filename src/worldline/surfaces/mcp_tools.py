@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from worldline.clock import show
@@ -20,15 +20,22 @@ from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Hit, Node, Reason, Receipt, Scope
 from worldline.read.history import speaker
+from worldline.reading.families import HINT
+from worldline.rules.handlers import AGENT_TYPES
 from worldline.rules.slots import told
 from worldline.surfaces import budget, render, verbs
-from worldline.surfaces import mcp_values as v
 from worldline.surfaces.budget import Cited, fitted, size
-from worldline.surfaces.mcp_values import Kind, MemoryItem, Needed, Tokens
+from worldline.surfaces.verbs import Depth, Many, Verdict, Way, shape
 from worldline.text import inert
 
 Payload = dict[str, Any]
 ScopeKind = Literal["user", "agent", "app", "run"]
+NOTES = [*AGENT_TYPES, "said"]
+LISTED = [*AGENT_TYPES, "Turn", "Fact", "Entity", "Decision", "Topic", "Summary"]
+Needed = Annotated[str, Meta(min_length=1)]
+Tokens = Annotated[int, Meta(ge=60)]
+Few = Annotated[int, Meta(ge=1, le=200)]
+Kind = Annotated[str, Meta(extra_json_schema={"enum": LISTED})]
 _DIGITS = 12
 _PREVIEW = 240
 _SHORTEST = 16
@@ -37,17 +44,137 @@ _SHOWN_IDS = 20
 _EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
 
 
+# Parts of what they take ---------------------------------------------------------------------------
+
+
+class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A scope: the kinds that are set must all fit."""
+
+    user: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    run: str | None = None
+
+
+class Looking(ScopeOf, kw_only=True):
+    """Whose memory, and from which moment; what is left out falls back to the server's own scope, and to now."""
+
+    valid_at: str | None = None
+    known_at: str | None = None
+    as_of: str | None = None
+
+
+class Understood(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A fact that an agent has understood."""
+
+    subject: Annotated[str, Meta(min_length=1, description="Who or what; `user` for the user.")]
+    relation: Annotated[str, Meta(min_length=1, description=f"Such as: {HINT}. Or your own words.")]
+    object: str | int | float | bool | None = None
+    since: str | None = None
+    until: str | None = None
+    ended: Annotated[bool, Meta(description="No longer so.")] = False
+
+
+# What they give: whatever is empty is left out ------------------------------------------------------
+
+
+class MemoryItem(Struct, kw_only=True, omit_defaults=True):
+    """One memory."""
+
+    id: str
+    type: str
+    name: str = ""
+    text: str = ""
+    valid_from: str | None = None
+    valid_to: str | None = None
+    known_from: str | None = None
+    known_to: str | None = None
+    status: str = "believed"
+    said_at: str | None = None
+    speaker: str = ""
+    notes: list[str] = []
+    metadata: dict[str, Any] = {}
+    score: float | None = None
+    lanes: dict[str, int] = {}
+    factors: dict[str, float] = {}
+    change: str = ""
+
+
+class Proposed(Struct, kw_only=True, omit_defaults=True):
+    """One merge proposal."""
+
+    id: str
+    a: str
+    b: str
+    a_name: str = ""
+    b_name: str = ""
+    status: str
+    tier: str
+    score: float
+    reason: str | None = None
+
+
+_TEXT: Any = (str | None, None)
+_LINES: Any = (list[str], [])
+_CITED: Any = (list[Cited], [])
+_ITEMS: Any = (list[MemoryItem], [])
+_COUNT: Any = (int, 0)
+
+WriteDone = shape(
+    "WriteDone: What a write did.",
+    id=_TEXT, changed=bool, changes=_LINES, proposals=_LINES, redacted=_LINES, known_at=_TEXT,
+)  # fmt: skip
+Recalled = shape(
+    "Recalled: The answer to a question.",
+    answer=_TEXT, confidence=float, abstained=(bool, False), reason=_TEXT, proof=_CITED, facts=_CITED, items=_ITEMS,
+    found=int, trace=_LINES,
+)  # fmt: skip
+BriefSection = shape("BriefSection: One kind of knowledge.", title=str, lines=_CITED)
+Briefing = shape("Briefing: What to know before a session.", user=(str, ""), sections=(list[Any], []))
+KnownPerson = shape(
+    "KnownPerson: What is known of a person.",
+    name=str, turns=_COUNT, attributes=_CITED, relations=_LINES, landmarks=_CITED, left_out=_COUNT,
+)  # fmt: skip
+Listed = shape("Listed: A page of memories.", items=_ITEMS, next=_TEXT)
+Whole = shape(
+    "Whole: One memory with what was asked for beside it.",
+    memory=MemoryItem, history=_ITEMS, evidence=_ITEMS, left_out=_COUNT,
+)  # fmt: skip
+Retired = shape(
+    "Retired: How many were ended, and the first twenty of them.",
+    count=int,
+    ids=_LINES,
+    dry_run=(bool, False),
+)
+Erased = shape(
+    "Erased: How much was erased, or would be where it was only counted.",
+    memories=int, facts=int, derived=int, entities=int, erased=bool,
+)  # fmt: skip
+Scopes = shape("Scopes: Names by kind.", user=_LINES, agent=_LINES, app=_LINES, run=_LINES, next=_TEXT)
+EdgeItem = shape("EdgeItem: One edge.", src=str, type=str, dst=str)
+Neighbours = shape(
+    "Neighbours: Memories and the edges between them.", items=_ITEMS, edges=(list[Any], []), left_out=_COUNT
+)
+Proposals = shape(
+    "Proposals: Merge proposals, or what a decision did.",
+    items=(list[Proposed], []), changed=(bool | None, None), left_out=_COUNT,
+)  # fmt: skip
+
+
+# Tools ---------------------------------------------------------------------------------------------
+
+
 class Desk(NamedTuple):
     """A tenant's memory, for agents; where it is confined to a scope, every call is."""
 
     memory: Memory
     read_only: bool = False
 
-    def bound(self, whose: v.ScopeOf) -> Memory:
+    def bound(self, whose: ScopeOf) -> Memory:
         """The memory in the scope of a call, at its moment."""
         memory = self.memory.scoped(*(getattr(whose, kind) for kind in verbs.SCOPES))
         return (
-            memory.at(whose.valid_at, whose.known_at, whose.as_of) if isinstance(whose, v.Looking) else memory
+            memory.at(whose.valid_at, whose.known_at, whose.as_of) if isinstance(whose, Looking) else memory
         )
 
 
@@ -65,9 +192,9 @@ class Tool(NamedTuple):
     def answer(self, desk: Desk, arguments: Mapping[str, Any]) -> Payload:
         """What the tool gives for these arguments."""
         asked = msgspec.convert(arguments, self.takes)
-        if not isinstance(asked, v.Given):
+        if not isinstance(asked, ScopeOf):
             return self.run(desk, **asdict(asked))
-        own = {name: of for name, of in asdict(asked).items() if name not in v.Looking.__struct_fields__}
+        own = {name: of for name, of in asdict(asked).items() if name not in Looking.__struct_fields__}
         return self.run(desk.bound(asked), **own)
 
 
@@ -76,7 +203,7 @@ def _tool(
 ) -> Tool:
     """A function as a tool; one that takes a memory takes whose it is too, and from which moment if it reads."""
     bound = "memory" in run.__annotations__
-    takes = verbs.taken(run, v.Looking if bound and read_only else v.Given if bound else verbs.Body)
+    takes = verbs.taken(run, Looking if bound and read_only else ScopeOf if bound else verbs.Body)
     name = f"memory_{run.__name__.rstrip('_')}"
     return Tool(name, verbs.told(run), run, takes, gives, read_only, destructive)
 
@@ -93,7 +220,7 @@ def write(
     *,
     content: Needed,
     type: Annotated[
-        str, Meta(description="`said`: words of somebody, verbatim.", extra_json_schema={"enum": v.NOTES})
+        str, Meta(description="`said`: words of somebody, verbatim.", extra_json_schema={"enum": NOTES})
     ] = "context",
     name: Annotated[str, Meta(description="A title.")] | None = None,
     speaker: Annotated[str, Meta(description="Of `said`.")] = "",
@@ -103,15 +230,15 @@ def write(
     valid_to: str | None = None,
     metadata: Mapping[str, Any] = {},
     facts: Annotated[
-        Sequence[v.Understood], Meta(description="What this says; a fact ends what it replaces.")
+        Sequence[Understood], Meta(description="What this says; a fact ends what it replaces.")
     ] = (),
-    scopes: Annotated[Sequence[v.ScopeOf], Meta(description="Who share it.")] = (),
+    scopes: Annotated[Sequence[ScopeOf], Meta(description="Who share it.")] = (),
 ) -> Payload:
     """Remember a note, or (type `said`) words that somebody said. The same twice is one. If something changed,
     amend the old memory instead. Give the facts that it states: later questions are answered from them."""
     if scopes and (user or agent or app or run):
         raise InvalidInput("give either `scopes` or user/agent/app/run, not both")
-    first, *others = scopes or [v.ScopeOf(user=user, agent=agent, app=app, run=run)]
+    first, *others = scopes or [ScopeOf(user=user, agent=agent, app=app, run=run)]
     memory = desk.bound(first)
     if scopes:
         memory = memory.shared_with(*(Scope(**asdict(scope)) for scope in others))
@@ -158,7 +285,7 @@ def recall(
     hits = budget.worth_showing(answer, limit)
 
     def build(items: Sequence[MemoryItem], trace: Sequence[str] = ()) -> Payload:
-        value = v.Recalled(**asdict(known), items=list(items), found=len(answer.hits), trace=list(trace))
+        value = Recalled(**asdict(known), items=list(items), found=len(answer.hits), trace=list(trace))
         footer = f"({len(items)} of {value.found} found)"
         return _payload([*budget.opening(known), *trace, *map(_line, items), footer], value)
 
@@ -179,14 +306,14 @@ def context(
     while True:
         found = memory.context(about, max_tokens=max(20, most))
         sections = [
-            v.BriefSection(
+            BriefSection(
                 title=section.title,
                 lines=[Cited(x.id[:_DIGITS], x.text, x.when or None) for x in section.lines],
             )
             for section in found.sections
         ]
         payload = _payload(
-            [found.text or "nothing to know yet"], v.Briefing(user=found.user, sections=sections)
+            [found.text or "nothing to know yet"], Briefing(user=found.user, sections=sections)
         )
         if size(payload) <= max_tokens or most < 20:
             return payload
@@ -210,7 +337,7 @@ def profile(
     known, people = [*facts, *marks], [one.name for one in found.relations[:10]]
 
     def build(chosen: Sequence[Cited]) -> Payload:
-        value = v.KnownPerson(
+        value = KnownPerson(
             name=found.name, turns=found.turns, attributes=[c for c in chosen if c in facts], relations=people,
             landmarks=[c for c in chosen if c not in facts], left_out=len(known) - len(chosen),
         )  # fmt: skip
@@ -225,7 +352,7 @@ def list_(
     type: Kind | None = None,
     retired: Annotated[bool, Meta(description="Also what is over.")] = False,
     metadata: Mapping[str, Any] = {},
-    limit: Annotated[int, Meta(ge=1, le=200)] = 20,
+    limit: Few = 20,
     page: Annotated[str, Meta(description="`next` of the page before.")] | None = None,
     max_tokens: Tokens = 4000,
 ) -> Payload:
@@ -236,7 +363,7 @@ def list_(
         items = [_preview(_item(n, known=retired), most) for n in found.items]
         more = [f"(more: page {found.next})"] if found.next else []
         lines = [*(map(_line, items) if items else ["nothing here"]), *more]
-        payload = _payload(lines, v.Listed(items=items, next=found.next))
+        payload = _payload(lines, Listed(items=items, next=found.next))
         if size(payload) <= max_tokens:
             return payload
         if limit == 1 and most < _SHORTEST:
@@ -260,7 +387,7 @@ def read(
 
     def build(items: Sequence[MemoryItem]) -> Payload:
         head, rest = (items[0], items[1:]) if items else (replace(first, text="…"), ())
-        value = v.Whole(
+        value = Whole(
             memory=head,
             history=[item for item in rest if item.change in _CHANGES],
             evidence=[item for item in rest if item.change not in _CHANGES],
@@ -312,7 +439,7 @@ def retire_all(
         dict.fromkeys(node.lineage for node in found)
     )  # all or none, as one changeset, which one undo takes back
     done = memory.retire(ids, when, reason=reason, dry_run=dry_run).ids if ids else ()
-    value = v.Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
+    value = Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
     return _payload(
         [f"{'would retire' if dry_run else 'retired'} {render.plural(len(done), 'memory')}"], value
     )
@@ -338,7 +465,7 @@ def purge_scope(
 def list_scopes(
     desk: Desk,
     kind: ScopeKind | None = None,
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 200,
+    limit: Many = 200,
     page: str | None = None,
 ) -> Payload:
     """List the users, agents, apps and runs that have memories."""
@@ -351,7 +478,7 @@ def list_scopes(
     for name in shown:
         of, _, named = name.partition(":")
         by_kind.setdefault(of, []).append(named)
-    value = v.Scopes(**by_kind, next=shown[-1] if len(names) > start + len(shown) else None)
+    value = Scopes(**by_kind, next=shown[-1] if len(names) > start + len(shown) else None)
     return _payload(
         [f"{of}: {', '.join(named)}" for of, named in by_kind.items()] or ["no scopes yet"], value
     )
@@ -389,7 +516,7 @@ def forget(
     counts = {name: getattr(done, name) for name in ("memories", "facts", "derived", "entities")}
     state = "erased for good" if wanted else "would be erased; nothing was erased yet"
     return _payload(
-        [f"{done.memories} memories and {done.facts} facts {state}"], v.Erased(**counts, erased=wanted)
+        [f"{done.memories} memories and {done.facts} facts {state}"], Erased(**counts, erased=wanted)
     )
 
 
@@ -408,15 +535,15 @@ def walk(
     memory: Memory,
     id: str,
     types: Annotated[Sequence[str], Meta(description="Only along these edges [all].")] = (),
-    way: Literal["out", "in", "both"] = "both",
-    depth: Annotated[int, Meta(ge=1, le=8)] = 1,
+    way: Way = "both",
+    depth: Depth = 1,
     max_tokens: Tokens = 4000,
 ) -> Payload:
     """Show what lies around a memory: neighbours and the edges between them."""
     found = memory.walk(id, *types, way=way, depth=depth)
     ids = {node.lineage: node.id[:_DIGITS] for node in found.nodes}
     joined = [
-        v.EdgeItem(src=ids[e.src], type=render.relation(e), dst=ids[e.dst])
+        EdgeItem(src=ids[e.src], type=render.relation(e), dst=ids[e.dst])
         for e in found.edges
         if e.src in ids and e.dst in ids
     ]
@@ -424,7 +551,7 @@ def walk(
     def build(items: Sequence[MemoryItem]) -> Payload:
         here = {item.id for item in items}
         edges = [edge for edge in joined if edge.src in here and edge.dst in here]
-        value = v.Neighbours(items=list(items), edges=edges, left_out=len(found.nodes) - len(items))
+        value = Neighbours(items=list(items), edges=edges, left_out=len(found.nodes) - len(items))
         return _payload([*map(_line, items), *(f"{e.src} -{e.type}-> {e.dst}" for e in edges)], value)
 
     return fitted([_preview(_item(node)) for node in found.nodes], build, _cut, max_tokens)[0]
@@ -435,7 +562,7 @@ def timeline(
     topic: Annotated[str, Meta(min_length=1, description="What it is about.")],
     start: Annotated[str, Meta(description="From this time on.")] | None = None,
     end: Annotated[str, Meta(description="Before this time.")] | None = None,
-    limit: Annotated[int, Meta(ge=1, le=200)] = 50,
+    limit: Few = 50,
     max_tokens: Tokens = 4000,
 ) -> Payload:
     """What happened about a topic, in order, with dates."""
@@ -443,13 +570,13 @@ def timeline(
     items = [_preview(replace(_item(entry.node), said_at=render.iso(entry.at))) for entry in found]
 
     def build(chosen: Sequence[MemoryItem]) -> Payload:
-        value = v.Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
+        value = Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
         return _payload(list(map(_line, chosen)) or ["nothing dated about that"], value)
 
     return fitted(items, build, _cut, max_tokens)[0]
 
 
-def feedback(memory: Memory, id: str, verdict: Literal["useful", "wrong"]) -> Payload:
+def feedback(memory: Memory, id: str, verdict: Verdict) -> Payload:
     """Say of something recalled that it was useful or wrong; useful memories stay warm, wrong ones fade."""
     return _written(memory.feedback(id, verdict), verdict)
 
@@ -466,9 +593,9 @@ def merges(
             raise InvalidInput(f"`{action}` needs the id of a proposal")
         done: Receipt = getattr(memory, f"{action}_merge")(proposal)
         state = "done" if done.changed else "was so already"
-        return _payload([f"{action}: {state}"], v.Proposals(changed=done.changed))
+        return _payload([f"{action}: {state}"], Proposals(changed=done.changed))
     items = [
-        v.Proposed(
+        Proposed(
             id=p.id[:_DIGITS], a=p.a[:_DIGITS], b=p.b[:_DIGITS], a_name=memory.get(p.a, exact=True).name,
             b_name=memory.get(p.b, exact=True).name, status=p.status, tier=p.tier, score=round(p.score, 3),
             reason=p.reason,
@@ -476,9 +603,9 @@ def merges(
         for p in memory.merges()
     ]  # fmt: skip
 
-    def build(chosen: Sequence[v.Proposed]) -> Payload:
+    def build(chosen: Sequence[Proposed]) -> Payload:
         lines = [f"{p.id}  {p.a_name} = {p.b_name}?  {p.tier} {p.score:g}" for p in chosen]
-        value = v.Proposals(items=list(chosen), left_out=len(items) - len(chosen))
+        value = Proposals(items=list(chosen), left_out=len(items) - len(chosen))
         return _payload(lines or ["no merge proposals"], value)
 
     return fitted(items, build, lambda item, room: item, max_tokens)[0]
@@ -499,7 +626,7 @@ def _payload(lines: Iterable[str], value: msgspec.Struct) -> Payload:
 
 
 def _written(done: Receipt, verb: str) -> Payload:
-    value = v.WriteDone(
+    value = WriteDone(
         id=done.id[:_DIGITS] if done.id else None,
         changed=done.changed,
         changes=[told(change) for change in done.changes[:_SHOWN_IDS] if ": " in change],
@@ -568,24 +695,24 @@ def _title(content: str) -> str:
 
 
 CORE = (
-    _tool(write, v.WriteDone),
-    _tool(recall, v.Recalled, read_only=True),
-    _tool(context, v.Briefing, read_only=True),
-    _tool(list_, v.Listed, read_only=True),
-    _tool(read, v.Whole, read_only=True),
-    _tool(amend, v.WriteDone, destructive=True),
-    _tool(retire, v.WriteDone, destructive=True),
-    _tool(retire_all, v.Retired, destructive=True),
-    _tool(purge_scope, v.Retired, destructive=True),
-    _tool(list_scopes, v.Scopes, read_only=True),
+    _tool(write, WriteDone),
+    _tool(recall, Recalled, read_only=True),
+    _tool(context, Briefing, read_only=True),
+    _tool(list_, Listed, read_only=True),
+    _tool(read, Whole, read_only=True),
+    _tool(amend, WriteDone, destructive=True),
+    _tool(retire, WriteDone, destructive=True),
+    _tool(retire_all, Retired, destructive=True),
+    _tool(purge_scope, Retired, destructive=True),
+    _tool(list_scopes, Scopes, read_only=True),
 )
 MORE = (
-    _tool(forget, v.Erased, destructive=True),
-    _tool(profile, v.KnownPerson, read_only=True),
-    _tool(link, v.WriteDone),
-    _tool(walk, v.Neighbours, read_only=True),
-    _tool(timeline, v.Neighbours, read_only=True),
-    _tool(feedback, v.WriteDone),
-    _tool(merges, v.Proposals),
+    _tool(forget, Erased, destructive=True),
+    _tool(profile, KnownPerson, read_only=True),
+    _tool(link, WriteDone),
+    _tool(walk, Neighbours, read_only=True),
+    _tool(timeline, Neighbours, read_only=True),
+    _tool(feedback, WriteDone),
+    _tool(merges, Proposals),
 )
 SETS = {"core": CORE, "full": CORE + MORE}

@@ -25,15 +25,13 @@ from worldline.read.profile import Episode, Profile
 from worldline.store.registry import span
 from worldline.surfaces import budget, verbs
 from worldline.surfaces.render import HIDDEN, plain
-from worldline.surfaces.verbs import TIMED, Binding, Body, Ref, Time, given, shape
+from worldline.surfaces.verbs import TIMED, Binding, Body, Depth, Many, Ref, Time, Way, given, shape
 from worldline.write.afterwards import Reread
 from worldline.write.forget import Forgotten
 from worldline.write.given import Link as LinkToLoad
 from worldline.write.given import Note as NoteToLoad
 
 _LOOKS = frozenset({"/v1/recall", "/v1/context", "/v1/walk", "/v1/query", "/v1/explain"})
-Way = Literal["out", "in", "both"]
-Many = Annotated[int, Meta(ge=1, le=1000)]
 
 
 # Parts of what the routes take ---------------------------------------------------------------------
@@ -257,7 +255,7 @@ def walk(
     ref: Ref,
     types: Annotated[str, Meta(description="Edge types, separated by commas [all].")] = "",
     way: Way = "both",
-    depth: Annotated[int, Meta(ge=1, le=8)] = 1,
+    depth: Depth = 1,
 ) -> Any:
     """What lies around a memory, and the edges between."""
     named = [name.strip() for name in types.split(",") if name.strip()]

@@ -38,6 +38,9 @@ Ref = Annotated[
 ]
 SCOPES = ("user", "agent", "app", "run")
 Many = Annotated[int, Meta(ge=1, le=1000)]
+Depth = Annotated[int, Meta(ge=1, le=8)]
+Way = Literal["out", "in", "both"]
+Verdict = Literal["useful", "wrong"]
 
 
 class Body(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -110,7 +113,7 @@ PARAMETERS: dict[str, Any] = {
     "b": _said(str, "The same; without it: now."),
     "content": str,
     "dated": _time("The author's date; part of a note's identity"),
-    "depth": Annotated[int, Meta(ge=1, le=8)],
+    "depth": Depth,
     "dry_run": _said(bool, "Say what it would do, and leave nothing behind."),
     "dst": Ref,
     "everything": _said(bool, "Also what this reader has read."),
@@ -146,7 +149,7 @@ PARAMETERS: dict[str, Any] = {
     "type": str,
     "valid_from": _time("Since when it is true [now]"),
     "valid_to": _time("Until when it is true [open]"),
-    "verdict": Literal["useful", "wrong"],
+    "verdict": Verdict,
     "when": _time("From when on it is not true any more [now]"),
     "who": _said(str, "A name, or the id of an entity."),
 }

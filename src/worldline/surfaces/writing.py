@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -29,6 +29,7 @@ from worldline.surfaces.options import (
     thinks,
     writes,
 )  # fmt: skip
+from worldline.surfaces.verbs import Verdict
 from worldline.write.forget import Forgotten
 
 _REASON = click.option("--reason", metavar="TEXT", help="Why; kept with the belief.")
@@ -203,7 +204,7 @@ def _edge(memory: Memory, parts: tuple[str, ...]) -> Any:
 @tends
 @click.argument("ref")
 @click.argument("verdict", type=click.Choice(["useful", "wrong"]))
-def feedback(memory: Memory, ref: str, verdict: Literal["useful", "wrong"]) -> Told:
+def feedback(memory: Memory, ref: str, verdict: Verdict) -> Told:
     """It counts from the next `sleep` on: useful things stay warm and come back from the archive, wrong
     ones fade sooner. What is simply not true is a case for `correct`.
 
