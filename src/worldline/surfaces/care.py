@@ -135,32 +135,25 @@ def doctor(bound: Bound) -> Told:
     Example:
       worldline doctor
     """
-    looks = (_installation(), _reader(), _settings(), _store(bound))
-    found = [Ailment(*one) for look in looks for one in look]
+    found = [Ailment(*one) for one in (*_installation(), *_store(bound))]
     lines = [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
     return [one._asdict() for one in found], lines, any(item.state == "bad" for item in found)
 
 
 def _installation() -> Iterator[tuple[str, str, str]]:
+    """This program: its version and extras, who reads here, and its settings."""
     python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
     yield "ok", "version", f"worldline {__version__}, Python {python}, SQLite {sqlite}"
     for extra, module in _EXTRAS.items():
         there = find_spec(module) is not None
         told = "installed" if there else f"not installed (optional: pip install 'worldline[{extra}]')"
         yield "ok" if there else "note", extra, told
-
-
-def _reader() -> Iterator[tuple[str, str, str]]:
-    """Who reads here."""
     if (wrong := parser.trouble()) is not None:
         yield "bad", "reader", f"{wrong} (until then: records and names only)"
     elif parser.active() is None:
         yield "note", "reader", f"records and names only: {parser.REMEDY}"
     else:
         yield "ok", "reader", reader()
-
-
-def _settings() -> Iterator[tuple[str, str, str]]:
     try:
         load()
     except WorldlineError as error:
@@ -189,10 +182,7 @@ def _store(bound: Bound) -> Iterator[tuple[str, str, str]]:
         return
     yield from wrong
     yield "ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes"
-    versions, sets = (
-        render.plural(found["versions"], "version"),
-        render.plural(found["changesets"], "changeset"),
-    )
+    versions, sets = (render.plural(found[f"{noun}s"], noun) for noun in ("version", "changeset"))
     yield "ok", "contents", f"{versions} in {sets}"
     yield from _read(readers)
     if found["pending_events"]:

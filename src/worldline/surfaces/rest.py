@@ -499,21 +499,15 @@ def parse(route: Route, given: dict[str, Any], path: dict[str, str]) -> Any:
     both = set(given) & set(path)
     if both:
         raise InvalidInput(f"{sorted(both)[0]!r} stands in the path already")
-    if route.method == "GET":
-        given = {name: _from_query(name, value) for name, value in given.items()}
+    if route.method == "GET" and "metadata" in given:
+        try:
+            given = {**given, "metadata": msgspec.json.decode(given["metadata"])}
+        except msgspec.DecodeError:
+            raise InvalidInput('metadata is a JSON object, such as {"kind":"x"}') from None
     try:
         return msgspec.convert({**given, **path}, route.takes, strict=route.method != "GET")
     except msgspec.ValidationError as error:
         raise InvalidInput(str(error)) from None
-
-
-def _from_query(name: str, value: str) -> Any:
-    if name != "metadata":
-        return value
-    try:
-        return msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        raise InvalidInput('metadata is a JSON object, such as {"kind":"x"}') from None
 
 
 # The OpenAPI document, made from the table and the classes in it ----------------------------------
