@@ -357,7 +357,8 @@ def list_(
     max_tokens: Tokens = 4000,
 ) -> Payload:
     """Memories, newest first, a page at a time; long texts by their beginning."""
-    kind, labels, most = render.spelled(type), dict(metadata), min(_PREVIEW, max_tokens // 2)
+    kind = None if type is None else render.spelled(type)
+    labels, most = dict(metadata), min(_PREVIEW, max_tokens // 2)
     while True:
         found = memory.list(kind, metadata=labels, include_superseded=retired, limit=limit, page=page)
         items = [_preview(_item(n, known=retired), most) for n in found.items]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,7 +54,7 @@ def get(memory: Memory, ref: str, exact: bool) -> Told:
 @click.option(
     "--type",
     metavar="TYPE",
-    callback=lambda ctx, param, given: render.spelled(given),
+    type=render.spelled,
     help="Only this type: fact, entity, turn (what was said), …",
 )
 @click.option("--limit", default=50, show_default=True, help="Items on a page.")
@@ -71,7 +71,7 @@ def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> T
     """
     counted = {} if type else memory.stats()["visible"]
     found = memory.list(type, page=page, **given)
-    nodes = _best_named(found.items) if type == "Entity" else found.items
+    nodes = sorted(found.items, key=lambda node: type == "Entity" and _is_thing(node.name))
     offsets = offsets_of(memory.handle, nodes)
     lines = [render.line(node, offsets.get(node.id, 0)) for node in nodes]
     lines += [f"more: --page {found.next}"] if found.next else []
@@ -104,9 +104,9 @@ def _nothing(type: str | None) -> str:
     return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
 
 
-def _best_named(nodes: Iterable[Node]) -> Sequence[Node]:
-    """Names before things: "Ana" before "late" and "47 minutes"."""
-    return sorted(nodes, key=lambda node: not (node.name[:1].isupper() or not node.name.isascii()))
+def _is_thing(name: str) -> bool:
+    """Names are listed before things: "Ana" before "late" and "47 minutes"."""
+    return name.isascii() and not name[:1].isupper()
 
 
 def _others(counted: dict[str, int]) -> list[str]:

@@ -82,9 +82,9 @@ def emit_json(value: Any) -> None:
     click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
 
 
-def spelled(type_: str | None) -> str | None:
+def spelled(type_: str) -> str:
     """A type of memory as it is written, whatever the case: `fact` is Fact."""
-    return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
+    return next((name for name in NODE_TYPES if name.lower() == type_.lower()), type_)
 
 
 def moment(at: Any) -> Any:

@@ -65,7 +65,7 @@ def add(memory: Memory, text: str, facts: tuple[tuple[str, str, str], ...], **gi
 
 
 @writes
-@click.argument("type", callback=lambda ctx, param, given: render.spelled(given))
+@click.argument("type", type=render.spelled)
 @click.argument("name")
 @click.argument("content", default="", callback=text_or_stdin)
 @held
