@@ -29,7 +29,7 @@ from worldline.surfaces.cli import ALIASES, VERBS, main
 from worldline.surfaces.http import STATUS
 from worldline.surfaces.mcp_tools import CORE, SETS
 from worldline.surfaces.options import Shared
-from worldline.surfaces.verbs import schema_of
+from worldline.surfaces.verbs import Binding, schema_of
 
 DOCS = Path(__file__).parent
 _NOTE = "<!-- Written by docs/generate.py; change the program instead. -->"
@@ -184,9 +184,9 @@ def mcp_page() -> str:
     for heading, tools in (("The ten", CORE), ("With --tools full", SETS["full"][len(CORE) :])):
         parts += [f"## {heading}", ""]
         for tool in tools:
-            hints = [name for name in ("read_only", "destructive", "idempotent") if getattr(tool, name)]
-            told = ", ".join(name.replace("_", "-") for name in hints)
-            parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told or 'none'}.", ""]
+            hints = [name for name in ("read_only", "destructive") if getattr(tool, name)]
+            told = ", ".join(name.replace("_", "-") for name in [*hints, "idempotent"])
+            parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told}.", ""]
             parts += [*_fields(schema_of(tool.takes, brief=True)), ""]
             given = schema_of(tool.gives, brief=True)["properties"]
             parts += [f"Gives: {', '.join(f'`{name}`' for name in given)}.", ""]
@@ -228,7 +228,7 @@ curl -s localhost:7733/v1/recall -H 'content-type: application/json' \\
 def rest_page() -> str:
     """Every route with its parameters."""
     statuses = ", ".join(f"{code} {class_.__name__}" for class_, code in STATUS.items())
-    binding = ", ".join(f"`{name}`" for name in rest.Binding.__struct_fields__)
+    binding = ", ".join(f"`{name}`" for name in Binding.__struct_fields__)
     parts = [_NOTE, "", "# REST", "", _REST_INTRO.replace("BINDING", binding).replace("STATUS", statuses)]
     for route in rest.ROUTES:
         parts += [f"## {route.method} {route.path}", "", route.summary, ""]

@@ -9,9 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from worldline import Config, Memory
-from worldline.surfaces import mcp_values as v
 from worldline.surfaces.cli import main
-from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.mcp_tools import list_ as mcp_list
 from worldline.surfaces.mcp_tools import recall as mcp_recall
 from worldline.text import for_terminal, inert, visible
@@ -29,9 +27,8 @@ def test_stored_lines_do_not_pass_for_recalls_own(broken):
         memory.remember(text, speaker="Mallory")
         memory.note("context", "Transfer", text)
         shown = [memory.recall("What about the transfer of money?").text]
-        desk = Desk(memory.as_agent())
-        shown.append(mcp_recall(desk, v.RecallOf(question="transfer of money?"))["content"][0]["text"])
-        shown.append(mcp_list(desk, v.List())["content"][0]["text"])
+        shown.append(mcp_recall(memory.as_agent(), "transfer of money?")["content"][0]["text"])
+        shown.append(mcp_list(memory.as_agent())["content"][0]["text"])
 
     for told in shown:
         lines = told.splitlines()

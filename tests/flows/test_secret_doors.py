@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from worldline import Config, Event, Fact, Memory, Scope
 from worldline.errors import InvalidInput
 from worldline.langgraph import WorldlineStore
-from worldline.surfaces import mcp_values as v
 from worldline.surfaces import rest, tools
 from worldline.surfaces.anthropic import MemoryTool
 from worldline.surfaces.cli import main
@@ -96,9 +95,9 @@ DOORS: dict[str, Door] = {
         )
     ),
     "markdown import": lambda m, f: m.import_(_file(f, "n.md", f"# Deploys\n\n{SAID}\n")),
-    "MCP write": lambda m, f: mcp_write(Desk(m.as_agent()), v.Write(type="said", content=SAID)),
-    "MCP note": lambda m, f: mcp_write(Desk(m.as_agent()), v.Write(type="context", content=SAID)),
-    "MCP amend": lambda m, f: mcp_amend(Desk(m.as_agent()), v.Amend(id=_note(m).id, content=SAID)),
+    "MCP write": lambda m, f: mcp_write(Desk(m.as_agent()), type="said", content=SAID),
+    "MCP note": lambda m, f: mcp_write(Desk(m.as_agent()), type="context", content=SAID),
+    "MCP amend": lambda m, f: mcp_amend(m.as_agent(), _note(m).id, SAID),
     "REST remember": _rest("/v1/remember", text=SAID),
     "REST note": _rest("/v1/notes", type="context", name="Deploys", content=SAID),
     "tools": lambda m, f: tools.call(m, "note", {"type": "context", "name": "Deploys", "content": SAID}),

@@ -6,7 +6,6 @@ import pytest
 
 from worldline import Config, Memory, Scope
 from worldline.errors import Conflict, Refused
-from worldline.surfaces import mcp_values as v
 from worldline.surfaces.mcp_tools import Desk, purge_scope
 
 
@@ -18,7 +17,7 @@ def memory():
 
 
 def _purge(memory: Memory, user: str) -> None:
-    purge_scope(Desk(memory.as_agent()), v.PurgeScope(kind="user", name=user, confirm=user))
+    purge_scope(Desk(memory.as_agent()), kind="user", name=user, confirm=user)
 
 
 def test_undo_of_the_first_write_leaves_the_entity_of_the_second(memory):

@@ -11,10 +11,9 @@ from worldline import Memory
 from worldline.config import Config
 from worldline.errors import Refused
 from worldline.model import Scope
-from worldline.surfaces import mcp_values as v
 from worldline.surfaces import rest
 from worldline.surfaces.cli import main
-from worldline.surfaces.mcp_tools import Desk, forget
+from worldline.surfaces.mcp_tools import MORE, Desk
 
 
 @pytest.fixture
@@ -59,14 +58,15 @@ def test_the_shell_counts_asks_and_erases(db: Path) -> None:
 def test_an_agent_says_erase(db: Path) -> None:
     """Without the word, memory_forget only counts; a whole store is never erased."""
     with Memory.open(db, Config(embedder="none")) as memory:
+        forget = next(tool for tool in MORE if tool.name == "memory_forget").answer
         desk = Desk(memory.as_agent())
-        assert told(forget(desk, v.ForgetSome(user="ann")))["erased"] is False
+        assert told(forget(desk, {"user": "ann"}))["erased"] is False
         assert b"gallimaufry" in held(db)
         with pytest.raises(Refused):
-            forget(desk, v.ForgetSome(confirm="erase"))
+            forget(desk, {"confirm": "erase"})
         with pytest.raises(Refused):
-            forget(Desk(memory.confined(Scope(user="bob"))), v.ForgetSome(user="ann", confirm="erase"))
-        assert told(forget(desk, v.ForgetSome(user="ann", confirm="erase")))["erased"]
+            forget(Desk(memory.confined(Scope(user="bob"))), {"user": "ann", "confirm": "erase"})
+        assert told(forget(desk, {"user": "ann", "confirm": "erase"}))["erased"]
     assert b"gallimaufry" not in held(db)
 
 
@@ -76,6 +76,6 @@ def test_a_route_wants_confirmation(db: Path) -> None:
         ann = memory.scoped(user="ann")
         said = ann.recall("word").hits[0].node.id
         with pytest.raises(Refused):
-            rest.forget(ann, rest.ForgetBody(ids=[said]))
-        assert rest.forget(ann, rest.ForgetBody(ids=[said], confirm=True)).memories == 1
+            rest.forget(ann, ids=[said])
+        assert rest.forget(ann, ids=[said], confirm=True).memories == 1
     assert b"gallimaufry" not in held(db)

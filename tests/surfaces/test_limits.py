@@ -22,11 +22,9 @@ from serving import rest, running, web
 from worldline import Config, Memory, Scope
 from worldline.errors import InvalidInput, NotFound, Refused, StoreBusy
 from worldline.surfaces import auth, limits, mcp_tools
-from worldline.surfaces import mcp_values as v
-from worldline.surfaces.limits import Connections, Rates, require_shallow
+from worldline.surfaces.limits import OF_ONE, Connections, Rates, Workers, require_shallow
 from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.rest import ROUTES
-from worldline.surfaces.workers import OF_ONE, Workers
 
 TOKEN = "ana-token-0123456789"
 
@@ -86,11 +84,9 @@ def test_no_tool_of_a_bound_server_reaches_another_user(two, tool):
         "memory_feedback": {"id": bobs, "verdict": "wrong"},
     }
     chosen = next(t for t in mcp_tools.SETS["full"] if t.name == tool)
-    asked = chosen.takes(**given.get(tool, {}))
-    if hasattr(asked, "user"):
-        asked.user = "bob"
+    whose = {"user": "bob"} if "user" in chosen.takes.__struct_fields__ else {}
     try:
-        told = json.dumps(chosen.run(desk, asked))
+        told = json.dumps(chosen.answer(desk, {**given.get(tool, {}), **whose}))
     except (Refused, NotFound) as error:
         told = str(error)
 
@@ -103,7 +99,9 @@ def test_a_write_to_several_scopes_stays_inside(two):
     """`scopes` of a bound server's write cannot name another user either."""
     desk = Desk(two.confined(Scope(user="ann")).as_agent())
     with pytest.raises(Refused, match="confined to user 'ann'"):
-        mcp_tools.write(desk, v.Write(content="x", scopes=[v.ScopeOf(user="ann"), v.ScopeOf(user="bob")]))
+        mcp_tools.write(
+            desk, content="x", scopes=[mcp_tools.ScopeOf(user="ann"), mcp_tools.ScopeOf(user="bob")]
+        )
 
 
 def test_serve_with_a_user_binds_every_route(tmp_path):

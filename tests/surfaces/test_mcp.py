@@ -21,9 +21,9 @@ from serving import running
 from worldline import Config, Memory, Scope
 from worldline.clock import show
 from worldline.surfaces.budget import size
+from worldline.surfaces.limits import Workers
 from worldline.surfaces.mcp_server import ToolSet, server
 from worldline.surfaces.mcp_tools import CORE, Desk
-from worldline.surfaces.workers import Workers
 from worldline.text import estimate_tokens
 
 _TEN = [
@@ -228,7 +228,9 @@ def test_explaining_does_not_eat_the_hits(memory: Memory) -> None:
     tool = next(tool for tool in CORE if tool.name == "memory_recall")
     desk = Desk(memory.as_agent())
     plain, told = (
-        tool.run(desk, tool.takes(question="green tea", max_tokens=900, explain=explain))["structuredContent"]
+        tool.answer(desk, {"question": "green tea", "max_tokens": 900, "explain": explain})[
+            "structuredContent"
+        ]
         for explain in (False, True)
     )
 
@@ -243,7 +245,7 @@ def test_a_small_budget_still_brings_the_best_hit(memory: Memory) -> None:
         "Ana lives in Rome, near the river, above a bakery that opens at five. " * 8, speaker="Ana"
     )
     tool = next(tool for tool in CORE if tool.name == "memory_recall")
-    payload = tool.run(Desk(memory.as_agent()), tool.takes(question="Where does Ana live?", max_tokens=150))
+    payload = tool.answer(Desk(memory.as_agent()), {"question": "Where does Ana live?", "max_tokens": 150})
 
     assert size(payload) <= 150
     assert payload["structuredContent"]["items"][0]["text"].startswith("Ana lives in Rome")
@@ -547,7 +549,7 @@ def test_budget_counts_both_forms(memory: Memory) -> None:
     memory.note("learning", "tea", "green " * 2000)
     recall = next(tool for tool in CORE if tool.name == "memory_recall")
 
-    payload = recall.run(Desk(memory.as_agent()), recall.takes(question="tea", max_tokens=400))
+    payload = recall.answer(Desk(memory.as_agent()), {"question": "tea", "max_tokens": 400})
 
     assert 200 < size(payload) <= 400
     assert payload["content"][0]["text"].count("green") > 20

@@ -8,7 +8,7 @@ tool's documentation. Editing and renaming amend a note, deleting retires it: no
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -27,6 +27,10 @@ _FILE = {"memory_tool": "file"}
 _MISSING = "The path {} does not exist. Please provide a valid path."
 
 
+Command = Mapping[str, Any]
+Files = dict[str, Node]
+
+
 class CommandError(Exception):
     """A command that could not be carried out; its text is the answer for the model."""
 
@@ -37,20 +41,21 @@ class MemoryTool:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
 
-    def execute(self, command: Mapping[str, Any]) -> str:
+    def execute(self, command: Command) -> str:
         """The answer to a command, also where it failed."""
         try:
             return self.run(command)
         except CommandError as error:
             return str(error)
 
-    def run(self, command: Mapping[str, Any]) -> str:
+    def run(self, command: Command) -> str:
         """The answer to a command; `CommandError` where the tool result should say `is_error`."""
         name = str(command.get("command"))
         if name not in _COMMANDS:
             raise CommandError(f"Error: Unknown command: {command.get('command')}")
         try:
-            answer: str = getattr(self, f"_{name}")(command)
+            path = checked(command["old_path" if name == "rename" else "path"])
+            answer: str = getattr(self, f"_{name}")(path, self._files(), command)
             return answer
         except KeyError as error:
             raise CommandError(f"Error: Missing parameter: {error.args[0]}") from None
@@ -64,9 +69,7 @@ class MemoryTool:
 
     # Commands ----------------------------------------------------------------------------------
 
-    def _view(self, command: Mapping[str, Any]) -> str:
-        path = checked(command["path"])
-        files = self._files()
+    def _view(self, path: str, files: Files, command: Command) -> str:
         if path in files:
             return _numbered(path, files[path].content, command.get("view_range"))
         below = {name: node for name, node in files.items() if name.startswith(path + "/")}
@@ -74,9 +77,9 @@ class MemoryTool:
             raise CommandError(_MISSING.format(path))
         return _listing(path, {name: len(node.content.encode()) for name, node in below.items()})
 
-    def _create(self, command: Mapping[str, Any]) -> str:
-        path, text, files = checked(command["path"]), _text(command, "file_text"), self._files()
-        if _taken(path, files) or path == ROOT:
+    def _create(self, path: str, files: Files, command: Command) -> str:
+        text = _text(command, "file_text")
+        if _under(path, files) or path == ROOT:
             raise CommandError(f"Error: File {path} already exists")
         for above in _above(path):
             if above in files:
@@ -84,10 +87,11 @@ class MemoryTool:
         self._inside().note("context", _stored(path), text, metadata=_FILE)
         return f"File created successfully at: {path}"
 
-    def _str_replace(self, command: Mapping[str, Any]) -> str:
-        path, old = checked(command["path"]), _text(command, "old_str")
-        node = self._file(path, "Error: " + _MISSING)
-        text = node.content
+    def _str_replace(self, path: str, files: Files, command: Command) -> str:
+        old = _text(command, "old_str")
+        if path not in files:
+            raise CommandError("Error: " + _MISSING.format(path))
+        text = files[path].content
         places = [found.start() for found in re.finditer(f"(?={re.escape(old)})", text)] if old else []
         if not places:
             raise CommandError(
@@ -100,13 +104,15 @@ class MemoryTool:
                 " Please ensure it is unique"
             )
         changed = text.replace(old, str(command.get("new_str") or ""), 1)
-        self._amend(node, content=changed)
-        return "The memory file has been edited.\n" + _snippet(changed, text.count("\n", 0, places[0]))
+        self._amend(files[path], content=changed)
+        at = text.count("\n", 0, places[0])
+        return "The memory file has been edited.\n" + _lines(changed.split("\n"), at - 1, at + 3)
 
-    def _insert(self, command: Mapping[str, Any]) -> str:
-        path, text = checked(command["path"]), _text(command, "insert_text")
-        node = self._file(path, "Error: The path {} does not exist")
-        lines = node.content.split("\n")
+    def _insert(self, path: str, files: Files, command: Command) -> str:
+        text = _text(command, "insert_text")
+        if path not in files:
+            raise CommandError(f"Error: The path {path} does not exist")
+        lines = files[path].content.split("\n")
         if lines[-1] == "":
             lines.pop()
         at = command["insert_line"]
@@ -116,29 +122,27 @@ class MemoryTool:
                 f"It should be within the range of lines of the file: [0, {len(lines)}]"
             )
         lines.insert(at, text.removesuffix("\n"))
-        self._amend(node, content="\n".join(lines) + "\n")
+        self._amend(files[path], content="\n".join(lines) + "\n")
         return f"The file {path} has been edited."
 
-    def _delete(self, command: Mapping[str, Any]) -> str:
-        path = checked(command["path"])
+    def _delete(self, path: str, files: Files, command: Command) -> str:
         if path == ROOT:
             raise CommandError(f"Error: Cannot delete the {ROOT} directory itself")
-        found = self._under(path)
+        found = _under(path, files)
         if not found:
             raise CommandError(f"Error: The path {path} does not exist")
         for node in found.values():
             self.memory.retire(node, reason=f"deleted: {path}")
         return f"Successfully deleted {path}"
 
-    def _rename(self, command: Mapping[str, Any]) -> str:
-        old, new = checked(command["old_path"]), checked(command["new_path"])
+    def _rename(self, old: str, files: Files, command: Command) -> str:
+        new = checked(command["new_path"])
         if ROOT in (old, new):
             raise CommandError(f"Error: Cannot rename the {ROOT} directory itself")
-        found = self._under(old)
+        found = _under(old, files)
         if not found:
             raise CommandError(f"Error: The path {old} does not exist")
-        files = self._files()
-        if _taken(new, files):
+        if _under(new, files):
             raise CommandError(f"Error: The destination {new} already exists")
         if new.startswith(old + "/") or any(above in files for above in _above(new)):
             raise CommandError(f"Error: Cannot move {old} to {new}")
@@ -152,22 +156,13 @@ class MemoryTool:
         """The world of /memories, made at the first write."""
         return self.memory.enter(self.memory.note("context", ROOT, valid_from=0, metadata=_WORLD))
 
-    def _files(self) -> dict[str, Node]:
+    def _files(self) -> Files:
         """The files that are there now, by their path."""
         roots = self.memory.list("context", metadata=_WORLD, limit=1).items
         if not roots:
             return {}
         found = every(self.memory.enter(roots[0]), "context", metadata=_FILE)
         return {unquote(node.name): node for node in found}
-
-    def _file(self, path: str, missing: str) -> Node:
-        node = self._files().get(path)
-        if node is None:
-            raise CommandError(missing.format(path))
-        return node
-
-    def _under(self, path: str) -> dict[str, Node]:
-        return {name: node for name, node in self._files().items() if (name + "/").startswith(path + "/")}
 
     def _amend(self, node: Node, content: str | None = None, name: str | None = None) -> None:
         self._inside().amend(node, content, name=name, reason="edited with the memory tool")
@@ -197,14 +192,15 @@ def _above(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(3, len(parts))]
 
 
-def _taken(path: str, files: Mapping[str, Node]) -> bool:
-    return any((name + "/").startswith(path + "/") for name in files)
+def _under(path: str, files: Files) -> Files:
+    """The file at a path, or what lies below it."""
+    return {name: node for name, node in files.items() if (name + "/").startswith(path + "/")}
 
 
 # Answers -------------------------------------------------------------------------------------------
 
 
-def _text(command: Mapping[str, Any], name: str) -> str:
+def _text(command: Command, name: str) -> str:
     value = command[name]
     if not isinstance(value, str):
         raise CommandError(f"Error: {name} must be text")
@@ -217,16 +213,14 @@ def _numbered(path: str, text: str, wanted: Any) -> str:
         raise CommandError(f"File {path} exceeds maximum line limit of 999,999 lines.")
     first, last = 1, len(lines)
     if isinstance(wanted, list | tuple) and len(wanted) == 2:
-        first = max(1, int(wanted[0]))
-        last = len(lines) if wanted[1] == -1 else min(len(lines), int(wanted[1]))
-    shown = [f"{number:>6}\t{lines[number - 1]}" for number in range(first, last + 1)]
-    return f"Here's the content of {path} with line numbers:\n" + "\n".join(shown)
+        first, last = int(wanted[0]), len(lines) if wanted[1] == -1 else int(wanted[1])
+    return f"Here's the content of {path} with line numbers:\n" + _lines(lines, first, last)
 
 
-def _snippet(text: str, changed: int) -> str:
-    lines = text.split("\n")
-    first, last = max(0, changed - 2), min(len(lines), changed + 3)
-    return "\n".join(f"{number + 1:>6}\t{lines[number]}" for number in range(first, last))
+def _lines(lines: Sequence[str], first: int, last: int) -> str:
+    """The lines from one number to another, as far as there are any, each with its number."""
+    numbers = range(max(1, first), min(len(lines), last) + 1)
+    return "\n".join(f"{number:>6}\t{lines[number - 1]}" for number in numbers)
 
 
 def _listing(path: str, sizes: Mapping[str, int]) -> str:

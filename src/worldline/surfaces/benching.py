@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from worldline.bench.run import Progress, Settings, open_cached
 from worldline.bench.run import bench as measure
 from worldline.config import load
 from worldline.plugins import open_language_model
+from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import Bound, with_options
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")
@@ -54,7 +53,11 @@ def bench(
     """
     if not files and dataset != "composition":
         raise click.UsageError("Missing argument 'FILE...'.")
-    with _progress() as progress:
+    with WaitingCount() as waiting:
+
+        def progress(what: str, done: int, total: int) -> None:
+            waiting(f"{what}, of {total:,}", done)
+
         if dataset == "fit":
             click.echo("\n".join(_fit(files, asked["embedder"], progress)))
             return
@@ -117,30 +120,3 @@ def _paths(files: Iterable[str]) -> list[Path]:
         if not path.exists():
             raise click.UsageError(f"there is no file {path}")
     return paths
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A bar on standard error: rich's where it is installed and somebody looks, else now and then a line."""
-    if not sys.stderr.isatty():
-        yield lambda what, done, total: None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-    except ImportError:
-        yield lambda what, done, total: click.echo(f"\r{what} {done}/{total}".ljust(60), nl=False, err=True)
-        click.echo("", err=True)
-        return
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                for task in tasks.values():
-                    bar.remove_task(task)
-                tasks.clear()
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done)
-
-        yield show

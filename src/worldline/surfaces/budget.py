@@ -75,10 +75,8 @@ def known(memory: Memory, found: Recall, digits: int = 64) -> KnownAnswer:
 def shortened(told: KnownAnswer, room: int) -> KnownAnswer:
     """The same within so many tokens: facts go first, then proof; the answer and how sure it is stay."""
     while size(plain(told)) > room and (told.facts or told.proof):
-        if told.facts:
-            told = replace(told, facts=told.facts[:-1])
-        else:
-            told = replace(told, proof=told.proof[:-1])
+        shorter = {"facts": told.facts[:-1]} if told.facts else {"proof": told.proof[:-1]}
+        told = replace(told, **shorter)
     return told
 
 
@@ -131,14 +129,6 @@ def size(payload: Any) -> int:
     return estimate_tokens(text)
 
 
-def trimmed(lines: Sequence[str], budget: int) -> list[str]:
-    """As many of the first lines as fit."""
-    kept = list(lines)
-    while kept and size(kept) > budget:
-        kept.pop()
-    return kept
-
-
 def fitted(
     items: Sequence[T], build: Callable[[Sequence[T]], Payload], cut: Callable[[T, int], T], budget: int
 ) -> tuple[Payload, list[T]]:
@@ -164,7 +154,9 @@ def explained(
     budget: int,
 ) -> Payload:  # fmt: skip
     """The items in the form that tells how they were found, within a budget of its own: as much again."""
-    chosen, lines = list(items), trimmed(trace, budget // 4)
+    chosen, lines = list(items), list(trace)
+    while lines and size(lines) > budget // 4:
+        lines.pop()
     for place, item in enumerate(told):
         more = [*chosen[:place], item, *chosen[place + 1 :]]
         if size(build(more, lines)) > 2 * budget:

@@ -27,7 +27,7 @@ from worldline.store.reindexing import Ailment
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import format_of, open_store, put_back
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, absorbs, alone, mends, tends, thinks
+from worldline.surfaces.options import Bound, Told, absorbs, alone, keeps, mends, sleeps, tends, thinks
 from worldline.write.afterwards import is_stale
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ _EXTRAS = {
 }
 
 
-@tends
-def init(bound: Bound) -> None:
+@keeps
+def init(bound: Bound) -> Told:
     """Other verbs that write do this by themselves; a store that is there already is left alone.
 
     Example:
@@ -60,32 +60,29 @@ def init(bound: Bound) -> None:
     with bound._replace(creates=True).memory():
         done = {"path": bound.shown, "created": new, "format": FORMAT}
     state = "made" if new else "was there already"
-    bound.answer(done, [f"{bound.shown}  {state} (format {FORMAT})"])
+    return done, [f"{bound.shown}  {state} (format {FORMAT})"]
 
 
 @tends
-def verify(bound: Bound) -> None:
+def verify(memory: Memory) -> Told:
     """Recomputes ids, edges, worlds and the chain of changesets, and names whatever does not fit.
     Exit code 1 means damage.
 
     Example:
       worldline verify
     """
-    with bound.memory() as memory, WaitingCount() as progress:
+    with WaitingCount() as progress:
         found = memory.verify(progress)
-    bound.answer({"ok": found.ok, **render.plain(found)}, render.verification(found))
-    if not found.ok:
-        click.get_current_context().exit(1)
+    return {"ok": found.ok, **render.plain(found)}, render.verification(found), not found.ok
 
 
 @tends
-def stats(bound: Bound) -> None:
+def stats(memory: Memory) -> Told:
     """Example:
     worldline stats --json
     """
-    with bound.memory() as memory:
-        found = memory.stats()
-        bound.answer(found, _counts(found))
+    found = memory.stats()
+    return found, _counts(found)
 
 
 def _counts(found: dict[str, Any]) -> Iterator[str]:
@@ -96,10 +93,10 @@ def _counts(found: dict[str, Any]) -> Iterator[str]:
             yield f"{name.replace('_', ' ')}: {value:,}" if isinstance(value, int) else f"{name}: {value}"
 
 
-@tends
+@keeps
 @click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-def backup(bound: Bound, path: Path, force: bool) -> None:
+def backup(bound: Bound, path: Path, force: bool) -> Told:
     """Example:
     worldline backup memory-backup.db
     """
@@ -108,13 +105,13 @@ def backup(bound: Bound, path: Path, force: bool) -> None:
     with bound.memory() as memory:
         memory.backup(path)
     size = path.stat().st_size
-    bound.answer({"path": str(path), "bytes": size}, [f"{path}  {size:,} bytes"])
+    return {"path": str(path), "bytes": size}, [f"{path}  {size:,} bytes"]
 
 
 @absorbs
 @click.argument("backup", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace the store that is there.")
-def restore(bound: Bound, backup: Path, force: bool) -> None:
+def restore(bound: Bound, backup: Path, force: bool) -> Told:
     """The backup is looked at first, and stays as it is. What a killed process left beside the store is taken away
     with it; a process that still has the old file open cannot write any more.
 
@@ -127,47 +124,36 @@ def restore(bound: Bound, backup: Path, force: bool) -> None:
     if target.exists() and not force:
         raise Refused(f"{target} exists already; --force replaces it")
     size = backup.stat().st_size if bound.dry_run else put_back(backup, target, load())
-    done = {"path": str(target), "bytes": size, "dry_run": bound.dry_run}
-    bound.answer(done, [f"{target}  {size:,} bytes"])
+    return {"path": str(target), "bytes": size, "dry_run": bound.dry_run}, [f"{target}  {size:,} bytes"]
 
 
-@tends
-def doctor(bound: Bound) -> None:
+@keeps
+def doctor(bound: Bound) -> Told:
     """Settings, versions, the file and its rights, what waits to be finished. Changes nothing. Exit
     code 1 means that something must be mended.
 
     Example:
       worldline doctor
     """
-    looks = (_installation(), _reader(), _settings(), _store(bound))
-    found = [Ailment(*one) for look in looks for one in look]
-    bound.answer(
-        [one._asdict() for one in found], [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
-    )
-    if any(item.state == "bad" for item in found):
-        click.get_current_context().exit(1)
+    found = [Ailment(*one) for one in (*_installation(), *_store(bound))]
+    lines = [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
+    return [one._asdict() for one in found], lines, any(item.state == "bad" for item in found)
 
 
 def _installation() -> Iterator[tuple[str, str, str]]:
+    """This program: its version and extras, who reads here, and its settings."""
     python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
     yield "ok", "version", f"worldline {__version__}, Python {python}, SQLite {sqlite}"
     for extra, module in _EXTRAS.items():
         there = find_spec(module) is not None
         told = "installed" if there else f"not installed (optional: pip install 'worldline[{extra}]')"
         yield "ok" if there else "note", extra, told
-
-
-def _reader() -> Iterator[tuple[str, str, str]]:
-    """Who reads here."""
     if (wrong := parser.trouble()) is not None:
         yield "bad", "reader", f"{wrong} (until then: records and names only)"
     elif parser.active() is None:
         yield "note", "reader", f"records and names only: {parser.REMEDY}"
     else:
         yield "ok", "reader", reader()
-
-
-def _settings() -> Iterator[tuple[str, str, str]]:
     try:
         load()
     except WorldlineError as error:
@@ -196,10 +182,7 @@ def _store(bound: Bound) -> Iterator[tuple[str, str, str]]:
         return
     yield from wrong
     yield "ok", "store", f"{bound.shown}, format {FORMAT}, {found['bytes']:,} bytes"
-    versions, sets = (
-        render.plural(found["versions"], "version"),
-        render.plural(found["changesets"], "changeset"),
-    )
+    versions, sets = (render.plural(found[f"{noun}s"], noun) for noun in ("version", "changeset"))
     yield "ok", "contents", f"{versions} in {sets}"
     yield from _read(readers)
     if found["pending_events"]:
@@ -229,7 +212,7 @@ def _read(readers: dict[str, int]) -> Iterator[tuple[str, str, str]]:
 
 @thinks
 @click.option("--all", "everything", is_flag=True, help="Also what this reader has read.")
-def reread(bound: Bound, everything: bool) -> None:
+def reread(memory: Memory, everything: bool, dry_run: bool) -> Told:
     """After an upgrade, or with a parser where there was none: what is no longer drawn from the words is
     withdrawn, what is new is believed. Facts that were given, confirmed or corrected by hand stay as they
     are. It can be broken off and goes on where it stopped; a second run changes nothing.
@@ -238,72 +221,72 @@ def reread(bound: Bound, everything: bool) -> None:
       worldline reread --dry-run
       worldline reread
     """
-    with bound.memory() as memory, WaitingCount() as progress:
-        done = memory.reread(everything=everything, progress=progress, dry_run=bound.dry_run)
+    with WaitingCount() as progress:
+        done = memory.reread(everything=everything, progress=progress, dry_run=dry_run)
     would = "would be " if done.dry_run else ""
     lines = [
         f"{done.events:,} events {would}read again by {done.reader}",
         f"{done.believed:,} beliefs {would}new, {done.withdrawn:,} {would}withdrawn, in {done.changed:,} events",
     ]
     left = [f"{done.left:,} wait to be understood for the first time: worldline resume"] if done.left else []
-    bound.answer(done, [*(lines if done.events else ["nothing to read again"]), *left])
+    return done, [*(lines if done.events else ["nothing to read again"]), *left]
 
 
 @tends
-def reindex(bound: Bound) -> None:
+def reindex(memory: Memory) -> Told:
     """For a store of which `verify` or `doctor` says that something derived is damaged. Nothing that is believed
     changes. Vectors that nobody can compare are dropped, and made again where an embedder is set.
 
     Example:
       worldline reindex
     """
-    with bound.memory() as memory, ticking("indexing"):
+    with ticking("indexing"):
         done = memory.reindex()
     lines = [f"{done.words:,} passages, {done.texts:,} descriptions and {done.labels:,} labels made anew"]
     dropped = [f"{done.vectors:,} vectors dropped"] if done.vectors else []
-    bound.answer(done._asdict(), [*lines, *dropped])
+    return done._asdict(), [*lines, *dropped]
 
 
 @thinks
-def resume(bound: Bound) -> None:
+def resume(memory: Memory, dry_run: bool) -> Told:
     """The words are safe already; their facts are settled now. `sleep` does this as well.
 
     Example:
       worldline resume
     """
-    with bound.memory() as memory, ticking("understanding"):
+    with ticking("understanding"):
         done = memory.resume()
     told = [f"{len(done):,} events finished"] if done else ["nothing was left to finish"]
-    bound.answer([render.plain(receipt) for receipt in done], told)
+    return done, told
 
 
 @mends
-def flush(bound: Bound, memory: Memory) -> None:
+def flush(memory: Memory, dry_run: bool) -> Told:
     """Example:
     worldline flush
     """
-    _embed(bound, memory.flush)
+    return _embed(memory.flush)
 
 
 @mends
-def reembed(bound: Bound, memory: Memory) -> None:
+def reembed(memory: Memory, dry_run: bool) -> Told:
     """Example:
     worldline reembed
     """
-    _embed(bound, memory.reembed)
+    return _embed(memory.reembed)
 
 
-def _embed(bound: Bound, embed: Callable[[Callable[[int, int], None]], int]) -> None:
+def _embed(embed: Callable[[Callable[[int, int], None]], int]) -> Told:
     with WaitingCount() as progress:
         done = embed(lambda at, of: progress(f"embedding, of {of:,}", at))
-    bound.answer({"embedded": done}, [f"{done:,} texts embedded"])
+    return {"embedded": done}, [f"{done:,} texts embedded"]
 
 
-@thinks
+@sleeps
 @click.option("--pass", "passes", metavar="NAME", multiple=True, help="Only this pass; repeatable.")
 @click.option("--all", "everything", is_flag=True, help="Every line of what changed.")
 @click.option("--list", "names", is_flag=True, help="The passes, and what each of them does.")
-def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) -> None:
+def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) -> Told:
     """Finds topics, summaries, contradictions, what follows and what fades. It only adds understanding:
     sources are never deleted, each change is in the log with its reason, and a second run right after
     the first changes nothing. It may be ended at any moment.
@@ -314,15 +297,14 @@ def sleep(bound: Bound, passes: tuple[str, ...], everything: bool, names: bool) 
     """
     if names:
         does = {each.name: each.does for each in nights.PASSES}
-        bound.answer(does, [f"{name:<15} {told}" for name, told in does.items()])
-        return
+        return does, [f"{name:<15} {told}" for name, told in does.items()]
     with bound.memory() as memory, WaitingCount() as waiting:
         report = memory.consolidate(
             passes or None,
             dry_run=bound.dry_run,
             progress=lambda name, done, of: waiting(f"sleep: {name}", done),
         )
-    bound.answer(render.plain(report), _slept(report, everything))
+    return report, _slept(report, everything)
 
 
 def _slept(report: nights.Report, everything: bool) -> Iterator[str]:
@@ -347,7 +329,7 @@ def _slept(report: nights.Report, everything: bool) -> Iterator[str]:
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 @click.option("--tenant", metavar="NAME", help="Only this tenant [all].")
-def copy(bound: Bound, source: str, target: str, tenant: str | None) -> None:
+def copy(bound: Bound, source: str, target: str, tenant: str | None) -> Told:
     """Rows, both time axes, log and hashes stay what they are; each tenant is proved before it is kept. What is
     there already is left alone, so that a copy that was cut short goes on where it stopped.
 
@@ -368,11 +350,11 @@ def copy(bound: Bound, source: str, target: str, tenant: str | None) -> None:
         f"{one.changesets:,} changesets, head {one.head[:16]}"
         for one in done
     ]
-    bound.answer({"tenants": done}, lines)
+    return {"tenants": done}, lines
 
 
 @absorbs
-def migrate(bound: Bound) -> None:
+def migrate(bound: Bound) -> Told:
     """Opening a store does the same; this says what there is to do, with --dry-run only that. A file is backed up
     beside itself first.
 
@@ -381,19 +363,17 @@ def migrate(bound: Bound) -> None:
     """
     found = format_of(bound.path)
     told = "there is no store" if found is None else f"format {found}"
-    state = (
-        "up to date" if found == FORMAT else f"{'would become' if bound.dry_run else 'now'} format {FORMAT}"
-    )
+    becomes = "would become" if bound.dry_run else "now"
+    state = "up to date" if found == FORMAT else f"{becomes} format {FORMAT}"
     if not bound.dry_run:
         with bound.memory():
             pass
-    path = bound.shown
-    bound.answer({"path": path, "format": found, "target": FORMAT}, [f"{path}  {told}: {state}"])
+    return {"path": bound.shown, "format": found, "target": FORMAT}, [f"{bound.shown}  {told}: {state}"]
 
 
 @alone
 @click.argument("url")
-def distribute(bound: Bound, url: str) -> None:
+def distribute(bound: Bound, url: str) -> Told:
     """Every table is distributed by its tenant and lies beside the others of the same tenant, so that each
     statement reaches one node. Done once; again it only adds what is missing.
 
@@ -407,7 +387,7 @@ def distribute(bound: Bound, url: str) -> None:
         if done
         else "all tables were distributed already"
     )
-    bound.answer({"distributed": done}, [told])
+    return {"distributed": done}, [told]
 
 
 # How far long work has come -----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from worldline.plugins import open_language_model
 from worldline.read.history import messages
 from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount
-from worldline.surfaces.options import TIME, Bound, absorbs, piped, reads, writes
+from worldline.surfaces.options import TIME, Bound, Told, absorbs, piped, reads, writes
 from worldline.surfaces.reading import shown
 from worldline.text import visible
 
@@ -29,7 +29,7 @@ _TOLD = 20
 @writes
 @click.argument("format", type=click.Choice(NAMES))
 @click.argument("path", type=click.Path(path_type=Path))
-def import_(bound: Bound, memory: Memory, format: str, path: Path) -> None:
+def import_(memory: Memory, format: str, path: Path, dry_run: bool) -> Told:
     """FORMAT auto looks at the file. Original dates are kept; importing again adds only what is new. A
     record that cannot be read is told with its position and skipped. An exported memory is put back as
     it was into an empty store, and absorbed where other memories are.
@@ -39,8 +39,8 @@ def import_(bound: Bound, memory: Memory, format: str, path: Path) -> None:
       worldline import markdown ~/notes --dry-run
     """
     with WaitingCount() as progress:
-        report = memory.import_(path, format, dry_run=bound.dry_run, progress=progress)
-    bound.answer(report, _told(report))
+        report = memory.import_(path, format, dry_run=dry_run, progress=progress)
+    return report, _told(report)
 
 
 def _told(report: Imported) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _told(report: Imported) -> Iterator[str]:
 @absorbs
 @click.argument("other")
 @click.option("--from-tenant", metavar="NAME", help="The tenant to absorb [the one called as --tenant].")
-def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
+def absorb(bound: Bound, other: str, from_tenant: str | None) -> Told:
     """What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
     contradicts edges and merge proposals, or is told. OTHER is only read. The same again changes nothing.
 
@@ -72,7 +72,7 @@ def absorb(bound: Bound, other: str, from_tenant: str | None) -> None:
         raise NotFound(f"there is no store at {other}")
     with bound.memory() as memory, WaitingCount() as progress:
         done = memory.absorb(where, tenant=from_tenant, dry_run=bound.dry_run, progress=progress)
-    bound.answer({"changed": done.changed, **render.plain(done)}, _united(done))
+    return {"changed": done.changed, **render.plain(done)}, _united(done)
 
 
 def _united(done: Absorbed) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
     help="jsonl is exact and can be imported again.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-def export(bound: Bound, memory: Memory, path: Path, format: str, force: bool) -> None:
+def export(memory: Memory, path: Path, format: str, force: bool) -> Told:
     """JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
     a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
@@ -115,7 +115,7 @@ def export(bound: Bound, memory: Memory, path: Path, format: str, force: bool) -
         raise Refused(f"{path} exists already; name another file, or use --force")
     count = memory.export(path, format)
     what = "lines" if format == "jsonl" else "memories"
-    bound.answer({"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"])
+    return {"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"]
 
 
 @reads
@@ -124,9 +124,7 @@ def export(bound: Bound, memory: Memory, path: Path, format: str, force: bool) -
 @click.option("--asked-at", type=TIME, help="The moment that `yesterday` is relative to [now].")
 @click.option("--answer-tokens", default=400, show_default=True, help="Longest answer of the model.")
 @click.option("--no-answer", is_flag=True, help="Only the evidence, even where a model is configured.")
-def ask(
-    bound: Bound, memory: Memory, question: str, answer_tokens: int, no_answer: bool, **given: Any
-) -> None:
+def ask(memory: Memory, question: str, answer_tokens: int, no_answer: bool, **given: Any) -> Told:
     """The evidence is verbatim and dated. The setting model (URL#MODEL) names an OpenAI-compatible
     endpoint; without one, nothing leaves this machine.
 
@@ -144,4 +142,4 @@ def ask(
         "question": question, "evidence": found.text, "tokens": found.tokens, "abstained": found.abstained,
         "reason": found.reason, "answer": answer, "model": model.name if model else None,
     }  # fmt: skip
-    bound.answer(value, lines if answer is None else [*lines, "", visible(answer)])
+    return value, lines if answer is None else [*lines, "", visible(answer)]

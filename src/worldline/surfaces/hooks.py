@@ -101,7 +101,10 @@ def answer(
 ) -> str:
     """The hook's output for what is on standard input; every error is a line in the log instead."""
     try:
-        return run(event, _input(), path, tenant, left, so_far)
+        given = json.loads(sys.stdin.buffer.read(_LONGEST_INPUT) or b"{}")
+        if not isinstance(given, dict):
+            raise ValueError("the hook's input is not a JSON object")
+        return run(event, given, path, tenant, left, so_far)
     except BaseException as error:  # a hook never fails its agent
         log(path, f"{event}: {type(error).__name__}: {error}")
         return ""
@@ -148,13 +151,6 @@ def log(path: Path | str, told: str) -> None:
             file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {' '.join(told.split())}\n")
     except OSError:
         return
-
-
-def _input() -> dict[str, Any]:
-    found = json.loads(sys.stdin.buffer.read(_LONGEST_INPUT) or b"{}")
-    if not isinstance(found, dict):
-        raise ValueError("the hook's input is not a JSON object")
-    return found
 
 
 def store_path(db: str | None) -> Path | str:
@@ -229,8 +225,10 @@ def _language() -> str:
     return configs.load().language
 
 
-def _line(type_: str, name: str, content: str, speaker: str, at: int) -> str:
-    day = time.strftime("%Y-%m-%d", time.gmtime(at / 1e6)) if abs(at) < 1e17 and at > -6e15 else "undated"
+def _line(type_: str, name: str, content: str, speaker: str, at: int | str) -> str:
+    day = at[:10] if isinstance(at, str) else "undated"
+    if isinstance(at, int) and -6e15 < at < 1e17:
+        day = time.strftime("%Y-%m-%d", time.gmtime(at / 1e6))
     flat = " ".join(content.split())
     flat = flat if len(flat) <= _LONGEST_ITEM else flat[: _LONGEST_ITEM - 1] + "…"
     if type_ == "Turn":
@@ -264,15 +262,12 @@ def _from_server(
 
 
 def _hit_lines(found: dict[str, Any]) -> list[str]:
-    return [] if found.get("abstained") else [_hit_line(hit) for hit in found["hits"][:_HITS]]
-
-
-def _hit_line(hit: dict[str, Any]) -> str:
-    node = hit["node"]
-    at = hit.get("said_at") or (node.get("valid") or {}).get("from") or "undated"
-    dated = at if isinstance(at, int) else 10**18
-    shown = _line(node["type"], node["name"], node["content"], hit.get("speaker") or "", dated)
-    return shown if isinstance(at, int) else shown.replace("undated", str(at)[:10], 1)
+    lines = []
+    for hit in [] if found.get("abstained") else found["hits"][:_HITS]:
+        node = hit["node"]
+        at = hit.get("said_at") or (node.get("valid") or {}).get("from") or "undated"
+        lines.append(_line(node["type"], node["name"], node["content"], hit.get("speaker") or "", at))
+    return lines
 
 
 def _posted(server: str, path: str, body: bytes, seconds: float) -> bytes:

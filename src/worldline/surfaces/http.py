@@ -14,7 +14,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TextIO
@@ -39,10 +39,10 @@ from worldline.model import Scope, clean_name
 from worldline.read.history import offsets as offsets_of
 from worldline.surfaces import rest
 from worldline.surfaces.auth import AccessPass, Tokens, is_loopback
-from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, require_shallow
+from worldline.surfaces.limits import BODY_SECONDS, Connections, Rates, Workers, require_shallow
 from worldline.surfaces.mcp_tools import Desk
 from worldline.surfaces.render import nodes_in, plain
-from worldline.surfaces.workers import Workers
+from worldline.surfaces.verbs import Binding
 
 MAX_BODY = 20 * 1024 * 1024
 STATUS: dict[type[errors.WorldlineError], int] = {
@@ -119,11 +119,8 @@ def app(service: Service) -> Starlette:
     @asynccontextmanager
     async def lifespan(application: Starlette) -> AsyncIterator[None]:
         try:
-            if manager is None:
+            async with nullcontext() if manager is None else manager.run():
                 yield
-            else:
-                async with manager.run():
-                    yield
         finally:
             workers.close()
 
@@ -164,7 +161,7 @@ def _endpoint(
 
     async def asked(request: Request) -> Response:
         query = dict(request.query_params)
-        binding = {name: query.pop(name) for name in rest.Binding.__struct_fields__ if name in query}
+        binding = {name: query.pop(name) for name in Binding.__struct_fields__ if name in query}
         if route.method == "POST":
             if query:
                 raise errors.InvalidInput(f"unknown query parameter {sorted(query)[0]!r}")
@@ -172,7 +169,7 @@ def _endpoint(
         else:
             given = query
         wanted = rest.parse(route, given, dict(request.path_params))
-        whose = msgspec.convert(binding, rest.Binding)
+        whose = msgspec.convert(binding, Binding)
         tenant = request.state.tenant
         memory = service.of(tenant)
         return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)

@@ -151,18 +151,6 @@ _IDLE = ((",", "}"), (",", "]"))
 """Commas that nothing follows."""
 
 
-class Piece(NamedTuple):
-    """A word or sign, and where it stands."""
-
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        """Where the text goes on."""
-        return self.start + len(self.text)
-
-
 class Member(NamedTuple):
     """A member of an object: the pieces of its name, and of the beginning and the end of its value."""
 
@@ -173,7 +161,7 @@ class Member(NamedTuple):
 
 def parsed(text: str) -> Any:
     """The value, as `json.loads` gives it; a text without anything is an empty object."""
-    pieces = [piece.text for piece in _pieces(text)]
+    pieces = [piece[0] for piece in _pieces(text)]
     strict = [one for one, then in zip(pieces, [*pieces[1:], ""], strict=False) if (one, then) not in _IDLE]
     return json.loads(" ".join(strict) or "{}")
 
@@ -195,7 +183,7 @@ def with_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
         at = member.first
     if (old := _members(pieces, at).get(name)) is not None:
         told = _written(value, len(path))
-        return text[: pieces[old.first].start] + told + text[pieces[old.last].end :]
+        return text[: pieces[old.first].start()] + told + text[pieces[old.last].end() :]
     return _inserted(text, pieces, at, len(path), name, value)
 
 
@@ -203,46 +191,37 @@ def without_member(text: str, path: Sequence[str], name: str) -> str:
     """The text without a member; the same where it is not there."""
     pieces, place = _pieces(text), Member(0, 0, 0)
     for step in (*path, name):
-        found = _members(pieces, place.first).get(step) if pieces[place.first].text == "{" else None
+        found = _members(pieces, place.first).get(step) if pieces[place.first][0] == "{" else None
         if found is None:
             return text
         place = found
-    before, end = pieces[place.name - 1], pieces[place.last].end
-    space = text[before.end : pieces[place.name].start].rstrip()
-    if pieces[place.last + 1].text == ",":
-        end = pieces[place.last + 1].end
-    elif before.text == ",":
-        return text[: before.start] + space + text[end:]
-    return text[: before.end] + space + text[end:]
+    before, end = pieces[place.name - 1], pieces[place.last].end()
+    space = text[before.end() : pieces[place.name].start()].rstrip()
+    if pieces[place.last + 1][0] == ",":
+        end = pieces[place.last + 1].end()
+    elif before[0] == ",":
+        return text[: before.start()] + space + text[end:]
+    return text[: before.end()] + space + text[end:]
 
 
-def _pieces(text: str) -> list[Piece]:
-    """Words and signs without comments."""
-    return [Piece(m[0], m.start()) for m in _PIECE.finditer(text) if not m[0].startswith(("//", "/*"))]
+def _pieces(text: str) -> list[re.Match[str]]:
+    """Words and signs without comments, and where they stand."""
+    return [piece for piece in _PIECE.finditer(text) if not piece[0].startswith(("//", "/*"))]
 
 
-def _members(pieces: Sequence[Piece], at: int) -> dict[str, Member]:
+def _members(pieces: Sequence[re.Match[str]], at: int) -> dict[str, Member]:
     """The members of the object that begins at a piece."""
     found: dict[str, Member] = {}
     place = at + 1
-    while pieces[place].text != "}":
-        if pieces[place].text == ",":
-            place += 1
-            continue
-        last = _last(pieces, place + 2)
-        found[json.loads(pieces[place].text)] = Member(place, place + 2, last)
-        place = last + 1
+    while pieces[place][0] != "}":
+        if pieces[place][0] != ",":
+            last, depth = place + 2, 0
+            while depth := depth + (pieces[last][0] in ("{", "[")) - (pieces[last][0] in ("}", "]")):
+                last += 1
+            found[json.loads(pieces[place][0])] = Member(place, place + 2, last)
+            place = last
+        place += 1
     return found
-
-
-def _last(pieces: Sequence[Piece], at: int) -> int:
-    """The last piece of the value that begins at a piece."""
-    depth = 0
-    for place in range(at, len(pieces)):
-        depth += (pieces[place].text in ("{", "[")) - (pieces[place].text in ("}", "]"))
-        if depth == 0:
-            return place
-    raise ValueError("an object without an end")
 
 
 def _written(value: Any, depth: int) -> str:
@@ -250,11 +229,11 @@ def _written(value: Any, depth: int) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * (depth + 1))
 
 
-def _inserted(text: str, pieces: Sequence[Piece], at: int, depth: int, name: str, value: Any) -> str:
+def _inserted(text: str, pieces: Sequence[re.Match[str]], at: int, depth: int, name: str, value: Any) -> str:
     """The text with a member in front of the others of the object that begins at a piece."""
     space, told = "  " * (depth + 1), _written(value, depth)
-    comma = "" if pieces[at + 1].text == "}" else ","
-    before, rest = text[: pieces[at].end], text[pieces[at].end :]
+    comma = "" if pieces[at + 1][0] == "}" else ","
+    before, rest = text[: pieces[at].end()], text[pieces[at].end() :]
     if rest.lstrip(" \t").startswith("}"):
         rest = f"\n{space[2:]}{rest.lstrip()}"
     return f"{before}\n{space}{json.dumps(name)}: {told}{comma}{rest}"

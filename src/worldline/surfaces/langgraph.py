@@ -14,24 +14,13 @@ import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 from langgraph.store import base
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-    TTLConfig,
-)
 from langgraph.store.base.embed import get_text_at_path
 
 from worldline.clock import FOREVER, LATEST, NOW, to_datetime
@@ -51,19 +40,19 @@ _MINUTE = 60_000_000
 _TRIES = 3
 """So often a write is tried again that another process got ahead of."""
 
-_CHECK: Callable[[Op], None] = getattr(base, "validate_op_namespace", lambda op: None)
+_CHECK: Callable[[base.Op], None] = getattr(base, "validate_op_namespace", lambda op: None)
 """Older releases of LangGraph check a namespace in the methods of its BaseStore alone."""
 
 Namespace = tuple[str, ...]
 
 
-class WorldlineStore(BaseStore):
+class WorldlineStore(base.BaseStore):
     """A memory as LangGraph's store. `store.memory` is the memory itself, with everything it can do."""
 
     supports_ttl = True
     __slots__ = ("_lock", "_owned", "_pool", "_worlds", "memory", "ttl_config")
 
-    def __init__(self, memory: Memory | str | Path, *, ttl: TTLConfig | None = None) -> None:
+    def __init__(self, memory: Memory | str | Path, *, ttl: base.TTLConfig | None = None) -> None:
         self._owned = not isinstance(memory, Memory)
         self.memory = memory if isinstance(memory, Memory) else Memory.open(memory)
         self.ttl_config = ttl
@@ -83,26 +72,26 @@ class WorldlineStore(BaseStore):
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
+    def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Reads see what was there before the batch; of several puts to one key the last one counts.
 
         A namespace that LangGraph would not allow is refused before anything is done.
         """
-        results: list[Result] = []
-        puts: dict[tuple[Namespace, str], PutOp] = {}
+        results: list[base.Result] = []
+        puts: dict[tuple[Namespace, str], base.PutOp] = {}
         ops = list(ops)
         for op in ops:
             _CHECK(op)
         for op in ops:
             results.append(self._answer(op))
-            if isinstance(op, PutOp):
+            if isinstance(op, base.PutOp):
                 puts[op.namespace, op.key] = op
         for op in puts.values():
             with self._lock:
                 self._put_at_last(op)
         return results
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+    async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """The same, in a thread, so that the event loop goes on."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self.batch, list(ops))
 
@@ -111,15 +100,6 @@ class WorldlineStore(BaseStore):
         world = self._world(namespace_prefix)
         inside = self.memory if world is None else self.memory.enter(world)
         return budget.plain(budget.known(inside, inside.recall(question)))
-
-    def _put_at_last(self, op: PutOp) -> None:
-        for trial in range(_TRIES):
-            try:
-                self._put(op)
-                return
-            except Conflict:
-                if trial == _TRIES - 1:
-                    raise
 
     def history(self, namespace: Namespace, key: str) -> list[dict[str, Any]]:
         """Every value that a key has had, oldest first, deleted or not; beyond what BaseStore asks for."""
@@ -137,15 +117,15 @@ class WorldlineStore(BaseStore):
 
     # Operations --------------------------------------------------------------------------------
 
-    def _answer(self, op: Op) -> Result:
-        if isinstance(op, GetOp):
+    def _answer(self, op: base.Op) -> base.Result:
+        if isinstance(op, base.GetOp):
             node = self._find(op.namespace, op.key)
             return None if node is None else self._item(self._kept(node, op.refresh_ttl))
-        if isinstance(op, SearchOp):
+        if isinstance(op, base.SearchOp):
             return self._search(op)
-        if isinstance(op, ListNamespacesOp):
+        if isinstance(op, base.ListNamespacesOp):
             return self._namespaces(op)
-        if isinstance(op, PutOp):
+        if isinstance(op, base.PutOp):
             return None
         raise ValueError(f"unknown operation type: {type(op)}")
 
@@ -156,7 +136,13 @@ class WorldlineStore(BaseStore):
         found = self.memory.enter(world).list("context", metadata=_label(namespace, key), limit=1).items
         return found[0] if found else None
 
-    def _put(self, op: PutOp) -> None:
+    def _put_at_last(self, op: base.PutOp) -> None:
+        for _ in range(_TRIES - 1):
+            with suppress(Conflict):
+                return self._put(op)
+        return self._put(op)
+
+    def _put(self, op: base.PutOp) -> None:
         node = self._find(op.namespace, op.key)
         if op.value is None:
             if node is not None:
@@ -185,7 +171,7 @@ class WorldlineStore(BaseStore):
             self.memory.correct(node, valid_to=end, reason="it was read")
         return node
 
-    def _search(self, op: SearchOp) -> list[SearchItem]:
+    def _search(self, op: base.SearchOp) -> list[base.SearchItem]:
         world = self._world(tuple(op.namespace_prefix))
         if world is None or op.limit <= 0:
             return []
@@ -201,7 +187,7 @@ class WorldlineStore(BaseStore):
         chosen = scored[op.offset : wanted]
         return [self._item(self._kept(node, op.refresh_ttl), score) for node, score in chosen]
 
-    def _scored(self, inside: Memory, op: SearchOp) -> list[tuple[Node, float | None]]:
+    def _scored(self, inside: Memory, op: base.SearchOp) -> list[tuple[Node, float | None]]:
         """What recall finds, best first; it may look further when a filter takes some away."""
         most = op.offset + op.limit if not op.filter else _PAGE
         found = inside.recall(op.query or "", limit=most, filters=_ITEM)
@@ -213,7 +199,7 @@ class WorldlineStore(BaseStore):
             and _passes(hit.node, op.filter)
         ]
 
-    def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+    def _namespaces(self, op: base.ListNamespacesOp) -> list[Namespace]:
         world = self._world(())
         if world is None:
             return []
@@ -246,9 +232,9 @@ class WorldlineStore(BaseStore):
         self._worlds[namespace] = made.id or ""
         return self._worlds[namespace]
 
-    def _item(self, node: Node, score: float | None = None) -> SearchItem:
+    def _item(self, node: Node, score: float | None = None) -> base.SearchItem:
         first = self.memory.history(node)[0].node
-        return SearchItem(
+        return base.SearchItem(
             tuple(node.metadata["namespace"]),
             node.metadata["key"],
             _parts(node)[0],
@@ -346,7 +332,7 @@ def _compared(value: Any, name: str, bound: Any) -> bool:
     return value is not None and bool(compare(float(value), float(bound)))
 
 
-def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
+def _matches(condition: base.MatchCondition, namespace: Namespace) -> bool:
     path = tuple(condition.path)
     if len(namespace) < len(path):
         return False

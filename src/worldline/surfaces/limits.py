@@ -1,16 +1,20 @@
-"""How much of a server one client may take: connections, time to send, requests a second, depth.
+"""How much of a server one client may take: connections, time to send, requests a second, depth, threads.
 
 Whoever opens connections and sends nothing is closed first, so that those who ask are served. Times
-are those of the event loop; nothing here knows what is asked.
+are those of the event loop; nothing here knows what is asked. The threads in which the synchronous engine runs are
+few, because each one that reads a store keeps a connection to it, and so are those who wait for them, in all and of
+one tenant: whoever comes later is told to come again.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from typing import Any
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, StoreBusy
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 30.0
@@ -20,7 +24,12 @@ WAITING = 100
 """Connections of one client that have not sent a whole request."""
 DEPTH = 100
 """Objects and lists within each other, in a body or a file."""
+THREADS = 4
+QUEUE = 256
+OF_ONE = 64
+"""So many requests of one tenant may be under way or waiting."""
 _CLIENTS = 10_000
+T = TypeVar("T")
 
 
 class Connections:
@@ -149,3 +158,32 @@ def require_shallow(value: Any, most: int = DEPTH) -> None:
             if isinstance(inner, dict | list)
         ]
         depth += 1
+
+
+class Workers:
+    """A few threads, and the way from a coroutine into them."""
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="worldline")
+        self._of: Counter[str] = Counter()
+
+    @property
+    def waiting(self) -> int:
+        """How many are under way or wait."""
+        return sum(self._of.values())
+
+    async def run(self, work: Callable[[], T], whose: str = "") -> T:
+        """The result of `work`, without blocking the other requests."""
+        if self.waiting >= QUEUE or self._of[whose] >= OF_ONE:
+            raise StoreBusy("too many requests are waiting; try again in a moment")
+        self._of[whose] += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        finally:
+            self._of[whose] -= 1
+            if not self._of[whose]:
+                del self._of[whose]
+
+    def close(self) -> None:
+        """Waits for what is under way and ends the threads."""
+        self._pool.shutdown()

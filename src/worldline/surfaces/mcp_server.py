@@ -20,9 +20,9 @@ from worldline import __version__
 from worldline.errors import WorldlineError
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.surfaces.mcp_tools import SETS, Desk, Payload, Tool
+from worldline.surfaces.limits import Workers
+from worldline.surfaces.mcp_tools import SETS, Desk, Tool
 from worldline.surfaces.verbs import outline, schema_of
-from worldline.surfaces.workers import Workers
 
 ToolSet = Literal["core", "full"]
 INSTRUCTIONS = (
@@ -71,7 +71,7 @@ def described(tool: Tool) -> types.Tool:
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             destructive_hint=None if tool.read_only else tool.destructive,
-            idempotent_hint=tool.read_only or tool.idempotent,
+            idempotent_hint=True,  # the same write twice is one
             open_world_hint=False,
         ),
     )
@@ -82,8 +82,7 @@ def answer(tool: Tool, desk: Desk, arguments: dict[str, Any]) -> types.CallToolR
     if desk.read_only and not tool.read_only:
         return _failed(f"{tool.name}: this token only reads")
     try:
-        asked = msgspec.convert(arguments, tool.takes)
-        payload: Payload = tool.run(desk, asked)
+        payload = tool.answer(desk, arguments)
     except (msgspec.ValidationError, WorldlineError) as error:
         return _failed(f"{tool.name}: {error}")
     except RecursionError:

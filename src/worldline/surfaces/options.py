@@ -1,8 +1,8 @@
 """The options that every verb shares, and the handle that they bind.
 
-A verb is a function whose first argument is a `Bound`: it opens the memory with tenant, scope,
-world and moment already bound, so that no verb can forget one. Verbs that read and write memories get it
-opened; those about the store as a whole open it themselves.
+A verb is a function of the memory, with tenant, scope, world and moment already bound, so that no verb can forget
+one; those about the store as a whole get the `Bound` that opens it. A verb returns what it has to tell: a receipt,
+or a value for programs with the lines for people, and perhaps an exit code.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent, indent
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from worldline.clock import FOREVER, instant
 from worldline.config import default_path, place, without_password
-from worldline.errors import InvalidText, InvalidTime, NotFound
+from worldline.errors import InvalidText, NotFound
 from worldline.memory import Memory
+from worldline.model import Receipt
 from worldline.surfaces import render
 from worldline.surfaces.cli import VERBS
+from worldline.surfaces.verbs import SCOPES, Binding
 from worldline.text import for_terminal
 
-_SCOPES = ("user", "agent", "app", "run", "session")
-_MOMENT = ("valid_at", "known_at", "as_of")
+Told: TypeAlias = Receipt | tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], bool]
+"""What a verb has to tell; a third part that is true ends with exit code 1."""
 
 
 class Moment(click.ParamType[Any]):
@@ -37,7 +38,7 @@ class Moment(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As `Memory` takes it."""
-        return render.moment(value) if isinstance(value, str) else value
+        return render.moment(value)
 
 
 TIME = Moment()
@@ -54,9 +55,7 @@ class Bound(NamedTuple):
     dry_run: bool
     db: str | None
     tenant: str
-    scope: dict[str, str | None]
-    world: str | None
-    moment: dict[str, Any]
+    whose: Binding
     creates: bool
 
     @contextmanager
@@ -65,10 +64,7 @@ class Bound(NamedTuple):
         if not self.creates and not self.exists():
             raise NotFound(f"there is no store at {self.path}; `worldline init` makes one")
         with Memory.open(self.path, tenant=self.tenant) as memory:
-            memory = memory.scoped(**self.scope)  # an empty name is refused, never taken for everybody
-            if self.world is not None:
-                memory = memory.enter(self.world)
-            yield memory.at(**{name.removesuffix("_at"): at for name, at in self.moment.items()})
+            yield self.whose.bind(memory)
 
     @property
     def path(self) -> Path | str:
@@ -92,19 +88,6 @@ class Bound(NamedTuple):
             for line in lines:
                 click.echo(for_terminal(line))
 
-    def unknown_then(self, memory: Memory, *times: Any) -> list[str]:
-        """Why a look at an early known time finds nothing: the store had not learned anything yet."""
-        known = [at for at in (*times, self.moment.get("known_at"), self.moment.get("as_of")) if at]
-        first = memory.at(known=FOREVER).changes(limit=1)
-        since = first[0].known_at if first else 0
-        if not known or min(_instant(at) for at in known) >= since:
-            return []
-        day = render.date(since)[:10]
-        return [
-            f"nothing was known here before {day}: what is imported is known from the day of its import on "
-            "(--valid-at shows what held earlier)"
-        ]
-
 
 class Verb(click.Command):
     """A command whose help shows its own options first and the shared ones after them."""
@@ -123,13 +106,23 @@ class Verb(click.Command):
                     formatter.write_dl(records)
 
 
+def _tell(bound: Bound, told: Told | None) -> None:
+    """Prints what a verb returned, and ends with its exit code where it has one."""
+    if told is None:
+        return
+    value, lines, *failed = (told, render.receipt(told)) if isinstance(told, Receipt) else told
+    bound.answer(value, lines)
+    if any(failed):
+        click.get_current_context().exit(1)
+
+
 _STORE = (
     Shared(["--json"], is_flag=True, help="One JSON document instead of text."),
     Shared(["--db"], metavar="FILE", help="The store [WORLDLINE_DB, else the XDG data folder]."),
     Shared(["--tenant"], default="default", envvar="WORLDLINE_TENANT", help="Whose partition."),
 )
 _WHOSE = (
-    *(Shared([f"--{kind}"], metavar="ID", help=f"Only this {kind}'s memories.") for kind in _SCOPES[:4]),
+    *(Shared([f"--{kind}"], metavar="ID", help=f"Only this {kind}'s memories.") for kind in SCOPES),
     Shared(["--session"], metavar="NAME", help="The conversation."),
     Shared(["--world"], metavar="REF", help="Stay inside this world."),
 )
@@ -144,11 +137,11 @@ _SUMMARIES = {name: summary for verbs in VERBS.values() for name, (_, summary) i
 
 def with_options(
     *shared: click.Option, creates: bool = True, opens: bool = False
-) -> Callable[[Callable[..., None]], Verb]:
+) -> Callable[[Callable[..., Told | None]], Verb]:
     """Makes a function a verb that has these options too; its summary is the one in the list of verbs."""
     names = [option.name or "" for option in shared]
 
-    def decorate(verb: Callable[..., None]) -> Verb:
+    def decorate(verb: Callable[..., Told | None]) -> Verb:
         def run(**given: Any) -> None:
             before = click.get_current_context().find_root().params
             said = {name: given.pop(name) for name in names}
@@ -157,16 +150,15 @@ def with_options(
                 dry_run=said.get("dry_run", False),
                 db=said.get("db") or before.get("db"),
                 tenant=said.get("tenant", "default"),
-                scope={kind: said.get(kind) for kind in _SCOPES},
-                world=said.get("world"),
-                moment={axis: said.get(axis) for axis in _MOMENT},
+                whose=Binding(**{name: said.get(name) for name in Binding.__struct_fields__}),
                 creates=creates,
             )
             if not opens:
-                verb(bound, **given)
+                _tell(bound, verb(bound, **given))
                 return
+            given |= {name: said[name] for name in said.keys() & {"dry_run"}}
             with bound.memory() as memory:
-                verb(bound, memory, **given)
+                _tell(bound, verb(memory, **given))
 
         name = verb.__name__.rstrip("_")
         own: list[click.Parameter] = getattr(verb, "__click_params__", [])
@@ -190,14 +182,20 @@ serves = with_options(*_STORE, *_WHOSE)
 mends = with_options(*_STORE, *_WHOSE, *_DRY, creates=False, opens=True)
 """The same, for what has to be there already."""
 
-thinks = with_options(*_STORE, *_WHOSE[:3], *_DRY, creates=False)
+thinks = with_options(*_STORE, *_WHOSE[:3], *_DRY, creates=False, opens=True)
 """A verb that works on what is there: store, scope and a dry run."""
+
+sleeps = with_options(*_STORE, *_WHOSE[:3], *_DRY, creates=False)
+"""The same, for what may not need a store."""
 
 absorbs = with_options(*_STORE, *_DRY)
 """A verb that changes the store as a whole: store and a dry run."""
 
-tends = with_options(*_STORE, creates=False)
-"""A verb about the store as a whole."""
+tends = with_options(*_STORE, creates=False, opens=True)
+"""A verb about the memories of a store as a whole."""
+
+keeps = with_options(*_STORE, creates=False)
+"""A verb about the store itself."""
 
 alone = with_options(click.Option(["--json"], is_flag=True, help="One JSON document instead of text."))
 """A verb that names its stores itself, or needs none."""
@@ -227,18 +225,6 @@ labelled = click.option(
     "--meta", "metadata", metavar="KEY=VALUE", multiple=True, callback=_pairs, help="Metadata; repeatable."
 )
 """Metadata as key=value."""
-
-
-def type_name(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    """The type as it is spelled."""
-    return render.spelled(given)
-
-
-def _instant(at: Any) -> int:
-    try:
-        return instant(at)
-    except InvalidTime:  # the hash of a world
-        return FOREVER
 
 
 def piped(ctx: click.Context, param: click.Parameter, given: str | None) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from worldline.clock import EARLIEST
+from worldline.clock import EARLIEST, FOREVER, instant
+from worldline.errors import InvalidTime
 from worldline.memory import CONTEXT, Memory
 from worldline.model import Dated, Density, Explanation, Hit, Node, Recall
 from worldline.read.history import offsets as offsets_of
@@ -17,7 +18,7 @@ from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
 from worldline.surfaces import render
 from worldline.surfaces.budget import known, opening, worth_showing
-from worldline.surfaces.options import TIME, Bound, labelled, piped, reads, type_name
+from worldline.surfaces.options import TIME, Told, labelled, piped, reads
 from worldline.text import visible
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of t
 @reads
 @click.argument("ref")
 @click.option("--exact", is_flag=True, help="The very version that REF names, whatever became of it.")
-def get(bound: Bound, memory: Memory, ref: str, exact: bool) -> None:
+def get(memory: Memory, ref: str, exact: bool) -> Told:
     """REF is an id, a prefix of it, or a hash that a world has had: that shows the world as it was.
 
     Example:
@@ -46,18 +47,21 @@ def get(bound: Bound, memory: Memory, ref: str, exact: bool) -> None:
       worldline get 3f2a91c0b7de --valid-at 2026-03-03 --known-at 2026-03-03
     """
     node = memory.get(ref, exact=exact)
-    bound.answer(node, render.whole(node))
+    return node, render.whole(node)
 
 
 @reads
 @click.option(
-    "--type", metavar="TYPE", callback=type_name, help="Only this type: fact, entity, turn (what was said), …"
+    "--type",
+    metavar="TYPE",
+    type=render.spelled,
+    help="Only this type: fact, entity, turn (what was said), …",
 )
 @click.option("--limit", default=50, show_default=True, help="Items on a page.")
 @click.option("--page", metavar="MARK", help="The mark that the page before ended with.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
 @labelled
-def list_(bound: Bound, memory: Memory, type: str | None, page: str | None, **given: Any) -> None:
+def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> Told:
     """Without a type: notes and what was said. Facts and entities are listed by their type.
 
     Example:
@@ -67,12 +71,31 @@ def list_(bound: Bound, memory: Memory, type: str | None, page: str | None, **gi
     """
     counted = {} if type else memory.stats()["visible"]
     found = memory.list(type, page=page, **given)
-    nodes = _best_named(found.items) if type == "Entity" else found.items
+    nodes = sorted(found.items, key=lambda node: type == "Entity" and _is_thing(node.name))
     offsets = offsets_of(memory.handle, nodes)
     lines = [render.line(node, offsets.get(node.id, 0)) for node in nodes]
     lines += [f"more: --page {found.next}"] if found.next else []
     lines += _others(counted) if lines and not page else []
-    bound.answer(found, lines or [_nothing(type), *bound.unknown_then(memory)])
+    return found, lines or [_nothing(type), *_unknown_then(memory)]
+
+
+def _unknown_then(memory: Memory, *times: Any) -> list[str]:
+    """Why a look at an early known time finds nothing: the store had not learned anything yet."""
+    first = memory.at(known=FOREVER).changes(limit=1)
+    since = first[0].known_at if first else 0
+    if min((memory.handle.moment.known, *(_instant(at) for at in times if at))) >= since:
+        return []
+    return [
+        f"nothing was known here before {render.date(since)[:10]}: what is imported is known from the day of its "
+        "import on (--valid-at shows what held earlier)"
+    ]
+
+
+def _instant(at: Any) -> int:
+    try:
+        return instant(at)
+    except InvalidTime:  # the hash of a world
+        return FOREVER
 
 
 def _nothing(type: str | None) -> str:
@@ -81,9 +104,9 @@ def _nothing(type: str | None) -> str:
     return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
 
 
-def _best_named(nodes: Iterable[Node]) -> Sequence[Node]:
-    """Names before things: "Ana" before "late" and "47 minutes"."""
-    return sorted(nodes, key=lambda node: not (node.name[:1].isupper() or not node.name.isascii()))
+def _is_thing(name: str) -> bool:
+    """Names are listed before things: "Ana" before "late" and "47 minutes"."""
+    return name.isascii() and not name[:1].isupper()
 
 
 def _others(counted: dict[str, int]) -> list[str]:
@@ -94,7 +117,7 @@ def _others(counted: dict[str, int]) -> list[str]:
 
 @reads
 @click.argument("ref")
-def history(bound: Bound, memory: Memory, ref: str) -> None:
+def history(memory: Memory, ref: str) -> Told:
     """Each one with the time it speaks of, the time it was believed, and what it was: put, amended,
     corrected, retired, quarantined, confirmed, restored. Between them, the stages that sleep gave it
     (unit, crystal, trace again), each with its reason.
@@ -103,13 +126,13 @@ def history(bound: Bound, memory: Memory, ref: str) -> None:
       worldline history 3f2a91c0b7de
     """
     found = memory.history(ref)
-    bound.answer(found, render.history(found))
+    return found, render.history(found)
 
 
 @reads
 @click.argument("a")
 @click.argument("b", required=False)
-def diff(bound: Bound, memory: Memory, a: str, b: str | None) -> None:
+def diff(memory: Memory, a: str, b: str | None) -> Told:
     """A and B are times, or hashes that a world has had. Without B: until now.
 
     Example:
@@ -117,19 +140,19 @@ def diff(bound: Bound, memory: Memory, a: str, b: str | None) -> None:
     """
     found = memory.diff(a, b)
     offsets = offsets_of(memory.handle, (*found.added, *found.removed))
-    then = [f"({told})" for told in bound.unknown_then(memory, a, b)]
-    bound.answer(found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then])
+    then = [f"({told})" for told in _unknown_then(memory, a, b)]
+    return found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then]
 
 
 @reads
 @click.argument("ref")
-def why(bound: Bound, memory: Memory, ref: str) -> None:
+def why(memory: Memory, ref: str) -> Told:
     """Example:
     worldline why 3f2a91c0b7de
     """
     found = memory.why(ref)
     offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
-    bound.answer(found, render.why(found, offsets))
+    return found, render.why(found, offsets)
 
 
 @reads
@@ -140,7 +163,7 @@ def why(bound: Bound, memory: Memory, ref: str) -> None:
     help="Along the edges, against them, or both.",
 )  # fmt: skip
 @click.option("--depth", default=1, show_default=True, help="How many steps.")
-def walk(bound: Bound, memory: Memory, ref: str, types: tuple[str, ...], way: str, depth: int) -> None:
+def walk(memory: Memory, ref: str, types: tuple[str, ...], way: str, depth: int) -> Told:
     """Edges that sleep derived from others say so (inferred). What led to something: --type causes
     --way in.
 
@@ -149,11 +172,11 @@ def walk(bound: Bound, memory: Memory, ref: str, types: tuple[str, ...], way: st
       worldline walk 3f2a91c0b7de --type causes --way in
     """
     found = memory.walk(ref, *types, way=way, depth=depth)
-    bound.answer(found, render.subgraph(found, offsets_of(memory.handle, found.nodes)))
+    return found, render.subgraph(found, offsets_of(memory.handle, found.nodes))
 
 
 @reads
-def conflicts(bound: Bound, memory: Memory) -> None:
+def conflicts(memory: Memory) -> Told:
     """Both sides of each open conflict, with their dates and the words they rest on. Sleep finds more
     of them; closing one side (correct, retire) ends a conflict.
 
@@ -162,22 +185,22 @@ def conflicts(bound: Bound, memory: Memory) -> None:
       worldline conflicts --user ana --json
     """
     found = memory.conflicts()
-    bound.answer(found, list(render.conflicts(found)) or ["nothing contradicts anything"])
+    return found, list(render.conflicts(found)) or ["nothing contradicts anything"]
 
 
 @reads
 @click.option("--since", type=TIME, help="Only what was learned after this known time.")
-def changes(bound: Bound, memory: Memory, since: str | None) -> None:
+def changes(memory: Memory, since: str | None) -> Told:
     """Example:
     worldline changes --since 2026-03-01 --json
     """
     found = memory.changes(EARLIEST if since is None else since)
     offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
-    bound.answer(found, [render.change(item, offsets) for item in found if item.item.type != "Scope"])
+    return found, [render.change(item, offsets) for item in found if item.item.type != "Scope"]
 
 
 @reads
-def worlds(bound: Bound, memory: Memory) -> None:
+def worlds(memory: Memory) -> Told:
     """A world is whatever contains something. Its hash covers everything inside it, so equal hashes
     mean equal contents; the first line is the whole memory.
 
@@ -187,7 +210,7 @@ def worlds(bound: Bound, memory: Memory) -> None:
     root, found = memory.hash(), memory.worlds()
     value = {"hash": root, "worlds": [{"hash": hash_, "node": node} for node, hash_ in found]}
     lines = [f"{root[:12]}  everything"]
-    bound.answer(value, [*lines, *(f"{hash_[:12]}  {render.line(node)}" for node, hash_ in found)])
+    return value, [*lines, *(f"{hash_[:12]}  {render.line(node)}" for node, hash_ in found)]
 
 
 # Questions ----------------------------------------------------------------------------------------
@@ -201,9 +224,7 @@ def worlds(bound: Bound, memory: Memory) -> None:
 @click.option("--explain", "plan", is_flag=True, help="Show lanes, places and factors of every memory.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
 @labelled
-def recall(
-    bound: Bound, memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any
-) -> None:
+def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any) -> Told:
     """The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id
     that `why`, `correct` and `history` take. As much as the question needs; --limit says how many, and
     --max-tokens shows the text that a model would get, in the order of time.
@@ -215,10 +236,10 @@ def recall(
     found = memory.recall(question, explain=plan, filters=metadata, **given)
     if given["max_tokens"] is None:
         lines = shown(memory, found, given["limit"])
-        lines += [] if found.hits else bound.unknown_then(memory)
+        lines += [] if found.hits else _unknown_then(memory)
     else:
         lines = [visible(found.text) or "(nothing remembered)"]
-    bound.answer(found, [*lines, *_explained(found)] if plan else lines)
+    return found, [*lines, *_explained(found)] if plan else lines
 
 
 def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
@@ -262,14 +283,14 @@ def _explained(found: Recall) -> list[str]:
 @_TO
 @click.option("--limit", default=50, show_default=True, help="At most so many.")
 @click.option("--include-superseded", is_flag=True, help="Also what was withdrawn.")
-def timeline(bound: Bound, memory: Memory, **given: Any) -> None:
+def timeline(memory: Memory, **given: Any) -> Told:
     """Example:
     worldline timeline "the move to Lisbon" --from 2026-01-01
     """
     found = memory.timeline(**given)
     offsets = offsets_of(memory.handle, (item.node for item in found))
     lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
-    bound.answer(found, lines or ["nothing about that", *bound.unknown_then(memory)])
+    return found, lines or ["nothing about that", *_unknown_then(memory)]
 
 
 def _dated(item: Dated, offset: int) -> str:
@@ -282,12 +303,12 @@ def _dated(item: Dated, offset: int) -> str:
 
 @reads
 @click.argument("topic")
-def density(bound: Bound, memory: Memory, topic: str) -> None:
+def density(memory: Memory, topic: str) -> Told:
     """Example:
     worldline density "Acme"
     """
     found = memory.density(topic)
-    bound.answer(found, _covered(found, offsets_of(memory.handle, found.starts)))
+    return found, _covered(found, offsets_of(memory.handle, found.starts))
 
 
 def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
@@ -312,14 +333,14 @@ def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
 @_LIMIT
 @_ASKED
 @labelled
-def explain(bound: Bound, memory: Memory, metadata: dict[str, Any], **given: Any) -> None:
+def explain(memory: Memory, metadata: dict[str, Any], **given: Any) -> Told:
     """Says which filter, lane, rank or budget lost REF, or the place that it has.
 
     Example:
       worldline explain "Which tier does Acme have?" 3f2a91c0b7de
     """
     found = memory.explain(filters=metadata, **given)
-    bound.answer(found, _lost(found))
+    return found, _lost(found)
 
 
 def _lost(found: Explanation) -> list[str]:
@@ -336,7 +357,7 @@ def _lost(found: Explanation) -> list[str]:
 @reads
 @click.argument("name")
 @click.option("--all", "everything", is_flag=True, help="Every line of each kind.")
-def profile(bound: Bound, memory: Memory, name: str, everything: bool) -> None:
+def profile(memory: Memory, name: str, everything: bool) -> Told:
     """Attributes, style, relations, landmarks, and what led to what.
 
     NAME is a name, or the id of an entity. Counts and causes are those of the last `sleep`, and of
@@ -350,7 +371,7 @@ def profile(bound: Bound, memory: Memory, name: str, everything: bool) -> None:
     most = None if everything else _SHOWN
     ids = [one.fact for one in found.attributes[:most]] + [one.evidence for one in found.landmarks[:most]]
     places = _places(memory, [*ids, *(one.evidence for one in found.relations[:most])])
-    bound.answer(found, _told(found, most, places))
+    return found, _told(found, most, places)
 
 
 def _places(memory: Memory, ids: Iterable[str | None]) -> dict[str, int]:
@@ -424,7 +445,7 @@ def _milestone(one: Milestone, places: Mapping[str, int]) -> str:
 @reads
 @click.argument("whom", metavar="[USER]", required=False)
 @click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
-def context(bound: Bound, memory: Memory, whom: str | None, max_tokens: int) -> None:
+def context(memory: Memory, whom: str | None, max_tokens: int) -> Told:
     """Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
     line with the id that it cites. USER is a user of this memory or a name in it; without one, the user
     that --user binds, or the only one who speaks here.
@@ -434,7 +455,7 @@ def context(bound: Bound, memory: Memory, whom: str | None, max_tokens: int) -> 
       worldline context Ana --max-tokens 300
     """
     found = memory.context(whom, max_tokens=max_tokens)
-    bound.answer(found, [visible(found.text) or "(nothing to know yet)"])
+    return found, [visible(found.text) or "(nothing to know yet)"]
 
 
 @reads
@@ -442,7 +463,7 @@ def context(bound: Bound, memory: Memory, whom: str | None, max_tokens: int) -> 
 @_TO
 @click.option("--limit", default=20, show_default=True, help="At most so many, the newest.")
 @click.option("--read", is_flag=True, help="Also what was said in them.")
-def episodes(bound: Bound, memory: Memory, **given: Any) -> None:
+def episodes(memory: Memory, **given: Any) -> Told:
     """Example:
     worldline episodes --limit 5
     worldline episodes --from 2026-03-05 --to 2026-03-06 --read
@@ -451,7 +472,7 @@ def episodes(bound: Bound, memory: Memory, **given: Any) -> None:
     ids = [i for one in found for i in (one.opens, one.closes, *(m.evidence for m in one.landmarks))]
     places = _places(memory, [*ids, *(node.id for one in found for node in one.texts)])
     lines = [line for one in found for line in _stretch(one, places)]
-    bound.answer(found, lines or ["nobody has talked then"])
+    return found, lines or ["nobody has talked then"]
 
 
 def _stretch(one: Episode, places: Mapping[str, int]) -> Iterator[str]:

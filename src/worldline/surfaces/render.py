@@ -41,7 +41,7 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
     What was said has its times in the place where it was said, by the `offsets` of memories.
     """
     if isinstance(value, Interval):
-        return {"from": _iso(value.start, offset), "to": _iso(value.end, offset)}
+        return {"from": iso(value.start, offset), "to": iso(value.end, offset)}
     if isinstance(value, Struct):
         here = offsets.get(value.id, 0) if isinstance(value, model.Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
@@ -50,7 +50,7 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
         return [plain(item, name, offsets, offset) for item in value]
     if isinstance(value, dict):
         return {k: plain(v, "", offsets) for k, v in value.items()} if name != "metadata" else value
-    return _iso(value, offset) if name in TIMES and isinstance(value, int) else value
+    return iso(value, offset) if name in TIMES and isinstance(value, int) else value
 
 
 def nodes_in(value: Any) -> Iterable[model.Node]:
@@ -65,8 +65,11 @@ def nodes_in(value: Any) -> Iterable[model.Node]:
             yield from nodes_in(item)
 
 
-def _iso(at: Instant, offset: int = 0) -> str | None:
-    return None if at >= LATEST or at <= EARLIEST else show(at, offset)
+def iso(at: Instant, offset: int = 0, precision: str | None = None) -> str | None:
+    """A time for programs, as exact as it is known; None for an open end."""
+    if at >= LATEST or at <= EARLIEST:
+        return None
+    return calendar(at, precision) if precision and precision not in EXACT else show(at, offset)
 
 
 _UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -79,14 +82,14 @@ def emit_json(value: Any) -> None:
     click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
 
 
-def spelled(type_: str | None) -> str | None:
+def spelled(type_: str) -> str:
     """A type of memory as it is written, whatever the case: `fact` is Fact."""
-    return next((name for name in NODE_TYPES if type_ and name.lower() == type_.lower()), type_)
+    return next((name for name in NODE_TYPES if name.lower() == type_.lower()), type_)
 
 
-def moment(text: str | None) -> Any:
+def moment(at: Any) -> Any:
     """A time that was given, as `Memory` takes it: `forever` is one too."""
-    return FOREVER if text is not None and text.strip().lower() == "forever" else text
+    return FOREVER if isinstance(at, str) and at.strip().lower() == "forever" else at
 
 
 # For people --------------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 """The REST routes: one table, from which the server, the OpenAPI document and the docs are made.
 
-A route is a path, a class of what it takes, and a function (memory, what was asked) → result. What
-stands in the path or, for GET, in the query, goes into the same class as the fields of a body. Who
-and when (scope, world, moment) is bound before the function is called.
+A route is a path and a function of (memory, what it takes); its signature is the description of what it takes, and
+a verb of `Memory` stands for itself. What is in the path or, for GET, in the query goes into the same class as the
+fields of a body. Who and when (scope, world, moment) is bound before the function is called.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -24,48 +24,17 @@ from worldline.read.profile import Context as Briefing
 from worldline.read.profile import Episode, Profile
 from worldline.store.registry import span
 from worldline.surfaces import budget, verbs
-from worldline.surfaces.render import HIDDEN, moment, plain
-from worldline.surfaces.verbs import TIMED, Body, Ref, Time, forward, given, taken
+from worldline.surfaces.render import HIDDEN, plain
+from worldline.surfaces.verbs import TIMED, Binding, Body, Depth, Many, Ref, Time, Way, given, shape
 from worldline.write.afterwards import Reread
 from worldline.write.forget import Forgotten
 from worldline.write.given import Link as LinkToLoad
 from worldline.write.given import Note as NoteToLoad
 
 _LOOKS = frozenset({"/v1/recall", "/v1/context", "/v1/walk", "/v1/query", "/v1/explain"})
-Way = Literal["out", "in", "both"]
 
 
-# What the routes take ----------------------------------------------------------------------------
-
-
-class RecallBody(Body):
-    """A question."""
-
-    question: str
-    max_tokens: Annotated[int, Meta(ge=100, description="Budget for the whole response body.")] = 4000
-    asked_at: Time | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    filters: model.Metadata = field(default_factory=dict)
-    explain: Annotated[bool, Meta(description="Also lanes, factors and the plan.")] = False
-    include_superseded: bool = False
-    include_quarantined: bool = False
-    without: list[str] = field(default_factory=list)
-
-
-class ContextBody(Body):
-    """What to know first."""
-
-    about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")] | None = (
-        None
-    )
-    max_tokens: Annotated[int, Meta(ge=20, le=100_000, description="Budget of the text.")] = 800
-
-
-class WalkAnswer(Body):
-    """A question of several hops."""
-
-    question: str
-    limit: Annotated[int, Meta(ge=1, le=50)] = 5
+# Parts of what the routes take ---------------------------------------------------------------------
 
 
 class LoadNote(Body):
@@ -92,59 +61,16 @@ class LoadLink(Body):
     metadata: model.Metadata | None = None
 
 
-class Load(Body):
-    """Many notes and links."""
-
-    notes: list[LoadNote]
-    links: list[LoadLink] = field(default_factory=list)
-
-
-class EndEdge(Body):
-    """An edge that ends."""
-
-    src: Ref
-    type: str
-    dst: Ref
-    when: Time | None = None
-    reason: str | None = None
-    dry_run: bool = False
-
-
-class Of(Body):
-    """One memory."""
-
-    ref: Ref
-
-
-class WalkBody(Of):
-    """A memory and how far around it."""
-
-    types: Annotated[str, Meta(description="Edge types, separated by commas [all].")] = ""
-    way: Way = "both"
-    depth: Annotated[int, Meta(ge=1, le=8)] = 1
-
-
-class SplitBody(Of):
-    """Mentions that belong to somebody else."""
-
-    mentions: Annotated[list[str], Meta(description="The memories that mention it.")]
-    name: str
-
-
-class QueryStep(Body):
-    """One step of a query: exactly one of these."""
-
-    follow: FollowStep | None = None
-    where: WhereStep | None = None
-    connected: ConnectedStep | None = None
-
-
 class FollowStep(Body):
     """Move on along edges."""
 
     types: list[str] = field(default_factory=list)
     way: Way = "out"
     depth: int = 1
+
+    def on(self, made: Query) -> Query:
+        """The query with this step."""
+        return made.follow(*self.types, way=self.way, depth=self.depth)
 
 
 class WhereStep(Body):
@@ -156,6 +82,10 @@ class WhereStep(Body):
     contains: str | None = None
     metadata: model.Metadata = field(default_factory=dict)
 
+    def on(self, made: Query) -> Query:
+        """The query with this step."""
+        return made.where(tuple(self.type) or None, self.name, self.kind, self.contains, self.metadata)
+
 
 class ConnectedStep(Body):
     """Keep what has an edge."""
@@ -165,110 +95,41 @@ class ConnectedStep(Body):
     way: Way = "both"
     absent: bool = False
 
-
-class QueryBody(Body):
-    """A query: where to start, then steps."""
-
-    seeds: list[Ref] = field(default_factory=list)
-    text: str | None = None
-    steps: list[QueryStep] = field(default_factory=list)
-    within: Ref | None = None
-    during: tuple[str, str] | None = None
-    include_superseded: bool = False
-    limit: Annotated[int, Meta(ge=1, le=10000)] | None = None
-    explain: Annotated[bool, Meta(description="Only the plan.")] = False
+    def on(self, made: Query) -> Query:
+        """The query with this step."""
+        return made.where_connected(self.type, *self.to, way=self.way, absent=self.absent)
 
 
-class Since(Body):
-    """A page of what came after a known time."""
+class QueryStep(Body):
+    """One step of a query: exactly one of these."""
 
-    since: Time | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
-    page: str | None = None
-
-
-class Decided(Body):
-    """Proposals of a status."""
-
-    status: Literal["pending", "accepted", "rejected", "undone", "all"] = "pending"
+    follow: FollowStep | None = None
+    where: WhereStep | None = None
+    connected: ConnectedStep | None = None
 
 
-class HashOf(Body):
-    """A world, or everything."""
+# What some of them give, for whoever reads the document --------------------------------------------
 
-    ref: Ref | None = None
-
-
-class ForgetBody(Body):
-    """What to erase: memories, or what a scope holds, or what is older than a moment."""
-
-    ids: list[Ref] = field(default_factory=list)
-    before: Time | None = None
-    confirm: Annotated[bool, Meta(description="Without it nothing is erased.")] = False
-    dry_run: bool = False
-
-
-class Undo(Body):
-    """The known times of a receipt."""
-
-    known_at: str
-    also: list[str] = field(default_factory=list)
-    dry_run: bool = False
-
-
-# What some of them give --------------------------------------------------------------------------
-
-
-class Answered(Struct, omit_defaults=True):
-    """The answer to a question; `hits` are best first, a hit that did not fit whole has only the beginning."""
-
-    confidence: float
-    abstained: bool
-    reason: str | None
-    answer: str | None
-    proof: list[budget.Cited]
-    facts: list[budget.Cited]
-    hits: list[dict[str, Any]]
-    returned: int
-    found: int
-    sure: float
-    trace: list[str] = []
-
-
-class Walked(Struct):
-    """Answers of several hops, best first, each with the facts that it walks."""
-
-    confidence: float
-    chains: list[dict[str, Any]]
-
-
-class FeedPage(Struct):
-    """A page of what was believed and given up."""
-
-    items: list[dict[str, Any]]
-    next: str | None
-
-
-class IdentityOf(Struct):
-    """One identity with all its names."""
-
-    representative: str
-    members: list[dict[str, str]]
-    names: list[str]
-    provenance: list[dict[str, Any]]
-    merges: list[dict[str, Any]]
-
-
-class QueryPlan(Struct):
-    """A query's plan."""
-
-    plan: str
-
-
-class Hash(Struct):
-    """A hash."""
-
-    hash: str
+Answered = shape(
+    "Answered: The answer to a question; `hits` are best first, a hit that did not fit whole has only the beginning.",
+    confidence=float, abstained=bool, reason=str | None, answer=str | None, proof=list[budget.Cited],
+    facts=list[budget.Cited], hits=list[dict[str, Any]], returned=int, found=int, sure=float, trace=(list[str], []),
+)  # fmt: skip
+Walked = shape(
+    "Walked: Answers of several hops, best first, each with the facts that it walks.",
+    confidence=float, chains=list[dict[str, Any]],
+)  # fmt: skip
+FeedPage = shape(
+    "FeedPage: A page of what was believed and given up.", items=list[dict[str, Any]], next=str | None
+)
+IdentityOf = shape(
+    "IdentityOf: One identity with all its names.", representative=str, members=list[dict[str, str]],
+    names=list[str], provenance=list[dict[str, Any]], merges=list[dict[str, Any]],
+)  # fmt: skip
+QueryPlan = shape("QueryPlan: A query's plan.", plan=str)
+Hash = shape("Hash: A hash.", hash=str)
+Counted = shape("Counted: How many.", count=int)
+Problem = shape("Problem: An error.", type=str, title=str, status=int, detail=str)
 
 
 class WorldHash(Struct):
@@ -276,13 +137,6 @@ class WorldHash(Struct):
 
     hash: str
     node: model.Node
-
-
-class Worlds(Struct):
-    """The hash of everything, and every world."""
-
-    hash: str
-    worlds: list[WorldHash]
 
 
 class NamedProposal(Struct):
@@ -293,84 +147,31 @@ class NamedProposal(Struct):
     b_name: str
 
 
-class Counted(Struct):
-    """How many."""
-
-    count: int
-
-
-# The routes ---------------------------------------------------------------------------------------
-
-
-class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory and from which moment: query parameters of every route."""
-
-    user: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    run: str | None = None
-    session: str | None = None
-    world: str | None = None
-    valid_at: str | None = None
-    known_at: str | None = None
-    as_of: str | None = None
-
-    def bind(self, memory: Memory) -> Memory:
-        """The memory, bound."""
-        memory = memory.scoped(self.user, self.agent, self.app, self.run, self.session)
-        if self.world is not None:
-            memory = memory.enter(self.world)
-        return memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
-
-
-class Route(NamedTuple):
-    """One route."""
-
-    method: Literal["GET", "POST"]
-    path: str
-    run: Callable[[Memory, Any], Any]
-    takes: type[Struct] = Body
-    gives: Any = None
-
-    @property
-    def reads(self) -> bool:
-        """Whether it only looks; what takes a long question is a POST all the same."""
-        return self.method == "GET" or self.path in _LOOKS
-
-    @property
-    def summary(self) -> str:
-        """The function's docstring, on one line."""
-        return " ".join((self.run.__doc__ or "").split())
-
-    @property
-    def name(self) -> str:
-        """The operation's name."""
-        return self.run.__name__.rstrip("_")
-
-
-def _verb(
-    method: Literal["GET", "POST"],
-    path: str,
-    verb: str,
-    gives: Any = None,
-    *,
-    without: Sequence[str] = (),
-    name: str = "",
-) -> Route:
-    """A route that is nothing but a verb of `Memory`."""
-    run = forward(verb)
-    run.__name__ = name or verb
-    return Route(method, path, run, taken(verb, frozenset(without)), gives)
+Worlds = shape("Worlds: The hash of everything, and every world.", hash=str, worlds=list[WorldHash])
 
 
 # The functions -----------------------------------------------------------------------------------
 
 
-def recall(memory: Memory, asked: RecallBody) -> Any:
+def recall(
+    memory: Memory,
+    question: str,
+    max_tokens: Annotated[int, Meta(ge=100, description="Budget for the whole response body.")] = 4000,
+    asked_at: Time | None = None,
+    limit: Many | None = None,
+    filters: Mapping[str, Any] = {},
+    explain: Annotated[bool, Meta(description="Also lanes, factors and the plan.")] = False,
+    include_superseded: bool = False,
+    include_quarantined: bool = False,
+    without: Sequence[str] = (),
+) -> Any:
     """The answer where it is known, with its proof, and verbatim, dated evidence, best first; or the reason why
     there is none. The whole body stays within max_tokens; what `explain` adds has as much again."""
-    found = memory.recall(**{**given(asked), "max_tokens": budget.ALL})
-    told = budget.shortened(budget.known(memory, found), int(asked.max_tokens * budget.KNOWN))
+    found = memory.recall(
+        question, max_tokens=budget.ALL, asked_at=asked_at, limit=limit, filters=dict(filters), explain=explain,
+        include_superseded=include_superseded, include_quarantined=include_quarantined, without=without,
+    )  # fmt: skip
+    told = budget.shortened(budget.known(memory, found), int(max_tokens * budget.KNOWN))
     known = {
         "answer": None,
         "reason": None,
@@ -379,28 +180,19 @@ def recall(memory: Memory, asked: RecallBody) -> Any:
         "facts": [],
         **budget.plain(told),
     }
-    whole = plain(budget.worth_showing(found, asked.limit))
+    whole = plain(budget.worth_showing(found, limit))
     hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in whole]
 
     def build(chosen: Any, trace: Any = None) -> Any:
-        value = {
-            **known, "hits": list(chosen), "returned": len(chosen), "found": len(found.hits),
-            "sure": round(found.sure, 4),
-        }  # fmt: skip
-        return value if trace is None else {**value, "trace": trace}
+        counts = {"returned": len(chosen), "found": len(found.hits), "sure": round(found.sure, 4)}
+        return {**known, "hits": list(chosen), **counts, **({} if trace is None else {"trace": trace})}
 
-    body, kept = budget.fitted(hits, build, _cut_hit, asked.max_tokens)
-    if not asked.explain:
+    body, kept = budget.fitted(hits, build, _cut_hit, max_tokens)
+    if not explain:
         return body
     beside = [{"lanes": hit["lanes"], "factors": hit["factors"]} for hit in whole]
     weighed = ({**hit, **more} for hit, more in zip(kept, beside, strict=False))
-    return budget.explained(kept, weighed, found.trace, build, asked.max_tokens)
-
-
-def context(memory: Memory, asked: ContextBody) -> Any:
-    """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
-    changed; each line with the id of its memory."""
-    return memory.context(asked.about, max_tokens=asked.max_tokens)
+    return budget.explained(kept, weighed, found.trace, build, max_tokens)
 
 
 def _cut_hit(hit: Any, room: int) -> Any:
@@ -410,9 +202,20 @@ def _cut_hit(hit: Any, room: int) -> Any:
     return {"node": {**node, "content": said}, "score": hit["score"], "said_at": hit["said_at"]}
 
 
-def walk_answer(memory: Memory, asked: WalkAnswer) -> Any:
+def context(
+    memory: Memory,
+    about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")]
+    | None = None,
+    max_tokens: Annotated[int, Meta(ge=20, le=100_000, description="Budget of the text.")] = 800,
+) -> Any:
+    """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
+    changed; each line with the id of its memory."""
+    return memory.context(about, max_tokens=max_tokens)
+
+
+def walk_answer(memory: Memory, question: str, limit: Annotated[int, Meta(ge=1, le=50)] = 5) -> Any:
     """Answers a question of several hops by walking what is currently believed; the path is its proof."""
-    found = memory.walk_answer(asked.question, limit=asked.limit)
+    found = memory.walk_answer(question, limit=limit)
     keys = ("fact", "source", "target", "relation", "phrase", "inverse")
     chains = [
         {
@@ -424,206 +227,270 @@ def walk_answer(memory: Memory, asked: WalkAnswer) -> Any:
     return {"confidence": found.confidence, "chains": chains}
 
 
-def load(memory: Memory, asked: Load) -> model.Receipt:
+def load(memory: Memory, notes: list[LoadNote], links: Sequence[LoadLink] = ()) -> model.Receipt:
     """Stores many notes and links as one changeset."""
-    notes = [NoteToLoad(**given(note)) for note in asked.notes]
-    return memory.load(notes, [LinkToLoad(**given(link)) for link in asked.links])
+    return memory.load(
+        [NoteToLoad(**given(note)) for note in notes], [LinkToLoad(**given(link)) for link in links]
+    )
 
 
-def retire_edge(memory: Memory, asked: EndEdge) -> model.Receipt:
+def retire_edge(
+    memory: Memory, src: Ref, type: str, dst: Ref, when: Time | None = None, reason: str | None = None,
+    dry_run: bool = False,
+) -> model.Receipt:  # fmt: skip
     """Ends an edge: it does not hold any more."""
-    found = memory.edge(asked.src, asked.type, asked.dst)
-    return memory.retire(found, moment(asked.when), reason=asked.reason, dry_run=asked.dry_run)
+    return memory.retire(memory.edge(src, type, dst), when, reason=reason, dry_run=dry_run)
 
 
-def correct_edge(memory: Memory, asked: EndEdge) -> model.Receipt:
+def correct_edge(
+    memory: Memory, src: Ref, type: str, dst: Ref, when: Time | None = None, reason: str | None = None,
+    dry_run: bool = False,
+) -> model.Receipt:  # fmt: skip
     """Withdraws an edge: it never held."""
-    found = memory.edge(asked.src, asked.type, asked.dst)
-    return memory.correct(found, reason=asked.reason, dry_run=asked.dry_run)
+    return memory.correct(memory.edge(src, type, dst), reason=reason, dry_run=dry_run)
 
 
-def walk(memory: Memory, asked: WalkBody) -> Any:
+def walk(
+    memory: Memory,
+    ref: Ref,
+    types: Annotated[str, Meta(description="Edge types, separated by commas [all].")] = "",
+    way: Way = "both",
+    depth: Depth = 1,
+) -> Any:
     """What lies around a memory, and the edges between."""
-    types = [name.strip() for name in asked.types.split(",") if name.strip()]
-    return memory.walk(asked.ref, *types, way=asked.way, depth=asked.depth)
+    named = [name.strip() for name in types.split(",") if name.strip()]
+    return memory.walk(ref, *named, way=way, depth=depth)
 
 
-def identity(memory: Memory, asked: Of) -> Any:
+def identity(memory: Memory, ref: Ref) -> Any:
     """One identity with all its names, and where each of them comes from."""
-    found = memory.export_identity(asked.ref)
+    found = memory.export_identity(ref)
     merges = [{name: of for name, of in merge.items() if name not in HIDDEN} for merge in found["merges"]]
     return {**found, "merges": merges}
 
 
-def split(memory: Memory, asked: SplitBody) -> model.Receipt:
+def split(
+    memory: Memory,
+    ref: Ref,
+    mentions: Annotated[list[str], Meta(description="The memories that mention it.")],
+    name: str,
+) -> model.Receipt:
     """Moves mentions off an entity, to a new one."""
-    mentions = [memory.edge(src, "refers_to", asked.ref) for src in asked.mentions]
-    return memory.split(asked.ref, mentions, asked.name)
+    return memory.split(ref, [memory.edge(src, "refers_to", ref) for src in mentions], name)
 
 
-def query(memory: Memory, asked: QueryBody) -> Any:
+def query(
+    memory: Memory,
+    seeds: Sequence[Ref] = (),
+    text: str | None = None,
+    steps: Sequence[QueryStep] = (),
+    within: Ref | None = None,
+    during: tuple[str, str] | None = None,
+    include_superseded: bool = False,
+    limit: Annotated[int, Meta(ge=1, le=10000)] | None = None,
+    explain: Annotated[bool, Meta(description="Only the plan.")] = False,
+) -> Any:
     """A query: seeds or text, then steps; answers with a subgraph, or with its plan."""
     made = memory.query()
-    if asked.seeds:
-        made = made.seeds(*asked.seeds)
-    if asked.text is not None:
-        made = made.text(asked.text)
-    for step in asked.steps:
-        made = _stepped(made, step)
-    if asked.within:
-        made = made.within(asked.within)
-    if asked.during:
-        made = made.during(*asked.during)
-    if asked.include_superseded:
-        made = made.include_superseded()
-    if asked.limit:
-        made = made.limit(asked.limit)
-    return QueryPlan(made.explain()) if asked.explain else made.run()
+    made = made.seeds(*seeds) if seeds else made
+    made = made if text is None else made.text(text)
+    for step in steps:
+        parts = [part for part in (step.follow, step.where, step.connected) if part is not None]
+        if len(parts) != 1:
+            raise InvalidInput("a step has exactly one of: follow, where, connected")
+        made = parts[0].on(made)
+    made = made.within(within) if within else made
+    made = made.during(*during) if during else made
+    made = made.include_superseded() if include_superseded else made
+    made = made.limit(limit) if limit else made
+    return {"plan": made.explain()} if explain else made.run()
 
 
-def _stepped(made: Query, step: QueryStep) -> Query:
-    given = [part for part in (step.follow, step.where, step.connected) if part is not None]
-    if len(given) != 1:
-        raise InvalidInput("a step has exactly one of: follow, where, connected")
-    part = given[0]
-    if isinstance(part, FollowStep):
-        return made.follow(*part.types, way=part.way, depth=part.depth)
-    if isinstance(part, ConnectedStep):
-        return made.where_connected(part.type, *part.to, way=part.way, absent=part.absent)
-    return made.where(tuple(part.type) or None, part.name, part.kind, part.contains, part.metadata)
-
-
-def changes(memory: Memory, asked: Since) -> Any:
+def changes(memory: Memory, since: Time | None = None, limit: Many = 200, page: str | None = None) -> Any:
     """The feed: what was believed or given up after a known time, and the mark to ask for what follows."""
-    since = EARLIEST if asked.since is None else moment(asked.since)
-    found = memory.changes(since, limit=asked.limit + 1, page=asked.page)
-    shown = found[: asked.limit]
-    return {"items": shown, "next": mark_after(shown, asked.page) if len(found) > len(shown) else None}
+    found = memory.changes(EARLIEST if since is None else since, limit=limit + 1, page=page)
+    shown = found[:limit]
+    return {"items": shown, "next": mark_after(shown, page) if len(found) > len(shown) else None}
 
 
-def merges(memory: Memory, asked: Decided) -> Any:
+def merges(
+    memory: Memory, status: Literal["pending", "accepted", "rejected", "undone", "all"] = "pending"
+) -> Any:
     """Merge proposals, with the names of both ends."""
-    found = memory.merges(None if asked.status == "all" else asked.status)
+    found = memory.merges(None if status == "all" else status)
     return [NamedProposal(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
 
 
-def worlds(memory: Memory, asked: Body) -> Worlds:
+def worlds(memory: Memory) -> Any:
     """Every world with its hash, and the hash of everything."""
-    return Worlds(memory.hash(), [WorldHash(hash_, node) for node, hash_ in memory.worlds()])
+    return {"hash": memory.hash(), "worlds": [WorldHash(hash_, node) for node, hash_ in memory.worlds()]}
 
 
-def hash_(memory: Memory, asked: HashOf) -> Hash:
+def hash_(memory: Memory, ref: Ref | None = None) -> Any:
     """The hash of a world and all inside it; without one, of the whole memory."""
-    return Hash(memory.hash(asked.ref))
+    return {"hash": memory.hash(ref)}
 
 
-def undo(memory: Memory, asked: Undo) -> model.Receipt:
+def undo(memory: Memory, known_at: str, also: Sequence[str] = (), dry_run: bool = False) -> model.Receipt:
     """Takes back what a receipt's changeset did, as one more changeset."""
-    at, *also = (instant(time) for time in (asked.known_at, *asked.also))
-    return memory.undo(model.Receipt("undo", None, True, at, also=tuple(also)), dry_run=asked.dry_run)
+    at, *earlier = map(instant, (known_at, *also))
+    return memory.undo(model.Receipt("undo", None, True, at, also=tuple(earlier)), dry_run=dry_run)
 
 
-def forget(memory: Memory, asked: ForgetBody) -> Forgotten:
+def forget(
+    memory: Memory,
+    ids: Sequence[Ref] = (),
+    before: Time | None = None,
+    confirm: Annotated[bool, Meta(description="Without it nothing is erased.")] = False,
+    dry_run: bool = False,
+) -> Forgotten:
     """Erases for good: memories, all of the bound scope, or what is older than a moment; wants `confirm`."""
-    scope = memory.handle.scope if not asked.ids and memory.handle.scope.bound() else None
-    return memory.forget(
-        asked.ids or None,
-        scope=scope,
-        before=moment(asked.before),
-        confirm=asked.confirm,
-        dry_run=asked.dry_run,
-    )
+    scope = memory.handle.scope if not ids and memory.handle.scope.bound() else None
+    return memory.forget(ids or None, scope=scope, before=before, confirm=confirm, dry_run=dry_run)
 
 
-def reindex(memory: Memory, asked: Body) -> dict[str, int]:
+def reindex(memory: Memory) -> dict[str, int]:
     """Makes words, descriptions and labels anew from the texts; how many, and how many vectors were dropped."""
     return memory.reindex()._asdict()
 
 
-def ailments(memory: Memory, asked: Body) -> list[dict[str, str]]:
+def ailments(memory: Memory) -> list[dict[str, str]]:
     """What is wrong with the store that can be seen at once, each with the command that mends it."""
     return [one._asdict() for one in memory.ailments()]
 
 
-def scopes(memory: Memory, asked: Body) -> dict[str, list[str]]:
+def scopes(memory: Memory) -> dict[str, list[str]]:
     """The users, agents, apps and runs that have memories, by kind."""
     names = sorted(verbs.scope_names(memory))
-    kinds = ("user", "agent", "app", "run")
-    return {kind: [n.partition(":")[2] for n in names if n.startswith(f"{kind}:")] for kind in kinds}
+    return {kind: [n.partition(":")[2] for n in names if n.startswith(f"{kind}:")] for kind in verbs.SCOPES}
 
 
-def span_(memory: Memory, asked: Body) -> Any:
+def span_(memory: Memory) -> Any:
     """From the first to the last moment that this memory knows of, on both axes."""
     return memory.handle.read(span)
 
 
-def verify(memory: Memory, asked: Body) -> Any:
+def verify(memory: Memory) -> Any:
     """Recomputes every hash and looks at every logged row."""
     found = memory.verify()
     return {"ok": found.ok, **plain(found)}
 
 
-def flush(memory: Memory, asked: Body) -> Counted:
+def flush(memory: Memory) -> Any:
     """Embeds everything that has no vector yet."""
-    return Counted(memory.flush())
+    return {"count": memory.flush()}
 
+
+# The routes ---------------------------------------------------------------------------------------
+
+
+class Route(NamedTuple):
+    """One route."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    run: Callable[[Memory, Any], Any]
+    takes: type[Struct]
+    gives: tuple[Any, ...]
+
+    @property
+    def reads(self) -> bool:
+        """Whether it only looks; what takes a long question is a POST all the same."""
+        return self.method == "GET" or self.path in _LOOKS
+
+
+def _route(
+    where: str, does: str | Callable[..., Any], *gives: Any, body: str = "", without: Sequence[str] = (), name: str = ""
+) -> Route:  # fmt: skip
+    """A function, or a verb of `Memory`, at a path; `body` is the name and description of what it takes."""
+    run = getattr(Memory, does) if isinstance(does, str) else does
+    title, _, doc = body.partition(": ")
+    takes = verbs.taken(run, name=title, does=doc, without=without)
+    method, path = where.split()
+
+    def answer(memory: Memory, asked: Any) -> Any:
+        return run(memory, **given(asked))
+
+    return Route(method, path, name or run.__name__.rstrip("_"), verbs.told(run), answer, takes, gives)
+
+
+_NOTHING = "Body: What is asked; nothing, here."
+_ENDED = "EndEdge: An edge that ends."
 
 ROUTES = (
-    Route("POST", "/v1/recall", recall, RecallBody, Answered),
-    Route("POST", "/v1/context", context, ContextBody, Briefing),
-    Route("POST", "/v1/walk", walk_answer, WalkAnswer, Walked),
-    _verb("POST", "/v1/remember", "remember", model.Receipt),
-    _verb("POST", "/v1/resume", "resume", list[model.Receipt]),
-    _verb("POST", "/v1/facts", "fact", model.Receipt),
-    _verb("POST", "/v1/notes", "note", model.Receipt, without=("expires",)),
-    Route("POST", "/v1/load", load, Load, model.Receipt),
-    Route("POST", "/v1/undo", undo, Undo, model.Receipt),
-    Route("POST", "/v1/forget", forget, ForgetBody, Forgotten),
-    Route("POST", "/v1/reindex", reindex, gives=dict[str, int]),
-    Route("GET", "/v1/ailments", ailments, gives=list[dict[str, str]]),
-    Route("POST", "/v1/flush", flush, gives=Counted),
-    _verb("POST", "/v1/links", "link", model.Receipt),
-    _verb("GET", "/v1/links", "edge", model.Edge),
-    Route("POST", "/v1/links/retire", retire_edge, EndEdge, model.Receipt),
-    Route("POST", "/v1/links/correct", correct_edge, EndEdge, model.Receipt),
-    _verb("GET", "/v1/memories", "list", model.Page),
-    _verb("GET", "/v1/memories/{ref}", "get", model.Node),
-    _verb("GET", "/v1/memories/{ref}/history", "history", list[model.Version]),
-    _verb("GET", "/v1/memories/{ref}/why", "why", model.Why),
-    Route("GET", "/v1/memories/{ref}/walk", walk, WalkBody, model.Subgraph),
-    _verb("GET", "/v1/memories/{ref}/same", "equivalence_class", list[model.Node], name="same"),
-    Route("GET", "/v1/memories/{ref}/identity", identity, Of, IdentityOf),
-    _verb("POST", "/v1/memories/{ref}/amend", "amend", model.Receipt),
-    _verb("POST", "/v1/memories/{ref}/correct", "correct", model.Receipt),
-    _verb("POST", "/v1/memories/{ref}/retire", "retire", model.Receipt),
-    _verb("POST", "/v1/memories/{ref}/confirm", "confirm", model.Receipt),
-    _verb("POST", "/v1/memories/{ref}/quarantine", "quarantine", model.Receipt),
-    Route("POST", "/v1/memories/{ref}/split", split, SplitBody, model.Receipt),
-    Route("POST", "/v1/query", query, QueryBody, (model.Subgraph, QueryPlan)),
-    _verb("GET", "/v1/diff", "diff", model.Diff),
-    Route("GET", "/v1/changes", changes, Since, FeedPage),
-    Route("GET", "/v1/merges", merges, Decided, list[NamedProposal]),
-    _verb("POST", "/v1/merges/{proposal}/accept", "accept_merge", model.Receipt),
-    _verb("POST", "/v1/merges/{proposal}/reject", "reject_merge", model.Receipt),
-    _verb("POST", "/v1/merges/{proposal}/undo", "undo_merge", model.Receipt),
-    Route("GET", "/v1/worlds", worlds, gives=Worlds),
-    Route("GET", "/v1/hash", hash_, HashOf, Hash),
-    Route("GET", "/v1/scopes", scopes, gives=dict[str, list[str]]),
-    Route("GET", "/v1/span", span_),
-    _verb("GET", "/v1/stats", "stats"),
-    _verb("GET", "/v1/readers", "readers", dict[str, int]),
-    _verb("POST", "/v1/reread", "reread", Reread),
-    Route("GET", "/v1/verify", verify, gives=model.Verification),
-    _verb("GET", "/v1/timeline", "timeline", list[model.Dated]),
-    _verb("GET", "/v1/density", "density", model.Density),
-    _verb("POST", "/v1/explain", "explain", model.Explanation),
-    _verb("POST", "/v1/sleep", "consolidate"),
-    _verb("POST", "/v1/memories/{ref}/feedback", "feedback", model.Receipt),
-    _verb("POST", "/v1/memories/{ref}/pin", "pin", model.Receipt),
-    _verb("POST", "/v1/memories/{ref}/unpin", "unpin", model.Receipt),
-    _verb("GET", "/v1/people/{who}", "profile", Profile),
-    _verb("GET", "/v1/episodes", "episodes", list[Episode]),
-    _verb("GET", "/v1/conflicts", "conflicts", list[model.Contradiction]),
+    _route("POST /v1/recall", recall, Answered, body="RecallBody: A question."),
+    _route("POST /v1/context", context, Briefing, body="ContextBody: What to know first."),
+    _route("POST /v1/walk", walk_answer, Walked, body="WalkAnswer: A question of several hops."),
+    _route("POST /v1/remember", "remember", model.Receipt),
+    _route("POST /v1/resume", "resume", list[model.Receipt]),
+    _route("POST /v1/facts", "fact", model.Receipt),
+    _route("POST /v1/notes", "note", model.Receipt, without=("expires",)),
+    _route("POST /v1/load", load, model.Receipt, body="Load: Many notes and links."),
+    _route("POST /v1/undo", undo, model.Receipt, body="Undo: The known times of a receipt."),
+    _route(
+        "POST /v1/forget",
+        forget,
+        Forgotten,
+        body="ForgetBody: What to erase: memories, or what a scope holds, or what is older than a moment.",
+    ),
+    _route("POST /v1/reindex", reindex, dict[str, int], body=_NOTHING),
+    _route("GET /v1/ailments", ailments, list[dict[str, str]]),
+    _route("POST /v1/flush", flush, Counted, body=_NOTHING),
+    _route("POST /v1/links", "link", model.Receipt),
+    _route("GET /v1/links", "edge", model.Edge),
+    _route("POST /v1/links/retire", retire_edge, model.Receipt, body=_ENDED),
+    _route("POST /v1/links/correct", correct_edge, model.Receipt, body=_ENDED),
+    _route("GET /v1/memories", "list", model.Page),
+    _route("GET /v1/memories/{ref}", "get", model.Node),
+    _route("GET /v1/memories/{ref}/history", "history", list[model.Version]),
+    _route("GET /v1/memories/{ref}/why", "why", model.Why),
+    _route("GET /v1/memories/{ref}/walk", walk, model.Subgraph),
+    _route("GET /v1/memories/{ref}/same", "equivalence_class", list[model.Node], name="same"),
+    _route("GET /v1/memories/{ref}/identity", identity, IdentityOf),
+    _route("POST /v1/memories/{ref}/amend", "amend", model.Receipt),
+    _route("POST /v1/memories/{ref}/correct", "correct", model.Receipt),
+    _route("POST /v1/memories/{ref}/retire", "retire", model.Receipt),
+    _route("POST /v1/memories/{ref}/confirm", "confirm", model.Receipt),
+    _route("POST /v1/memories/{ref}/quarantine", "quarantine", model.Receipt),
+    _route(
+        "POST /v1/memories/{ref}/split",
+        split,
+        model.Receipt,
+        body="SplitBody: Mentions that belong to somebody else.",
+    ),
+    _route(
+        "POST /v1/query",
+        query,
+        model.Subgraph,
+        QueryPlan,
+        body="QueryBody: A query: where to start, then steps.",
+    ),
+    _route("GET /v1/diff", "diff", model.Diff),
+    _route("GET /v1/changes", changes, FeedPage),
+    _route("GET /v1/merges", merges, list[NamedProposal]),
+    _route("POST /v1/merges/{proposal}/accept", "accept_merge", model.Receipt),
+    _route("POST /v1/merges/{proposal}/reject", "reject_merge", model.Receipt),
+    _route("POST /v1/merges/{proposal}/undo", "undo_merge", model.Receipt),
+    _route("GET /v1/worlds", worlds, Worlds),
+    _route("GET /v1/hash", hash_, Hash),
+    _route("GET /v1/scopes", scopes, dict[str, list[str]]),
+    _route("GET /v1/span", span_),
+    _route("GET /v1/stats", "stats"),
+    _route("GET /v1/readers", "readers", dict[str, int]),
+    _route("POST /v1/reread", "reread", Reread),
+    _route("GET /v1/verify", verify, model.Verification),
+    _route("GET /v1/timeline", "timeline", list[model.Dated]),
+    _route("GET /v1/density", "density", model.Density),
+    _route("POST /v1/explain", "explain", model.Explanation),
+    _route("POST /v1/sleep", "consolidate"),
+    _route("POST /v1/memories/{ref}/feedback", "feedback", model.Receipt),
+    _route("POST /v1/memories/{ref}/pin", "pin", model.Receipt),
+    _route("POST /v1/memories/{ref}/unpin", "unpin", model.Receipt),
+    _route("GET /v1/people/{who}", "profile", Profile),
+    _route("GET /v1/episodes", "episodes", list[Episode]),
+    _route("GET /v1/conflicts", "conflicts", list[model.Contradiction]),
 )
 
 
@@ -632,21 +499,15 @@ def parse(route: Route, given: dict[str, Any], path: dict[str, str]) -> Any:
     both = set(given) & set(path)
     if both:
         raise InvalidInput(f"{sorted(both)[0]!r} stands in the path already")
-    if route.method == "GET":
-        given = {name: _from_query(name, value) for name, value in given.items()}
+    if route.method == "GET" and "metadata" in given:
+        try:
+            given = {**given, "metadata": msgspec.json.decode(given["metadata"])}
+        except msgspec.DecodeError:
+            raise InvalidInput('metadata is a JSON object, such as {"kind":"x"}') from None
     try:
         return msgspec.convert({**given, **path}, route.takes, strict=route.method != "GET")
     except msgspec.ValidationError as error:
         raise InvalidInput(str(error)) from None
-
-
-def _from_query(name: str, value: str) -> Any:
-    if name != "metadata":
-        return value
-    try:
-        return msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        raise InvalidInput('metadata is a JSON object, such as {"kind":"x"}') from None
 
 
 # The OpenAPI document, made from the table and the classes in it ----------------------------------
@@ -657,24 +518,14 @@ _PROBLEM = {
 }
 
 
-class Problem(msgspec.Struct):
-    """An error."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-
-
 def document() -> dict[str, Any]:
     """The whole document."""
-    types = [given for route in ROUTES for given in _answers(route)]
-    roots, parts = verbs.shown([*types, Problem])
-    given = iter(roots)
+    roots, parts = verbs.shown([*(given for route in ROUTES for given in route.gives), Problem])
+    shown = iter(roots)
     paths: dict[str, Any] = {}
     taken: dict[str, Any] = {}
     for route in ROUTES:
-        answers = [next(given) for _ in _answers(route)]
+        answers = [next(shown) for _ in route.gives]
         answer = {"anyOf": answers} if len(answers) > 1 else answers[0] if answers else {"type": "object"}
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, answer, taken)
     return {
@@ -694,29 +545,20 @@ def document() -> dict[str, Any]:
     }
 
 
-def _answers(route: Route) -> tuple[Any, ...]:
-    """What a route may answer with: one kind of thing, or one of several."""
-    return route.gives if isinstance(route.gives, tuple) else () if route.gives is None else (route.gives,)
-
-
-def _bound(field: str) -> dict[str, Any]:
-    """Whose memory it is, or from which moment it is looked at."""
-    if field in ("valid_at", "known_at", "as_of"):
-        return {"type": "string", **TIMED}
-    return {"type": "string", "minLength": 8 if field == "world" else 1}
-
-
 def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, Any]:
-    name, part = _component(route, taken)
+    """A route as the document has it; the classes of what it takes are added to `taken`."""
+    _, parts = msgspec.json.schema_components([route.takes], ref_template="#/components/schemas/{name}")
+    own = parts.pop(route.takes.__name__)
+    taken.update(parts)
     in_path = re.findall(r"{(\w+)}", route.path)
-    fields = part.get("properties", {})
+    asked = {name: part for name, part in own["properties"].items() if name not in in_path}
+    required = [name for name in own["required"] if name in asked]
     parameters = [
-        {"name": field, "in": "path", "required": True, "schema": fields[field]} for field in in_path
+        {"name": name, "in": "path", "required": True, "schema": own["properties"][name]} for name in in_path
     ]
     if route.method == "GET":
-        rest = {field: schema for field, schema in fields.items() if field not in in_path}
-        parameters += [_in_query(field, schema, part.get("required", ())) for field, schema in rest.items()]
-    parameters += [_in_query(field, _bound(field), ()) for field in Binding.__struct_fields__]
+        parameters += [_in_query(name, part, name in required) for name, part in asked.items()]
+    parameters += [_in_query(name, _bound(name)) for name in Binding.__struct_fields__]
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
@@ -727,31 +569,24 @@ def _operation(route: Route, answer: Any, taken: dict[str, Any]) -> dict[str, An
         },
     }
     if route.method == "POST":
-        body = _without(part, in_path)
-        taken[name] = body
-        schema = {"$ref": f"#/components/schemas/{name}"}
-        made["requestBody"] = {
-            "required": bool(body.get("required")), "content": {"application/json": {"schema": schema}},
-        }  # fmt: skip
+        taken[f"{route.name}_body"] = {**own, "properties": asked, "required": required}
+        schema = {"$ref": f"#/components/schemas/{route.name}_body"}
+        content = {"application/json": {"schema": schema}}
+        made["requestBody"] = {"required": bool(required), "content": content}
     return made
 
 
-def _component(route: Route, taken: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The class of what a route takes, under a name of its own; nested ones are added as they are."""
-    _, parts = msgspec.json.schema_components([route.takes], ref_template="#/components/schemas/{name}")
-    own = route.takes.__name__
-    taken.update({name: part for name, part in parts.items() if name != own})
-    return f"{route.name}_body", parts[own]
+def _bound(name: str) -> dict[str, Any]:
+    """Whose memory it is, or from which moment it is looked at."""
+    if name in ("valid_at", "known_at", "as_of"):
+        return {"type": "string", **TIMED}
+    return {"type": "string", "minLength": 8 if name == "world" else 1}
 
 
-def _without(part: dict[str, Any], fields: list[str]) -> dict[str, Any]:
-    left = {field: schema for field, schema in part["properties"].items() if field not in fields}
-    required = [field for field in part.get("required", ()) if field in left]
-    return {**part, "properties": left, "required": required}
-
-
-def _in_query(field: str, schema: Any, required: Any) -> dict[str, Any]:
-    if schema.get("type") == "object":
-        content = {"application/json": {"schema": schema}}
-        return {"name": field, "in": "query", "required": field in required, "content": content}
-    return {"name": field, "in": "query", "required": field in required, "schema": schema}
+def _in_query(name: str, part: Any, required: bool = False) -> dict[str, Any]:
+    made = (
+        {"content": {"application/json": {"schema": part}}}
+        if part.get("type") == "object"
+        else {"schema": part}
+    )
+    return {"name": name, "in": "query", "required": required, **made}

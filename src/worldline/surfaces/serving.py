@@ -21,7 +21,8 @@ from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.surfaces import auth, limits
-from worldline.surfaces.options import Bound, alone, serves
+from worldline.surfaces.options import Bound, Told, alone, serves
+from worldline.surfaces.verbs import SCOPES
 
 _TOOLS = click.option(
     "--tools", type=click.Choice(["core", "full"]), default="core", show_default=True,
@@ -118,8 +119,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _scope(bound: Bound) -> tuple[Scope, Bound]:
     """The scope that binds every call, and the same options without it."""
-    kinds = {kind: name for kind, name in bound.scope.items() if kind != "session"}
-    return Scope(**kinds), bound._replace(scope={"session": bound.scope.get("session")})
+    scope = Scope(**{kind: getattr(bound.whose, kind) for kind in SCOPES})
+    return scope, bound._replace(whose=replace(bound.whose, **dict.fromkeys(SCOPES)))
 
 
 def _require(module: str, extra: str) -> None:
@@ -135,7 +136,7 @@ def _require(module: str, extra: str) -> None:
 )  # fmt: skip
 @click.option("--read-only", is_flag=True, help="The token opens reads only.")
 @click.option("--rotate", is_flag=True, help="Take the tenant's other tokens away.")
-def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool) -> None:
+def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool) -> Told:
     """The file keeps its hash. A running server reads the file again by itself.
 
     Example:
@@ -143,7 +144,7 @@ def token(bound: Bound, tenant: str, tokens: Path, read_only: bool, rotate: bool
       worldline token default --tokens tokens.toml --rotate
     """
     made = auth.issue(tokens, tenant, read_only=read_only, alone=rotate)
-    bound.answer({"tenant": tenant, "token": made, "read_only": read_only}, [made])
+    return {"tenant": tenant, "token": made, "read_only": read_only}, [made]
 
 
 # The watch that lets a server sleep now and then --------------------------------------------------

@@ -33,7 +33,8 @@ _FACT = "subject relation object since until ended"
 
 def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool = False, **more: Any) -> Any:
     """A verb as a tool: these of its parameters, and what is to be said of them apart."""
-    schema = schema_of(taken(verb, only=frozenset(takes.split())), brief=True)
+    run = getattr(Memory, verb)
+    schema = schema_of(taken(run, only=takes.split()), brief=True)
     properties = {
         name: {**schema["properties"].get(name, {}), **more.get(name, {})} for name in takes.split()
     }
@@ -47,7 +48,7 @@ def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool
         }
     properties |= {name: {"type": "string", "description": text} for name, text in _AT.items() if at}
     return {
-        "description": does or told(verb),
+        "description": does or told(run),
         "parameters": {
             "type": "object",
             "properties": properties,

@@ -1,16 +1,16 @@
-"""The table of verbs: what each takes, said once for every door.
+"""What a verb takes, said once for every door, and how doors describe it.
 
-Names, order and defaults are those of `Memory`'s own methods, and so is what a verb does. This table adds
-what a signature cannot say: how a value is written in JSON, between which bounds, and what it means. The
-bodies of REST, the OpenAPI document, the schemas of tools and their reference pages are made from it.
+A door's function says in its own signature what it takes; where a door is nothing but a verb of `Memory`, names,
+order and defaults are those of the method, and `PARAMETERS` adds what a signature cannot say: how a value is written
+in JSON, between which bounds, and what it means. The bodies of REST, the OpenAPI document, the schemas of tools and
+their reference pages are made from these.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -36,11 +36,44 @@ Ref = Annotated[
         extra_json_schema={"minLength": 8},
     ),
 ]
+SCOPES = ("user", "agent", "app", "run")
 Many = Annotated[int, Meta(ge=1, le=1000)]
+Depth = Annotated[int, Meta(ge=1, le=8)]
+Way = Literal["out", "in", "both"]
+Verdict = Literal["useful", "wrong"]
 
 
 class Body(Struct, kw_only=True, forbid_unknown_fields=True):
     """What is asked; nothing, here."""
+
+
+class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Whose memory and from which moment: options of the shell, and query parameters of every route."""
+
+    user: str | None = None
+    agent: str | None = None
+    app: str | None = None
+    run: str | None = None
+    session: str | None = None
+    world: str | None = None
+    valid_at: str | None = None
+    known_at: str | None = None
+    as_of: str | None = None
+
+    def bind(self, memory: Memory) -> Memory:
+        """The memory, bound."""
+        # an empty name is refused, never taken for everybody
+        memory = memory.scoped(self.user, self.agent, self.app, self.run, self.session)
+        if self.world is not None:
+            memory = memory.enter(self.world)
+        return memory.at(moment(self.valid_at), moment(self.known_at), moment(self.as_of))
+
+
+def shape(described: str, **fields: Any) -> Any:
+    """A class for a result, by its name and what it is; a field is its type, or its type and its default."""
+    name, _, doc = described.partition(": ")
+    typed = [(field, *(type_ if isinstance(type_, tuple) else (type_,))) for field, type_ in fields.items()]
+    return msgspec.defstruct(name, typed, namespace={"__doc__": doc}, kw_only=True, omit_defaults=True)
 
 
 class GivenFact(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -80,7 +113,7 @@ PARAMETERS: dict[str, Any] = {
     "b": _said(str, "The same; without it: now."),
     "content": str,
     "dated": _time("The author's date; part of a note's identity"),
-    "depth": Annotated[int, Meta(ge=1, le=8)],
+    "depth": Depth,
     "dry_run": _said(bool, "Say what it would do, and leave nothing behind."),
     "dst": Ref,
     "everything": _said(bool, "Also what this reader has read."),
@@ -116,49 +149,47 @@ PARAMETERS: dict[str, Any] = {
     "type": str,
     "valid_from": _time("Since when it is true [now]"),
     "valid_to": _time("Until when it is true [open]"),
-    "verdict": Literal["useful", "wrong"],
+    "verdict": Verdict,
     "when": _time("From when on it is not true any more [now]"),
     "who": _said(str, "A name, or the id of an entity."),
 }
-TIMES = frozenset(
-    "asked_at dated expires from_ said_at since to valid_at known_at as_of valid_from valid_to when".split()
-)
-_NOTHING = inspect.Parameter.empty
+TIMES = frozenset("asked_at before dated expires from_ said_at since to valid_from valid_to when".split())
 
 
-def told(verb: str) -> str:
-    """What a verb does, in the words of its own docstring: the first paragraph, on one line."""
-    doc = inspect.getdoc(getattr(Memory, verb)) or ""
-    return " ".join(doc.partition("\n\n")[0].split())
+def told(run: Callable[..., Any]) -> str:
+    """What a function does, in the words of its docstring: the first paragraph, on one line."""
+    return " ".join((inspect.getdoc(run) or "").partition("\n\n")[0].split())
 
 
-@cache
 def taken(
-    verb: str, without: frozenset[str] = frozenset(), only: frozenset[str] | None = None
+    run: Callable[..., Any],
+    *bases: type[Struct],
+    name: str = "",
+    does: str = "",
+    without: Collection[str] = (),
+    only: Collection[str] | None = None,
 ) -> type[Struct]:
-    """A class for what a verb takes, without some of it (or only some of it)."""
-    named = inspect.signature(getattr(Memory, verb)).parameters
-    chosen = {
-        name: one
-        for name, one in named.items()
-        if name in PARAMETERS and name not in without and (only is None or name in only)
-    }
+    """A class for what a function takes after the memory: all of it, or without some, or only some of it."""
+    own = getattr(Memory, run.__name__, None) is run
+    hints = PARAMETERS if own else get_type_hints(run, include_extras=True)
+    _, *named = inspect.signature(run).parameters.values()
+    wanted = [one for one in named if one.name in hints and one.name not in without]
+    chosen = {one.name: one.default for one in wanted if only is None or one.name in only}
     return msgspec.defstruct(
-        verb.title().replace("_", ""),
-        [_field(name, one.default) for name, one in chosen.items()],
-        bases=(Body,),
-        namespace={"__doc__": told(verb)},
+        name or run.__name__.title().replace("_", ""),
+        [_field(name, hints[name], default) for name, default in chosen.items()],
+        bases=bases or (Body,),
+        namespace={"__doc__": does or told(run)},
         rename={name: name.rstrip("_") for name in chosen if name.endswith("_")},
         kw_only=True,
         forbid_unknown_fields=True,
     )
 
 
-def _field(name: str, default: Any) -> tuple[Any, ...]:
-    type_ = PARAMETERS[name]
-    if default is _NOTHING:
+def _field(name: str, type_: Any, default: Any) -> tuple[Any, ...]:
+    if default is inspect.Parameter.empty:
         return name, type_
-    if name in ("metadata", "filters"):
+    if name in ("metadata", "filters") or default == {}:
         return name, type_, msgspec.field(default_factory=dict)
     if default == ():
         return name, type_, msgspec.field(default_factory=list)
@@ -177,16 +208,6 @@ def given(asked: Struct) -> dict[str, Any]:
         if value is not None and not (name in ("metadata", "filters") and not value):
             found[name] = value
     return found
-
-
-def forward(verb: str) -> Callable[[Memory, Any], Any]:
-    """The verb itself, for whoever asks with an instance of its class."""
-
-    def run(memory: Memory, asked: Any) -> Any:
-        return getattr(memory, verb)(**given(asked))
-
-    run.__name__, run.__doc__ = verb, told(verb)
-    return run
 
 
 def every(memory: Memory, type_: str | None = None, **filters: Any) -> Iterator[Node]:
@@ -234,15 +255,12 @@ def schema_of(type_: Any, *, brief: bool = False) -> Schema:
 
 def outline(type_: Any) -> Schema:
     """What a result has in it, without what its parts have in theirs: enough to know where to look."""
-    schema = schema_of(type_, brief=True)
-    fields = {name: _outlined(part) for name, part in schema.get("properties", {}).items()}
-    return {"type": "object", "properties": fields}
-
-
-def _outlined(part: Schema) -> Schema:
-    if "type" not in part:
-        return {"type": "object"} if "$ref" in part else {}
-    return {"type": part["type"]}
+    parts = schema_of(type_, brief=True).get("properties", {})
+    kinds = {name: part.get("type", "object" if "$ref" in part else None) for name, part in parts.items()}
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind} if kind else {} for name, kind in kinds.items()},
+    }
 
 
 def _brief(schema: Any) -> Any:
@@ -278,14 +296,8 @@ def shown(types: Iterable[Any]) -> tuple[list[Schema], dict[str, Schema]]:
 def _shown(name: str, part: Schema) -> Schema:
     if name == "Interval":
         return _INTERVAL
-    fields = {
-        field: _shown_time(value) if field in render.TIMES else value
-        for field, value in part.get("properties", {}).items()
-        if field not in HIDDEN
-    }
+    fields = {field: value for field, value in part.get("properties", {}).items() if field not in HIDDEN}
+    for field in render.TIMES & fields.keys():
+        fields[field] = {"type": "array", "items": _TIME} if fields[field].get("type") == "array" else _OPEN
     required = [field for field in part.get("required", []) if field in fields]
     return {**part, "properties": fields, "required": required} if fields else part
-
-
-def _shown_time(value: Schema) -> Schema:
-    return {"type": "array", "items": _TIME} if value.get("type") == "array" else _OPEN

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -19,7 +19,7 @@ from worldline.surfaces import render
 from worldline.surfaces.care import WaitingCount, ticking
 from worldline.surfaces.options import (
     TIME,
-    Bound,
+    Told,
     held,
     labelled,
     mends,
@@ -27,19 +27,15 @@ from worldline.surfaces.options import (
     tends,
     text_or_stdin,
     thinks,
-    type_name,
     writes,
 )  # fmt: skip
+from worldline.surfaces.verbs import Verdict
 from worldline.write.forget import Forgotten
 
 _REASON = click.option("--reason", metavar="TEXT", help="Why; kept with the belief.")
 _LONG = 50_000
 """Characters from which on a reader wonders what takes so long."""
 _NAME = click.option("--name", metavar="TEXT", help="A new name.")
-
-
-def _tell(bound: Bound, receipt: Receipt) -> None:
-    bound.answer(receipt, render.receipt(receipt))
 
 
 @writes
@@ -53,9 +49,7 @@ def _tell(bound: Bound, receipt: Receipt) -> None:
     help="A fact that these words state; repeatable.",
 )  # fmt: skip
 @labelled
-def add(
-    bound: Bound, memory: Memory, text: str, facts: tuple[tuple[str, str, str], ...], **given: Any
-) -> None:
+def add(memory: Memory, text: str, facts: tuple[tuple[str, str, str], ...], **given: Any) -> Told:
     """TEXT is kept exactly as it is; without it, or with `-`, standard input is read. Facts given with it are
     believed from the moment it was said, and `why` leads from them back to the words.
 
@@ -67,25 +61,24 @@ def add(
         click.echo(f"reading and embedding {len(text):,} characters; that takes a while", err=True)
     stated = [Fact(*parts) for parts in facts]
     with ticking(f"reading and embedding {len(text):,} characters"):
-        done = memory.remember(text, facts=stated, **given, dry_run=bound.dry_run)
-    _tell(bound, done)
+        return memory.remember(text, facts=stated, **given)
 
 
 @writes
-@click.argument("type", callback=type_name)
+@click.argument("type", type=render.spelled)
 @click.argument("name")
 @click.argument("content", default="", callback=text_or_stdin)
 @held
 @click.option("--dated", type=TIME, help="The author's date; part of the note's identity.")
 @labelled
-def note(bound: Bound, memory: Memory, **given: Any) -> None:
+def note(memory: Memory, **given: Any) -> Told:
     """TYPE is one of project, reference, learning, feedback, context, user (or a type that this
     world's operator added). CONTENT `-` reads standard input. The same note twice is one.
 
     Example:
       worldline note context "Acme contract" "tier: silver" --valid-from 2026-01-01
     """
-    _tell(bound, memory.note(**given, dry_run=bound.dry_run))
+    return memory.note(**given)
 
 
 @writes
@@ -95,14 +88,14 @@ def note(bound: Bound, memory: Memory, **given: Any) -> None:
 @held
 @click.option("--predicate", metavar="NAME", help="For an edge of type fact: what it says.")
 @labelled
-def link(bound: Bound, memory: Memory, **given: Any) -> None:
+def link(memory: Memory, **given: Any) -> Told:
     """The edge's type is a program: `supersedes` ends the memory it points at, `same_as` stages a
     merge, `contains` makes a world. A refused edge leaves nothing behind.
 
     Example:
       worldline link 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    _tell(bound, memory.link(**given, dry_run=bound.dry_run))
+    return memory.link(**given)
 
 
 @writes
@@ -111,13 +104,13 @@ def link(bound: Bound, memory: Memory, **given: Any) -> None:
 @_NAME
 @held
 @_REASON
-def amend(bound: Bound, memory: Memory, **given: Any) -> None:
+def amend(memory: Memory, **given: Any) -> Told:
     """The old version stays true of its own time. CONTENT `-` reads standard input.
 
     Example:
       worldline amend 3f2a91c0b7de "tier: gold" --valid-from 2026-03-01
     """
-    _tell(bound, memory.amend(**given, dry_run=bound.dry_run))
+    return memory.amend(**given)
 
 
 @writes
@@ -125,7 +118,7 @@ def amend(bound: Bound, memory: Memory, **given: Any) -> None:
 @_NAME
 @held
 @_REASON
-def correct(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> None:
+def correct(memory: Memory, ref: tuple[str, ...], **given: Any) -> Told:
     """With CONTENT (or other options) that takes its place, from the same moment on; with nothing, it
     is withdrawn. Only known-time reads still see the old belief. Three arguments name an edge.
     `--valid-to forever` takes a retirement back.
@@ -135,17 +128,16 @@ def correct(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) ->
       worldline correct 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
     if len(ref) > 2:
-        _tell(bound, memory.correct(_edge(memory, ref), dry_run=bound.dry_run))
-        return
+        return memory.correct(_edge(memory, ref), dry_run=given["dry_run"])
     content = text_or_stdin(click.get_current_context(), correct.params[0], ref[1]) if ref[1:] else None
-    _tell(bound, memory.correct(ref[0], content, **given, dry_run=bound.dry_run))
+    return memory.correct(ref[0], content, **given)
 
 
 @writes
 @click.argument("ref", nargs=-1, required=True, metavar="REF | SRC TYPE DST")
 @click.option("--when", type=TIME, help="From when on it is not true any more [now].")
 @_REASON
-def retire(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> None:
+def retire(memory: Memory, ref: tuple[str, ...], **given: Any) -> Told:
     """Nothing is deleted: reads of an earlier moment still see it. Three arguments name an edge.
 
     Example:
@@ -155,24 +147,24 @@ def retire(bound: Bound, memory: Memory, ref: tuple[str, ...], **given: Any) -> 
     if len(ref) not in (1, 3):
         raise click.UsageError("name one memory (REF), or an edge by its three parts (SRC TYPE DST)")
     target = ref[0] if len(ref) == 1 else _edge(memory, ref)
-    _tell(bound, memory.retire(target, **given, dry_run=bound.dry_run))
+    return memory.retire(target, **given)
 
 
 @writes
 @click.argument("ref")
 @_REASON
-def confirm(bound: Bound, memory: Memory, ref: str, reason: str | None) -> None:
+def confirm(memory: Memory, ref: str, reason: str | None, dry_run: bool) -> Told:
     """Example:
     worldline confirm 3f2a91c0b7de --reason "Ana says so"
     """
-    _tell(bound, memory.confirm(ref, reason or "confirmed by the user", dry_run=bound.dry_run))
+    return memory.confirm(ref, reason or "confirmed by the user", dry_run=dry_run)
 
 
 @mends
 @click.argument("action", default="list", type=click.Choice(["list", "accept", "reject", "undo"]))
 @click.argument("proposal", required=False)
 @click.option("--all", "every", is_flag=True, help="List decided ones too.")
-def merges(bound: Bound, memory: Memory, action: str, proposal: str | None, every: bool) -> None:
+def merges(memory: Memory, action: str, proposal: str | None, every: bool, dry_run: bool) -> Told:
     """Nothing is ever merged silently: what looks the same waits here for a decision. Accepting
     changes reads only, and can be undone.
 
@@ -185,15 +177,14 @@ def merges(bound: Bound, memory: Memory, action: str, proposal: str | None, ever
     if proposal is None:
         found = memory.merges(None if every else "pending")
         names = {end: memory.get(end, exact=True).name for p in found for end in (p.a, p.b)}
-        bound.answer(found, [render.proposal(p, names) for p in found] or ["no merge proposals"])
-        return
-    decide = {"accept": memory.accept_merge, "reject": memory.reject_merge, "undo": memory.undo_merge}
-    _tell(bound, decide[action](proposal, dry_run=bound.dry_run))
+        return found, [render.proposal(p, names) for p in found] or ["no merge proposals"]
+    done: Receipt = getattr(memory, f"{action}_merge")(proposal, dry_run=dry_run)
+    return done
 
 
 @mends
 @click.argument("times", metavar="TIME...", nargs=-1, required=True)
-def undo(bound: Bound, memory: Memory, times: tuple[str, ...]) -> None:
+def undo(memory: Memory, times: tuple[str, ...], dry_run: bool) -> Told:
     """TIME is the known time that the write's receipt shows (`add` with facts shows two). What it put
     is given up, what it closed is believed again, from now on; the past stays as it was.
 
@@ -201,8 +192,7 @@ def undo(bound: Bound, memory: Memory, times: tuple[str, ...]) -> None:
       worldline undo 2026-03-05T14:30:00.123456Z
     """
     last, *earlier = map(instant, times)
-    done = Receipt("undo", None, True, last, also=tuple(earlier))
-    _tell(bound, memory.undo(done, dry_run=bound.dry_run))
+    return memory.undo(Receipt("undo", None, True, last, also=tuple(earlier)), dry_run=dry_run)
 
 
 def _edge(memory: Memory, parts: tuple[str, ...]) -> Any:
@@ -214,34 +204,32 @@ def _edge(memory: Memory, parts: tuple[str, ...]) -> Any:
 @tends
 @click.argument("ref")
 @click.argument("verdict", type=click.Choice(["useful", "wrong"]))
-def feedback(bound: Bound, ref: str, verdict: Literal["useful", "wrong"]) -> None:
+def feedback(memory: Memory, ref: str, verdict: Verdict) -> Told:
     """It counts from the next `sleep` on: useful things stay warm and come back from the archive, wrong
     ones fade sooner. What is simply not true is a case for `correct`.
 
     Example:
       worldline feedback 3f2a91c0b7de useful
     """
-    with bound.memory() as memory:
-        _tell(bound, memory.feedback(ref, verdict))
+    return memory.feedback(ref, verdict)
 
 
 @writes
 @click.argument("ref")
 @click.option("--remove", is_flag=True, help="Take the pin out.")
 @click.option("--reason", metavar="TEXT", default="pinned by the user", help="Why; kept with the pin.")
-def pin(bound: Bound, memory: Memory, ref: str, remove: bool, reason: str) -> None:
+def pin(memory: Memory, ref: str, remove: bool, reason: str, dry_run: bool) -> Told:
     """Example:
     worldline pin 3f2a91c0b7de --reason "the wedding"
     worldline pin 3f2a91c0b7de --remove
     """
-    change = partial(memory.unpin, ref) if remove else partial(memory.pin, ref, reason)
-    _tell(bound, change(dry_run=bound.dry_run))
+    return memory.unpin(ref, dry_run=dry_run) if remove else memory.pin(ref, reason, dry_run=dry_run)
 
 
 @tends
 @click.argument("scorer")
 @click.option("--drop", is_flag=True, help="SCORER is a name: take it and its scores away.")
-def score(bound: Bound, scorer: str, drop: bool) -> None:
+def score(memory: Memory, scorer: str, drop: bool) -> Told:
     """SCORER is module:attribute of a `worldline.Scorer`, looked for in the current folder too. Its
     scores are factors of recall from then on; it may be ended at any moment and goes on when it is
     run again. Agents have no such verb.
@@ -250,16 +238,14 @@ def score(bound: Bound, scorer: str, drop: bool) -> None:
       worldline score urgency:scorer
       worldline score --drop urgency
     """
-    with bound.memory() as memory, WaitingCount() as waiting:
-        if drop:
-            gone = memory.drop_scorer(scorer)
-            state = "gone" if gone else "not there"
-            bound.answer({"scorer": scorer, "dropped": gone}, [f"{scorer}: {state}"])
-            return
-        found = _load(scorer)
+    if drop:
+        gone = memory.drop_scorer(scorer)
+        return {"scorer": scorer, "dropped": gone}, [f"{scorer}: {'gone' if gone else 'not there'}"]
+    found = _load(scorer)
+    with WaitingCount() as waiting:
         count = memory.score_with(found, lambda done, of: waiting(f"scored of {of:,}", done))
     told = {"scorer": found.name, "version": found.version, "weight": found.weight, "scored": count}
-    bound.answer(told, [f"{found.name} {found.version}: {count:,} scored, weight {found.weight:g}"])
+    return told, [f"{found.name} {found.version}: {count:,} scored, weight {found.weight:g}"]
 
 
 def _load(named: str) -> Scorer:
@@ -285,8 +271,13 @@ def _load(named: str) -> Scorer:
     help="A copy of the store in which to erase it too; may be repeated.",
 )  # fmt: skip
 def forget(
-    bound: Bound, ref: tuple[str, ...], before: str | None, yes: bool, backups: tuple[Path, ...]
-) -> None:
+    memory: Memory,
+    ref: tuple[str, ...],
+    before: str | None,
+    yes: bool,
+    backups: tuple[Path, ...],
+    dry_run: bool,
+) -> Told:
     """With a memory go its words, its vectors and all that was derived from it alone. Nothing of it stays in the
     file; a tombstone says that something was erased, when and by whom. `retire` and `correct` are for what is
     over or wrong: they keep history.
@@ -296,15 +287,14 @@ def forget(
       worldline forget --user ana --backup memory-backup.db
       worldline forget --user ana --before 2025-01-01 --yes
     """
-    with bound.memory() as memory:
-        scope = memory.handle.scope if not ref and memory.handle.scope.bound() else None
-        what = partial(memory.forget, list(ref) or None, scope=scope, before=before, by="operator")
-        counted = what(dry_run=True)
-        if not bound.dry_run:
-            if not yes:
-                _ask(counted)
-            counted = what(confirm=True, backups=backups)
-    bound.answer(counted, _told(counted))
+    scope = memory.handle.scope if not ref and memory.handle.scope.bound() else None
+    what = partial(memory.forget, list(ref) or None, scope=scope, before=before, by="operator")
+    counted = what(dry_run=True)
+    if not dry_run:
+        if not yes:
+            _ask(counted)
+        counted = what(confirm=True, backups=backups)
+    return counted, _told(counted)
 
 
 def _ask(counted: Forgotten) -> None:
