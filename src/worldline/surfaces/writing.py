@@ -128,7 +128,7 @@ def correct(memory: Memory, ref: tuple[str, ...], **given: Any) -> Told:
       worldline correct 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
     if len(ref) > 2:
-        return memory.correct(_edge(memory, ref), dry_run=given["dry_run"])
+        return memory.correct(_edge(memory, ref), **given)
     content = text_or_stdin(click.get_current_context(), correct.params[0], ref[1]) if ref[1:] else None
     return memory.correct(ref[0], content, **given)
 

@@ -347,15 +347,17 @@ def mark(tx: Tx, line: int, status: Status, reason: str | None) -> bool:
     return changed
 
 
-def end_edge(tx: Tx, edges: Sequence[Edge], when: Instant | None, *, wrong: bool) -> bool:
+def end_edge(
+    tx: Tx, edges: Sequence[Edge], when: Instant | None, *, wrong: bool, reason: str | None = None
+) -> bool:
     """Retires an edge at `when`, or (wrong) gives it up and runs its type's on_delete."""
     at, changed = tx.stamp if when is None else when, False
     for edge in edges:
         belief = as_belief(edge)
         if wrong:
-            tx.close(Close(belief, "edges", reason="corrected"), "correct")
+            tx.close(Close(belief, "edges", reason=reason or "corrected"), "correct")
         elif _ending(belief, at):
-            tx.close(Close(belief, "edges", valid_to=at), "retire")
+            tx.close(Close(belief, "edges", valid_to=at, reason=reason), "retire")
         else:
             continue
         if wrong or edge.type != "supersedes":
@@ -385,7 +387,10 @@ def amend(tx: Tx, place: Place, handle: Handle, ref: Any, revision: Revision) ->
 def correct(tx: Tx, place: Place, handle: Handle, ref: Any, revision: Revision) -> Done:
     """It was wrong; with nothing to replace it, it was never true."""
     if isinstance(ref, Edge) and ref.type != "fact":
-        return bytes.fromhex(ref.id), end_edge(tx, _believed(tx, handle, ref), None, wrong=True)
+        if revision != Revision(reason=revision.reason):
+            raise InvalidInput("an edge has nothing to put in its place: correct it without, then link anew")
+        believed = _believed(tx, handle, ref)
+        return bytes.fromhex(ref.id), end_edge(tx, believed, None, wrong=True, reason=revision.reason)
     target = handle.target(tx, ref)
     if revision == Revision(reason=revision.reason):
         return tx.id_of(target.line), withdraw(tx, target.line, revision.reason)
@@ -398,7 +403,8 @@ def correct(tx: Tx, place: Place, handle: Handle, ref: Any, revision: Revision) 
 def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | None) -> tuple[bytes, bool]:
     """It is over."""
     if isinstance(ref, Edge) and ref.type != "fact":
-        return bytes.fromhex(ref.id), end_edge(tx, _believed(tx, handle, ref), at, wrong=False)
+        believed = _believed(tx, handle, ref)
+        return bytes.fromhex(ref.id), end_edge(tx, believed, at, wrong=False, reason=reason)
     target = handle.target(tx, ref)
     return tx.id_of(target.line), retire_memory(tx, target.line, at, reason)
 
