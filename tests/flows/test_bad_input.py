@@ -387,4 +387,4 @@ def test_nothing_changes_after_the_end_of_time() -> None:
     with Memory.open(":memory:", Config(embedder="none")) as memory:
         memory.note("context", "a")
 
-        assert memory.changes("forever") == ()
+        assert memory.changes(FOREVER) == ()
