@@ -25,7 +25,7 @@ from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, NOW, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError, UnknownType
-from worldline.exchange.exporters import EXACT_FORMAT, TOLD_FORMAT, event_key
+from worldline.exchange.exporters import EXACT_FORMAT, TOLD_FORMAT
 from worldline.exchange.formats import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
@@ -34,7 +34,7 @@ from worldline.ports import Tx
 from worldline.rules.handlers import edge_made, node_made
 from worldline.store import copying, registry, reindexing
 from worldline.store.copying import SIDE, HeldRow, Mark
-from worldline.store.events import has_key
+from worldline.store.events import event_key, has_key
 from worldline.store.schema import COLUMNS, block_key
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
@@ -284,7 +284,8 @@ def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     """The row of an event; where its key is taken by other words, it gets one of its own."""
     event = copy.events[line["id"]]
     scope = copy.scope(copy.first.get(line["id"], {}))
-    own = event_key(event, scope, world, line["content"], undated=bool(event.get("undated")))
+    when = None if event.get("undated") else event["said_at"]
+    own = event_key(event.get("external_id"), scope, world, event["sender"], when, line["content"])
     if own in copy.taken or has_key(tx, own):
         own = record_id("event by id", line["id"])
     copy.taken.add(own)

@@ -118,7 +118,7 @@ def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
     session = event.session or place.session
     world = _session_world(tx, session, place) if session else place.world
     dated = said_at if event.said_at is not None else None
-    key = _event_key(event, place, world, dated)
+    key = event_key(event.external_id, place.scope, world, event.speaker, dated, event.text)
     world_id = tx.id_of(world) if world else None
     id_ = event_id(event.speaker, world_id, said_at, event.text, event.external_id)
     same = None if is_unheard(tx, key, id_) else same_event(tx, key)
@@ -158,11 +158,14 @@ def _session_world(tx: Tx, name: str, place: Place) -> int:
     return session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
 
 
-def _event_key(event: Event, place: Place, world: int, said_at: Instant | None) -> bytes:
-    if event.external_id is not None:
-        return record_id("external", str(place.scope), event.external_id)
+def event_key(
+    external: str | None, scope: int, world: int, sender: str, said_at: Instant | None, text: str
+) -> bytes:
+    """The key by which the same event, sent again, is recognised in a store with these row numbers."""
+    if external is not None:
+        return record_id("external", str(scope), external)
     when = "" if said_at is None else str(said_at)
-    return record_id("event", str(place.scope), str(world), event.speaker, when, event.text)
+    return record_id("event", str(scope), str(world), sender, when, text)
 
 
 def _require_same(tx: Tx, stored: Same, text: str) -> None:
