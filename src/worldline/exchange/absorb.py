@@ -18,7 +18,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -29,25 +28,21 @@ from worldline.exchange.formats import Bad, Imported, Record
 from worldline.exchange.restore import (
     Copy,
     Line,
-    OwnRow,
     ToldRow,
     guarded,
-    held,
     judge,
     require_handlers,
     require_types,
     rivals,
-    span,
     told,
 )
 from worldline.handle import Handle
 from worldline.hashing import edge_id
-from worldline.model import EdgeDraft, NodeDraft, Propose, Receipt, Refuse
+from worldline.model import EdgeDraft, Propose, Receipt, Refuse
 from worldline.ports import Tx
 from worldline.rules import handlers
 from worldline.store import copying, people, registry
-from worldline.store.copying import SIDE
-from worldline.store.schema import COLUMNS
+from worldline.store.copying import SIDE, HeldRow
 from worldline.store.slots import holds_one
 from worldline.store.sqlite import reading_only
 from worldline.write.given import propose_alike
@@ -371,28 +366,14 @@ def join_memory(tx: Tx, union: Union, line: Line) -> None:
 
 def _put(tx: Tx, union: Union, line: Line) -> None:
     copy, id_ = union.copy, line["id"]
-    world = copy.keys[line["world"]] if line.get("world") else 0
-    restore.checked(copy, line)
-    if id_ in copy.facts:
-        restore.fact_row(copy, copy.facts[id_])
-    first = copy.first.get(id_, {})
     lineage = 0 if line["lineage"] == id_ else _lineage(tx, union, line)
-    if lineage in tx.worlds.heads:  # of several new versions each but the last is a former one
-        tx.worlds.add(lineage, tx.id_of(tx.worlds.heads[lineage]))
-    draft = NodeDraft(
-        line["type"], line["name"], line["content"],
-        span(first["valid"]) if first else Interval(0), line.get("dated"), world,
-        copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {},
-        id=bytes.fromhex(id_), made=line.get("made"),
-    )  # fmt: skip
-    key, home, _ = tx.payload_only(draft, place=False)
-    copy.keys[id_], union.home[key] = key, home
+    former = tx.worlds.heads.get(lineage)
+    key, home = restore.put_version(tx, copy, line, lineage, place=False)
+    if former is not None:  # of several new versions each but the last is a former one
+        tx.worlds.add(lineage, tx.id_of(former))
+    union.home[key] = home
     union.born.add(key)
     union.memories += 1
-    if id_ in copy.events:
-        restore.put_event(tx, copy, line, key, world)
-    if id_ in copy.facts:
-        tx.add("facts", key, *restore.fact_row(copy, copy.facts[id_]))
     if home == key:
         _place(tx, union, id_, key)
 
@@ -415,17 +396,13 @@ def _lineage(tx: Tx, union: Union, line: Line) -> int:
 def _unlike(tx: Tx, union: Union, belief: Line, row: ToldRow, home: int) -> bool:
     """Whether another version is believed here of the same time, which the other store does not believe."""
     scope = union.copy.scope(belief)
-    for node, id_, own in _held_beliefs(tx, home):
-        theirs = [told(b, union.copy.root) for b in union.of("belief", id_)]
+    for own in copying.held_beliefs(tx, home):
+        theirs = [told(b, union.copy.root) for b in union.of("belief", own.id)]
         shared = any(t.current and t.valid == own.valid and t.marks & own.marks for t in theirs)
-        same = union.copy.keys.get(belief["of"]) == node
+        same = union.copy.keys.get(belief["of"]) == own.node
         if own.scope == scope and not same and not shared and rivals(row, [own]):
             return True
     return False
-
-
-def _held_beliefs(tx: Tx, home: int) -> list[tuple[int, str, OwnRow]]:
-    return [(row.node, row.id, held(row)) for row in copying.held_beliefs(tx, home)]
 
 
 def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
@@ -453,10 +430,9 @@ def _aliases(tx: Tx, union: Union, line: Line, key: int) -> list[tuple[str, int]
         if (alias["key"], alias["name"], scope) not in there:
             tx.add("aliases", alias["key"], alias["name"], home, scope)
             new.append((alias["name"], scope))
-    for table, of in SIDE.items():
+    for table in SIDE:
         for side in union.of(table, line["id"]):
-            row = {**side["values"], of: home}
-            tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
+            restore.put_aside(tx, table, side, home)
     return new
 
 
@@ -466,14 +442,13 @@ def _notes(tx: Tx, union: Union, line: Line, key: int) -> None:
     if line.get("metadata") and key not in union.born:
         noted.append((union.copy.scope(line), line["metadata"]))
     for scope, metadata in noted:
-        draft = NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, scope=scope)
-        tx.own_metadata(key, draft)
+        restore.note_beside(tx, line, key, scope, metadata)
 
 
 def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
     wanted = union.of("belief", line["id"])
     home = union.home[key]
-    here = [] if key in union.born else [own for node, _, own in _held_beliefs(tx, home) if node == key]
+    here = [] if key in union.born else [own for own in copying.held_beliefs(tx, home) if own.node == key]
     scopes = {own.scope for own in here}
     for belief in wanted:
         scope, row = union.copy.scope(belief), told(belief, union.copy.root)
@@ -481,37 +456,22 @@ def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
         if verdict == "known" and own is not None:
             _given_up(union, line["id"], own, row)
             continue
-        number = own.row if own else _believe(tx, union, line, (key, home), belief, row)
-        restore.note_origin(tx, "beliefs", number, row)
-        if not own:
-            scopes.add(scope)
-            union.beliefs += 1
-            if row.current:
-                tx.wake(home)
-                _beside_others(tx, union, line, belief, row)
-    if len(scopes) > 1 and wanted:
-        _found_from_all(tx, union, line, key, here)
+        if own:
+            restore.note_origin(tx, "beliefs", own.row, row)
+            continue
+        number = restore.put_belief(tx, union.copy, belief, (home, key, line["type"]))
+        scopes.add(scope)
+        union.beliefs += 1
+        if row.current:
+            tx.wake(home)
+            _beside_others(tx, union, line, belief, row)
+        else:
+            tx.end_row("beliefs", number)
+    if len(scopes) > 1 and (key in union.born or scopes - {own.scope for own in here}):
+        tx.reindex_shared([key])  # the words are found from every scope that believes them
 
 
-def _believe(tx: Tx, union: Union, line: Line, place: tuple[int, int], belief: Line, row: ToldRow) -> int:
-    key, home = place
-    number = tx.add(
-        "beliefs", home, key, line["type"], union.copy.scope(belief), row.valid.start, row.valid.end, tx.stamp,
-        FOREVER, belief.get("status"), belief.get("confidence"), belief.get("precision"), belief.get("reason"),
-    )  # fmt: skip
-    if not row.current:
-        tx.end_row("beliefs", number)
-    return number
-
-
-def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence[OwnRow]) -> None:
-    """The words are found from every scope that believes them."""
-    now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
-    if key in union.born or now - {own.scope for own in before}:
-        tx.reindex_shared([key])
-
-
-def _given_up(union: Union, id_: str, own: OwnRow, row: ToldRow) -> None:
+def _given_up(union: Union, id_: str, own: HeldRow, row: ToldRow) -> None:
     if own.current and not row.current:
         union.differ(id_, "believed here, given up there")
     elif row.current and not own.current:
@@ -622,11 +582,11 @@ def _ends(tx: Tx, union: Union, line: Line) -> tuple[int, int]:
     return src, dst
 
 
-def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[OwnRow]:
+def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[HeldRow]:
     triple = ends[0], type_, ends[1]
     if triple not in union.linked and (ends[0] in union.born or ends[1] in union.born):
         return []
-    return [held(row) for row in copying.held_edges(tx, ends[0], type_, ends[1])]
+    return copying.held_edges(tx, *triple)
 
 
 def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: ToldRow) -> bool:
@@ -687,16 +647,11 @@ def _add_edge(
 ) -> None:
     (src, dst), type_ = ends, line["type"]
     world = src if type_ == "contains" else tx.owning_world(src, type_, dst)
-    id_, metadata = edge_id(tx.id_of(src), type_, tx.id_of(dst)), line.get("metadata")
-    number = tx.add(
-        "edges", id_, src, type_, dst, world, union.copy.scope(line), row.valid.start, row.valid.end, tx.stamp,
-        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
-    )  # fmt: skip
+    number = restore.put_edge(tx, union.copy, line, ends, world)
     if not row.current:
         tx.end_row("edges", number)
     if type_ != "contains" and first:
-        tx.worlds.add(world, id_)
-    restore.note_origin(tx, "edges", number, row)
+        tx.worlds.add(world, edge_id(tx.id_of(src), type_, tx.id_of(dst)))
     union.linked.add((src, type_, dst))
     union.edges += 1
 

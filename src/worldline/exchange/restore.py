@@ -29,11 +29,11 @@ from worldline.exchange.exporters import EXACT_FORMAT, TOLD_FORMAT
 from worldline.exchange.formats import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
-from worldline.model import NodeDraft, Scope
+from worldline.model import Metadata, NodeDraft, Scope
 from worldline.ports import Tx
 from worldline.rules.handlers import edge_made, node_made
 from worldline.store import copying, registry, reindexing
-from worldline.store.copying import SIDE, HeldRow, Mark
+from worldline.store.copying import RANKS, SIDE, HeldRow, Mark
 from worldline.store.events import event_key, has_key
 from worldline.store.schema import COLUMNS, block_key
 from worldline.store.sqlite import SqliteStore
@@ -213,9 +213,9 @@ def _payloads(tx: Tx, copy: Copy) -> None:
             copy.later[line["id"]] = line
     for position, line in copy.lines["alias"]:
         guarded(copy, position, _alias, tx, copy, line)
-    for table, of in SIDE.items():
+    for table in SIDE:
         for position, line in copy.lines[table]:
-            guarded(copy, position, _aside, tx, copy, table, of, line)
+            guarded(copy, position, _aside, tx, copy, table, line)
     for position, line in copy.lines["type"]:
         guarded(copy, position, _type, tx, copy, line)
     copy.placed.update(copying.placed(tx))
@@ -234,29 +234,34 @@ def guarded(copy: Copy, position: str, work: Callable[..., Any], *args: Any) -> 
 
 def _node(tx: Tx, copy: Copy, line: Line) -> None:
     if line["type"] == "Scope":
-        found = tx.find(bytes.fromhex(line["id"]))
-        if found:
+        if found := tx.find(bytes.fromhex(line["id"])):
             copy.keys[line["id"]] = found[0]
         return
-    world = copy.keys[line["world"]] if line.get("world") else 0
-    lineage = 0 if line["lineage"] == line["id"] else copy.keys[line["lineage"]]
-    id_ = checked(copy, line)
-    first = copy.first.get(line["id"], {})
-    valid = span(first["valid"]) if first else Interval(EARLIEST)
-    draft = NodeDraft(
-        line["type"], line["name"], line["content"], valid, line.get("dated"), world,
-        copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {}, id=id_,
-        made=line.get("made"),
-    )  # fmt: skip
-    key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
-    if line["id"] in copy.events:
-        put_event(tx, copy, line, key, world)
-    if line["id"] in copy.facts:
-        tx.add("facts", key, *fact_row(copy, copy.facts[line["id"]]))
+    put_version(tx, copy, line, 0 if line["lineage"] == line["id"] else copy.keys[line["lineage"]])
     copy.stored += 1
 
 
-def checked(copy: Copy, line: Line) -> bytes:
+def put_version(tx: Tx, copy: Copy, line: Line, lineage: int, *, place: bool = True) -> tuple[int, int]:
+    """A version, with its row of what was said or of a fact: its number and its lineage here."""
+    id_, world = line["id"], copy.keys[line["world"]] if line.get("world") else 0
+    checked = _checked(copy, line)
+    fact = _fact_row(copy, copy.facts[id_]) if id_ in copy.facts else None
+    first = copy.first.get(id_, {})
+    draft = NodeDraft(
+        line["type"], line["name"], line["content"], span(first["valid"]) if first else Interval(EARLIEST),
+        line.get("dated"), world, copy.scope(line if "scope" in line else first), lineage,
+        line.get("metadata") or {}, id=checked, made=line.get("made"),
+    )  # fmt: skip
+    key, home, _ = tx.payload_only(draft, place=place)
+    copy.keys[id_] = key
+    if id_ in copy.events:
+        _put_event(tx, copy, line, key, world)
+    if fact is not None:
+        tx.add("facts", key, *fact)
+    return key, home
+
+
+def _checked(copy: Copy, line: Line) -> bytes:
     """The id, recomputed from what the line says."""
     inside = bytes.fromhex(line["world"]) if line.get("world") else None
     event, fact = copy.events.get(line["id"]), copy.facts.get(line["id"])
@@ -269,18 +274,15 @@ def checked(copy: Copy, line: Line) -> bytes:
         )  # fmt: skip
     else:
         made = node_id(line["type"], line["name"], line["content"], line.get("dated"), inside)
-    if made.hex() != line["id"] and not _corrected_turn(line):
+    if made.hex() != line["id"] and line["lineage"] != line["id"]:
+        # a later version of what was said is identified as a node, not as an event
+        made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
+    if made.hex() != line["id"]:
         raise ValueError("its contents are not what its id was made from")
-    return bytes.fromhex(line["id"])
+    return made
 
 
-def _corrected_turn(line: Line) -> bool:
-    """A later version of what was said is identified as a node, not as an event."""
-    made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
-    return bool(line["lineage"] != line["id"] and made.hex() == line["id"])
-
-
-def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
+def _put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     """The row of an event; where its key is taken by other words, it gets one of its own."""
     event = copy.events[line["id"]]
     scope = copy.scope(copy.first.get(line["id"], {}))
@@ -311,7 +313,7 @@ def _left(copy: Copy, draft: list[Line] | None) -> str | None:
     return orjson.dumps([{**i, "world": w} for i, w in zip(draft, worlds, strict=True)]).decode()
 
 
-def fact_row(copy: Copy, fact: Line) -> list[Any]:
+def _fact_row(copy: Copy, fact: Line) -> list[Any]:
     """The row of a fact after its number; KeyError where an end is missing."""
     object_ = copy.keys[fact["object"]] if fact.get("object") else 0
     row = {**fact["values"], "subject": copy.keys[fact["subject"]], "object": object_}
@@ -322,8 +324,13 @@ def _alias(tx: Tx, copy: Copy, line: Line) -> None:
     tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
 
 
-def _aside(tx: Tx, copy: Copy, table: str, of: str, line: Line) -> None:
-    row = {**line["values"], of: copy.keys[line["of"]]}
+def _aside(tx: Tx, copy: Copy, table: str, line: Line) -> None:
+    put_aside(tx, table, line, copy.keys[line["of"]])
+
+
+def put_aside(tx: Tx, table: str, line: Line, of: int) -> None:
+    """A wording or a block key of something."""
+    row = {**line["values"], SIDE[table]: of}
     tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
 
 
@@ -346,14 +353,13 @@ def _shared(tx: Tx, copy: Copy) -> None:
 
 
 def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
-    draft = _draft(lines[noted["of"]])
-    draft.metadata, draft.scope = noted["metadata"], copy.scope(noted)
-    tx.own_metadata(copy.keys[noted["of"]], draft)
+    note_beside(tx, lines[noted["of"]], copy.keys[noted["of"]], copy.scope(noted), noted["metadata"])
 
 
-def _draft(line: Line) -> NodeDraft:
-    metadata = line.get("metadata") or {}
-    return NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, made=line.get("made"))
+def note_beside(tx: Tx, line: Line, key: int, scope: int, metadata: Metadata) -> None:
+    """What a scope has noted beside a version that another one had first; what it noted itself stays."""
+    draft = NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, scope=scope)
+    tx.own_metadata(key, draft)
 
 
 # History -------------------------------------------------------------------------------------------
@@ -467,15 +473,18 @@ def _put(tx: Tx, copy: Copy, kind: str, line: Line, seen: set[str]) -> int:
 def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     key = copy.keys[line["of"]]
     lineage, type_ = copying.line_and_type(tx, key)
-    if type_ == "Scope":
-        return 0
-    valid = span(line["valid"])
-    row = tx.add(
-        "beliefs", lineage, key, type_, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
+    return 0 if type_ == "Scope" else put_belief(tx, copy, line, (lineage, key, type_))
+
+
+def put_belief(tx: Tx, copy: Copy, line: Line, of: tuple[int, int, str]) -> int:
+    """The row of a belief in a version (its lineage, number and type), with where it comes from."""
+    row = told(line, copy.root)
+    number = tx.add(
+        "beliefs", *of, copy.scope(line), row.valid.start, row.valid.end, tx.stamp, FOREVER,
         line.get("status"), line.get("confidence"), line.get("precision"), line.get("reason"),
     )  # fmt: skip
-    note_origin(tx, "beliefs", row, told(line, copy.root))
-    return row
+    note_origin(tx, "beliefs", number, row)
+    return number
 
 
 def note_origin(tx: Tx, table: str, number: int, row: ToldRow) -> None:
@@ -486,27 +495,36 @@ def note_origin(tx: Tx, table: str, number: int, row: ToldRow) -> None:
 
 def _edge(tx: Tx, copy: Copy, line: Line, seen: set[str]) -> int:
     src, dst = copy.keys[line["src"]], copy.keys[line["dst"]]
-    valid, type_ = span(line["valid"]), line["type"]
+    row, type_ = told(line, copy.root), line["type"]
     id_ = edge_id(tx.id_of(src), type_, tx.id_of(dst))
     if id_.hex() != line["id"]:
         raise ValueError("its ends are not what its id was made from")
-    if type_ == "contains" and (src, dst) in copy.placed and valid == Interval(EARLIEST):
-        row = copy.placed.pop((src, dst))
-        note_origin(tx, "edges", row, told(line, copy.root))
-        return row
-    world, metadata = copy.keys[line["world"]] if line.get("world") else tx.root, line.get("metadata")
-    row = tx.add(
-        "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
-        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
-    )  # fmt: skip
-    note_origin(tx, "edges", row, told(line, copy.root))
+    if type_ == "contains" and (src, dst) in copy.placed and row.valid == Interval(EARLIEST):
+        number = copy.placed.pop((src, dst))
+        note_origin(tx, "edges", number, row)
+        return number
+    world = copy.keys[line["world"]] if line.get("world") else tx.root
+    number = put_edge(tx, copy, line, (src, dst), world)
     if type_ == "contains":
-        if valid.end == FOREVER:
+        if row.valid.end == FOREVER:
             tx.worlds.move(dst, tx.root, src)
     elif line["id"] not in seen:
         tx.worlds.add(world, id_)
     seen.add(line["id"])
-    return row
+    return number
+
+
+def put_edge(tx: Tx, copy: Copy, line: Line, ends: tuple[int, int], world: int) -> int:
+    """The row of an edge, with where it comes from."""
+    (src, dst), type_, metadata = ends, line["type"], line.get("metadata")
+    row = told(line, copy.root)
+    number = tx.add(
+        "edges", edge_id(tx.id_of(src), type_, tx.id_of(dst)), src, type_, dst, world, copy.scope(line),
+        row.valid.start, row.valid.end, tx.stamp, FOREVER,
+        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
+    )  # fmt: skip
+    note_origin(tx, "edges", number, row)
+    return number
 
 
 def _mark(tx: Tx, copy: Copy, line: Line) -> int:
@@ -534,22 +552,6 @@ def _merge(tx: Tx, copy: Copy, line: Line) -> int:
 
 
 Verdict = Literal["known", "covered", "history", "new"]
-_RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
-
-
-class OwnRow(Struct, frozen=True):
-    """A row of this store."""
-
-    row: int
-    valid: Interval
-    known: Interval
-    scope: int
-    rank: int
-    marks: frozenset[Mark]
-
-    @property
-    def current(self) -> bool:
-        return self.known.end == FOREVER
 
 
 class ToldRow(Struct, frozen=True):
@@ -574,18 +576,7 @@ def told(line: Mapping[str, Any], root: bytes) -> ToldRow:
     """A belief or edge of an export; `root` is the hash of the store that it comes from."""
     valid, known = span(line["valid"]), span(line["known"])
     earlier = [(bytes.fromhex(store), span(v), span(k)) for store, v, k in line.get("origin") or ()]
-    return ToldRow(valid, known, rank(line.get("status")), ((root, valid, known), *earlier))
-
-
-def held(row: HeldRow) -> OwnRow:
-    """A row of this store, with the marks of its origins."""
-    own = (row.valid.start, row.valid.end, row.known.start)
-    return OwnRow(row.row, row.valid, row.known, row.scope, rank(row.status), frozenset((own, *row.marks)))
-
-
-def rank(status: str | None) -> int:
-    """How far a belief is trusted: quarantined, believed, confirmed."""
-    return _RANKS[status]
+    return ToldRow(valid, known, RANKS[line.get("status")], ((root, valid, known), *earlier))
 
 
 def span(pair: Sequence[Any]) -> Interval:
@@ -593,7 +584,7 @@ def span(pair: Sequence[Any]) -> Interval:
     return Interval(pair[0], FOREVER if pair[1] is None else pair[1])
 
 
-def judge(row: ToldRow, here: Sequence[OwnRow], *, at_once: bool = False) -> tuple[Verdict, OwnRow | None]:
+def judge(row: ToldRow, here: Sequence[HeldRow], *, at_once: bool = False) -> tuple[Verdict, HeldRow | None]:
     """What a row of the other store is to this one, and the row here that says so.
 
     `at_once`: only a row that begins at the same moment covers it (each supersession is its own).
@@ -610,7 +601,7 @@ def judge(row: ToldRow, here: Sequence[OwnRow], *, at_once: bool = False) -> tup
     return "new", None
 
 
-def rivals(row: ToldRow, here: Iterable[OwnRow]) -> list[OwnRow]:
+def rivals(row: ToldRow, here: Iterable[HeldRow]) -> list[HeldRow]:
     """The current rows here that claim the same time."""
     return [own for own in here if own.current and own.rank and own.valid.overlaps(row.valid)]
 

@@ -36,8 +36,12 @@ Mark = tuple[Instant, Instant, Instant]
 """Valid start, valid end and known start of a row in another store."""
 
 
+RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
+"""How far a belief is trusted."""
+
+
 class HeldRow(NamedTuple):
-    """A row of this store, with the version it is about, and its marks in the stores that held it before."""
+    """A row of this store, with the version it is about, and its marks here and in the stores that held it before."""
 
     node: int
     id: str
@@ -45,8 +49,12 @@ class HeldRow(NamedTuple):
     scope: int
     valid: Interval
     known: Interval
-    status: str | None
-    marks: tuple[Mark, ...]
+    rank: int
+    marks: frozenset[Mark]
+
+    @property
+    def current(self) -> bool:
+        return self.known.end == FOREVER
 
 
 # What an export tells -------------------------------------------------------------------------------
@@ -339,8 +347,8 @@ def held_edges(tx: Tx, src: int, type_: str, dst: int) -> list[HeldRow]:
 
 def _held(row: tuple[Any, ...]) -> HeldRow:
     node, id_, number, scope, vf, vt, kf, kt, status, marks_ = row
-    earlier = tuple((mark[0], mark[1], mark[2]) for mark in orjson.loads(marks_))
-    return HeldRow(node, id_.hex(), number, scope, Interval(vf, vt), Interval(kf, kt), status, earlier)
+    marks = frozenset([(vf, vt, kf), *map(tuple, orjson.loads(marks_))])
+    return HeldRow(node, id_.hex(), number, scope, Interval(vf, vt), Interval(kf, kt), RANKS[status], marks)
 
 
 def is_contradicted(tx: Tx, a: int, b: int, scope: int) -> bool:
