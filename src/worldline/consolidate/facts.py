@@ -6,6 +6,7 @@ closes causes and subtypes. Each looks only around what changed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby, islice, product
 from typing import Any
@@ -22,14 +23,12 @@ from worldline.rules.happenings import Cause, cause_strength, causes, happening
 from worldline.rules.slots import RANKS
 from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import (
-    Arc,
     StatedFact,
     StatedIdentity,
-    arcs,
     causes_drawn,
     contradicting,
     current_and_former,
-    derived_from,
+    edges_at,
     ever_said,
     facts,
     facts_about,
@@ -39,7 +38,7 @@ from worldline.store.stated import (
     resting,
     single_predicates,
     turns_behind,
-    with_arcs,
+    with_edges,
 )
 from worldline.store.view import as_belief
 from worldline.text import fold
@@ -468,16 +467,18 @@ def _cut_from(turn: Spoken, span: tuple[int, int]) -> Arrow:
 
 def _withdrawn(view: View, closed: Collection[int]) -> Iterator[Close]:
     """The edges that stood on a turn which was given up or changed, and have nothing else to stand on."""
-    edges = causes_drawn(view, closed) if closed else []
-    if not edges:
+    drawn = causes_drawn(view, closed) if closed else []
+    if not drawn:
         return
-    drawn_from = derived_from(view, {end for edge in edges for end in (edge.src, edge.dst)})
-    shared = [set(drawn_from.get(edge.src, ())) & set(drawn_from.get(edge.dst, ())) for edge in edges]
+    rests: dict[int, set[int]] = defaultdict(set)
+    for ground in resting(view, {end for edge, _, _ in drawn for end in (edge.src_line, edge.dst_line)}):
+        rests[ground.src_line].add(ground.dst_line)
+    shared = [rests[edge.src_line] & rests[edge.dst_line] for edge, _, _ in drawn]
     turns = spoken(view, {turn for both in shared for turn in both})
     told = {turn.line: {(cause, effect) for _, cause, effect in _causes_in(turn)} for turn in turns}
-    for edge, both in zip(edges, shared, strict=True):
-        if not any((edge.cause, edge.effect) in told.get(line, ()) for line in both):
-            yield Close(edge.belief, "edges", reason=UNSAID)
+    for (edge, cause, effect), both in zip(drawn, shared, strict=True):
+        if not any((cause, effect) in told.get(line, ()) for line in both):
+            yield Close(as_belief(edge), "edges", reason=UNSAID)
 
 
 # What follows =========================================================================================
@@ -504,7 +505,7 @@ class _Graph:
 
     def __init__(self, view: View, type_: str) -> None:
         self._view, self._type = view, type_
-        self.arcs: dict[int, list[Arc]] = {}
+        self.arcs: dict[int, list[Edge]] = {}
         self.derived: dict[int, dict[int, list[HeldEdge]]] = {}
         self.holds: dict[int, Interval] = {}
         """When each memory holds at all; nothing for one that is given up or kept back."""
@@ -514,7 +515,7 @@ class _Graph:
         """These, and everything from which they can be reached."""
         found, frontier = set(lines), set(lines)
         for _ in range(LONGEST - 1):
-            frontier = {arc.src for arc in self._arcs_at(frontier, into=True) if not is_inferred(arc)} - found
+            frontier = {arc.src_line for arc in self._arcs("dst", frontier) if not is_inferred(arc)} - found
             found |= frontier
             if not frontier:
                 break
@@ -529,21 +530,18 @@ class _Graph:
                 break
             for line in frontier:
                 self.arcs[line], self.derived[line] = [], {}
-            for arc in self._arcs_at(frontier):
-                self._add(arc)
+            for arc in self._arcs("src", frontier):
+                if is_inferred(arc):
+                    self.derived[arc.src_line].setdefault(arc.dst_line, []).append(_held(arc))
+                else:
+                    self.arcs[arc.src_line].append(arc)
             self.holds.update(holding(self._view, frontier))
-            frontier = {arc.dst for line in frontier for arc in self.arcs[line]}
-        last = {arc.dst for arcs in self.arcs.values() for arc in arcs}
+            frontier = {arc.dst_line for line in frontier for arc in self.arcs[line]}
+        last = {arc.dst_line for arcs in self.arcs.values() for arc in arcs}
         self.holds.update(holding(self._view, last - self.holds.keys()))
 
-    def _add(self, arc: Arc) -> None:
-        if is_inferred(arc):
-            self.derived[arc.src].setdefault(arc.dst, []).append(HeldEdge(arc.belief, arc.metadata))
-        else:
-            self.arcs[arc.src].append(arc)
-
-    def _arcs_at(self, lines: Collection[int], *, into: bool = False) -> list[Arc]:
-        return arcs(self._view, self._type, lines, into=into)
+    def _arcs(self, end: str, lines: Collection[int]) -> list[Edge]:
+        return edges_at(self._view, lines, (end, self._type))
 
     def above(self, line: int) -> tuple[int, ...]:
         """A memory and the worlds around it, innermost first; 0 is the root."""
@@ -580,7 +578,7 @@ def _starts(view: View, night: Night, type_: str) -> set[int]:
     """Where edges of the type changed, and memories between two of them that changed or moved."""
     news = night.news
     touched = {item.line for item in news.items} | {e.dst for e in news.edges if e.type == "contains"}
-    return {edge.src for edge in news.edges if edge.type == type_} | with_arcs(view, type_, touched)
+    return {edge.src for edge in news.edges if edge.type == type_} | with_edges(view, type_, touched)
 
 
 def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, type_: str) -> Iterable[Change]:
@@ -604,7 +602,7 @@ def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list
     """What should be derived for one memory: end → intervals, by the nearest way."""
     stated: dict[int, list[Interval]] = {}
     for arc in graph.arcs[start]:
-        stated.setdefault(arc.dst, []).append(arc.belief.valid)
+        stated.setdefault(arc.dst_line, []).append(arc.valid)
     wanted: dict[int, list[WantedEdge]] = {}
     for path in _paths(graph, start):
         taken = [*stated.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
@@ -628,23 +626,23 @@ def _paths(graph: _Graph, start: int) -> Iterable[_FactPath]:
         for path in level:
             for arc in graph.arcs.get(path.end, ()):
                 further = _further(graph, path, arc, first=not step)
-                if further is None or arc.dst == start:
+                if further is None or arc.dst_line == start:
                     continue
-                if not without([further.valid], reached.get(arc.dst, ())):
+                if not without([further.valid], reached.get(arc.dst_line, ())):
                     continue
-                reached.setdefault(arc.dst, []).append(further.valid)
+                reached.setdefault(arc.dst_line, []).append(further.valid)
                 ahead.append(further)
         if step:
             yield from ahead
         level = ahead
 
 
-def _further(graph: _Graph, path: _FactPath, arc: Arc, *, first: bool) -> _FactPath | None:
+def _further(graph: _Graph, path: _FactPath, arc: Edge, *, first: bool) -> _FactPath | None:
     """One step on; only as long as what it steps from holds."""
     if first:
-        return _FactPath(arc.dst, arc.belief.valid, (), frozenset({arc.belief.scope}))
+        return _FactPath(arc.dst_line, arc.valid, (), frozenset({arc.scope}))
     holds = graph.holds.get(path.end)
-    valid = None if holds is None else overlap(path.valid, arc.belief.valid, holds)
+    valid = None if holds is None else overlap(path.valid, arc.valid, holds)
     if valid is None:
         return None
-    return _FactPath(arc.dst, valid, (*path.through, path.end), path.scopes | {arc.belief.scope})
+    return _FactPath(arc.dst_line, valid, (*path.through, path.end), path.scopes | {arc.scope})

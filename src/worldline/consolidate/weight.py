@@ -88,7 +88,6 @@ from worldline.store.nights import (
 )
 from worldline.store.stated import (
     RankedFact,
-    StatedEvidence,
     StatedFact,
     StatedIdentity,
     contradicting,
@@ -112,11 +111,11 @@ if TYPE_CHECKING:
 def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[Source]]:
     """What each of these rests on and still stands; what sleep made of them is no source."""
     resting = grounds(view, lines, now, born=False)
-    said = {
-        one.line: _source(one)
-        for one in evidence(view, {ground.evidence for each in resting.values() for ground in each})
-        if one.made is None
-    }
+    said = {}
+    witnesses = {ground.evidence for each in resting.values() for ground in each}
+    for line, sender, session, said_at, reason, act in evidence(view, witnesses):
+        own = line if sender is None else session or 0  # a note speaks for itself
+        said[line] = Source(line, sender or "", own, said_at or 0, reason == ECHO, act == "decision")
     ends = {
         line: max((b.valid.end for b in held if b.current), default=FOREVER)
         for line, held in current_and_former(view, resting).items()
@@ -132,12 +131,6 @@ def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[
 def _still_counts(ground: Footing, end: Instant) -> bool:
     """Words that were retired still speak for what was over by then."""
     return ground.stands or (ground.how == "retired" and end <= ground.until)
-
-
-def _source(said: StatedEvidence) -> Source:
-    own = said.line if said.sender is None else said.session or 0  # a note speaks for itself
-    echo, decision = said.reason == ECHO, said.act == "decision"
-    return Source(said.line, said.sender or "", own, said.said_at or 0, echo, decision)
 
 
 # Ground ===============================================================================================
@@ -347,21 +340,19 @@ def fold_uses(view: View, night: Night) -> Plan:
     noted = notes(view, MOST_NOTES)
     if not noted:
         return Plan()
-    lines = {note.line for note in noted}
+    lines = {line for _, line, _, _ in noted}
     kept = strengths(view, lines) | begun(view, lines)
-    praised = set()
-    for note in noted:
-        if note.line in kept:
-            kept[note.line] = used(kept[note.line], note.kind, note.at)
-            if note.kind == "useful":
-                praised.add(note.line)
+    for _, line, kind, at in noted:
+        if line in kept:
+            kept[line] = used(kept[line], kind, at)
+    praised = {line for _, line, kind, _ in noted if kind == "useful"} & kept.keys()
     cold = archived(view, lines)
     changes: list[Change] = [
         MarkedLine(line, ARCHIVED, None, "called useful") for line in sorted(praised & cold.keys())
     ]
     held = [_kept(view, one, night.config, cold=one.line in cold.keys() - praised) for one in kept.values()]
     changes.append(NewRows("strengths", tuple(held)))
-    changes.append(NewRows("uses", gone=tuple((view.tenant, note.id) for note in noted)))
+    changes.append(NewRows("uses", gone=tuple((view.tenant, id_) for id_, _, _, _ in noted)))
     return Plan(tuple(changes))
 
 
@@ -463,9 +454,9 @@ def _standing(view: View, lines: Collection[int]) -> set[int]:
 
 def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
     """Facts that say who somebody that speaks here is, or what they like, and still hold."""
-    lasting = [fact for fact in phrased(view, lines) if is_lasting(fact.phrase)]
-    speak = speakers(view, {fact.subject for fact in lasting})
-    return {fact.line for fact in lasting if fact.subject in speak}
+    lasting = {line: fold(subject) for line, phrase, subject in phrased(view, lines) if is_lasting(phrase)}
+    speak = speakers(view, set(lasting.values()))
+    return {line for line, subject in lasting.items() if subject in speak}
 
 
 def _sources(view: View, lines: Collection[int]) -> set[int]:
@@ -571,7 +562,7 @@ def _rows(
     view: View, scope: int, new: Mapping[str, Sequence[SaidWords]], again: Collection[str]
 ) -> list[Change]:
     stored = profiles(view, scope, {*new, *again})
-    held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
+    held = {who: _Row(DECODER.decode(body), unpacked(style)) for who, body, style in stored}
     rows, gone = [], []
     for speaker in sorted({*new, *again}):
         row = _renewed(view, speaker, held.get(speaker), () if speaker in again else new[speaker])

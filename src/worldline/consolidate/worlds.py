@@ -46,7 +46,6 @@ from worldline.store.stated import (
     Child,
     Composed,
     Seated,
-    ToldNow,
     children,
     climbed,
     composed,
@@ -363,7 +362,10 @@ def _world(view: View, line: int, made: Mapping[int, MadeWorld]) -> Material | N
     inside = texts_inside(view, [line])
     held = next((child for child in inside if _is_made(child, "Summary")), None)
     if _is_made(node, "Topic"):
-        return Material(node, tuple(_turn_source(turn) for turn in gathered(view, line)), held)
+        told = gathered(view, line)
+        return Material(
+            node, tuple(CoverageSource(*turn, role_of(turn[3]) != "assistant") for turn in told), held
+        )
     own = [child for child in inside if child.made is None]
     worlds = worlds_among(view, [child.line for child in own])
     sources = [_text_source(child) for child in own if child.line not in worlds]
@@ -407,10 +409,6 @@ def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld
 def _again(line: int, text: str, at: Instant) -> CoverageSource:
     """A summary as a text of the world around it."""
     return CoverageSource(line, text, at, dated=True)
-
-
-def _turn_source(turn: ToldNow) -> CoverageSource:
-    return CoverageSource(turn.line, turn.text, turn.at, turn.speaker, role_of(turn.speaker) != "assistant")
 
 
 # Writing ---------------------------------------------------------------------------------------------
@@ -553,8 +551,7 @@ def compose(view: View, night: Night) -> Plan:
     Vectors come after words, so a child may have none yet: its worlds are put off until a newer vector is
     stored. A memory without an embedder puts off everything, and the first vectors bring it all.
     """
-    stood = vectors_made(view)
-    newest = stood.newest
+    newest, made = vectors_made(view)
     if not newest:
         return Plan(
             waiting=(0, EVERYTHING), note="nothing to compose: this memory has no vectors (no embedder)"
@@ -564,7 +561,7 @@ def compose(view: View, night: Night) -> Plan:
     started = _touched_worlds(night.news) | topics_of(view, _retold(night.news)) | due
     if EVERYTHING in due:
         started |= every_world(view)
-    changed, missing = _composed(view, climbed(view, started - {EVERYTHING}), stood.made + 1)
+    changed, missing = _composed(view, climbed(view, started - {EVERYTHING}), made + 1)
     late = sorted(missing | (put_off - due))
     waiting = () if not late else (newest, *late) if len(late) <= _MUCH else (newest, EVERYTHING)
     return Plan((NewRows("composed", tuple(changed)),) if changed else (), waiting)
@@ -609,7 +606,8 @@ def _composed(
     for level in levels:
         for start in range(0, len(level), _AT_ONCE):
             worlds = _worlds(view, level[start : start + _AT_ONCE])
-            stored = composed(view, _lines_of(worlds))
+            lines = [line for w in worlds for line in (w.line, *(child.line for child in w.children))]
+            stored = composed(view, lines)
             inner = {line: max(rows.values()).vector for line, rows in stored.items()} | fresh
             vectors = _vectors(view, worlds, inner)
             for world in worlds:
@@ -656,10 +654,10 @@ def _pooled(
 def _worlds(view: View, lines: Sequence[int]) -> list[_World]:
     """Those of these lineages that contain something, or have a vector from a time when they did."""
     found = {line: _World(line) for line in lines}
-    for seen in seen_now(view, lines):
-        world = found[seen.line]
-        world.node, world.type, world.silent = seen.node, seen.type, seen.silent
-        world.scopes.add(seen.scope)
+    for line, node, type_, silent, scope in seen_now(view, lines):
+        world = found[line]
+        world.node, world.type, world.silent = node, type_, bool(silent)
+        world.scopes.add(scope)
     gathers = [line for line, world in found.items() if world.type == "Topic"]
     inside = [*children(view, lines, MOST_CHILDREN), *turns_gathered(view, gathers, MOST_STRETCHES)]
     newest = {(child.world, child.line): child for child in inside}
@@ -667,11 +665,6 @@ def _worlds(view: View, lines: Sequence[int]) -> list[_World]:
         found[line].children.append(child)
     before = ever_composed(view, lines)
     return [world for line, world in found.items() if world.children or line in before]
-
-
-def _lines_of(worlds: Sequence[_World]) -> list[int]:
-    """These worlds and their children."""
-    return [world.line for world in worlds] + [child.line for world in worlds for child in world.children]
 
 
 def _vectors(view: View, worlds: Sequence[_World], inner: Mapping[int, bytes]) -> dict[int, Floats]:

@@ -26,7 +26,6 @@ from worldline.store.schema import SILENT
 from worldline.store.search import first_holding
 from worldline.store.view import LISTED, NODE, listed, node_from
 from worldline.store.words import owner_token
-from worldline.text import fold
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
@@ -279,18 +278,8 @@ def derive(
     return len(rows) + len(gone)
 
 
-class NightName(Struct, frozen=True):
-    """What a report may call a memory."""
-
-    type: str
-    name: str
-    content: str
-    """Its beginning."""
-    id: str
-
-
-def names(view: View, lines: Collection[int], length: int) -> dict[int, NightName]:
-    """Of each of these its type, name and so much of its text."""
+def names(view: View, lines: Collection[int], length: int) -> dict[int, str]:
+    """What a report calls each of these: facts and texts go by so much of their words, others by their name."""
     if not lines:
         return {}
     rows = view.query(
@@ -299,7 +288,11 @@ def names(view: View, lines: Collection[int], length: int) -> dict[int, NightNam
         among=listed(sorted(lines)),
         length=length,
     )
-    return {key: NightName(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
+    told = {
+        key: content if type_ in ("Fact", "Turn") else name or content
+        for key, type_, name, content, _ in rows
+    }
+    return {key: " ".join(told[key].split()) or hash_.hex()[:12] for key, *_, hash_ in rows}
 
 
 # The words index --------------------------------------------------------------------------------------
@@ -389,29 +382,19 @@ def _after(view: View, signal: str) -> Mapping[str, Any]:
 # What is kept of each speaker ---------------------------------------------------------------------
 #
 # What is kept of each speaker, and which turns it is counted from; hot or archived, in the owner's scope.
-#
-# It reads and decides nothing: how texts are tallied is in `rules/gathering.py` and `rules/gathering.py`.
 
 
 _TABLES = ("texts", "cold_texts")
 
 
-class StoredProfile(Struct, frozen=True):
-    """What was counted of one speaker, as it is stored."""
-
-    tally: str
-    style: bytes
-
-
-def profiles(view: View, scope: int, speakers: Collection[str]) -> dict[str, StoredProfile]:
-    """The stored rows of these speakers."""
-    rows = view.query(
+def profiles(view: View, scope: int, speakers: Collection[str]) -> list[tuple[str, str, bytes]]:
+    """(speaker, tally, style) of these speakers, as they are stored."""
+    return view.query(
         "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
         " AND speaker IN (SELECT value FROM json_each(:speakers)) ORDER BY speaker",
         scope=scope,
         speakers=orjson.dumps(sorted(speakers)).decode(),
     )
-    return {speaker: StoredProfile(body, style) for speaker, body, style in rows}
 
 
 def voices_around(view: View, turns: Collection[int]) -> set[str]:
@@ -458,23 +441,13 @@ class KeptStrength(Strength, frozen=True):
     scope: int = 0
 
 
-class NotedStrength(Struct, frozen=True):
-    """That something was shown, praised or complained about."""
-
-    id: int
-    line: int
-    kind: Use
-    at: Instant
-
-
-def notes(view: View, most: int) -> list[NotedStrength]:
-    """The oldest uses of this owner's memories that have not reached their strengths yet."""
-    rows = view.query(
+def notes(view: View, most: int) -> list[tuple[int, int, Use, Instant]]:
+    """(row, lineage, kind, moment) of this owner's oldest uses that have not reached their strengths."""
+    return view.query(
         f"SELECT u.id, u.line, u.kind, u.at FROM uses u WHERE u.tenant = :t AND {view.scoped('u')}"
         " ORDER BY u.id LIMIT :most",
         most=most,
     )
-    return [NotedStrength(*row) for row in rows]
 
 
 def strengths(view: View, lines: Collection[int]) -> dict[int, KeptStrength]:
@@ -593,23 +566,14 @@ def flags(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
     return [(line, _FLAGS(described).flags) for line, described in rows]
 
 
-class Phrased(Struct, frozen=True):
-    """A fact by its words: what it says, and of whom (folded)."""
-
-    line: int
-    phrase: str
-    subject: str
-
-
-def phrased(view: View, lines: Collection[int]) -> list[Phrased]:
-    """Those of these that are believed facts."""
-    rows = view.query(
+def phrased(view: View, lines: Collection[int]) -> list[tuple[int, str, str]]:
+    """(lineage, phrase, subject's name) of those of these that are believed facts."""
+    return view.query(
         "SELECT b.line, f.phrase, s.name FROM beliefs b CROSS JOIN facts f ON f.tenant = :t AND f.node = b.node"
         " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
         f" WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()} ORDER BY b.id",
         among=listed(lines),
     )
-    return [Phrased(line, phrase, fold(name)) for line, phrase, name in rows]
 
 
 def speakers(view: View, names: Collection[str]) -> set[str]:
