@@ -52,13 +52,6 @@ class Same(NamedTuple):
     text: str
 
 
-class WaitingEvent(NamedTuple):
-    """An event that is not settled: its id, and what is left to do."""
-
-    id: str
-    draft: str
-
-
 class HeardEvent(NamedTuple):
     """An event that may be read again, and where it was said."""
 
@@ -69,16 +62,6 @@ class HeardEvent(NamedTuple):
     scope: int
     world: int
     """Outside its session."""
-
-
-class SpokenEvent(NamedTuple):
-    """What somebody said in a talk, as it is shown."""
-
-    text: str
-    sender: str
-    said_at: Instant
-    offset: int
-    talk: str
 
 
 class AtHand(Struct, frozen=True):
@@ -280,14 +263,18 @@ def is_event(tx: Tx, node: int) -> bool:
 
 def draft_of(tx: Tx, node: int) -> str | None:
     """What is still to be done with an event."""
-    found = tx.query("SELECT draft FROM events WHERE tenant = :t AND node = :node", node=node)
-    return None if found[0][0] is None else str(found[0][0])
+    found: str | None = tx.query("SELECT draft FROM events WHERE tenant = :t AND node = :node", node=node)[0][
+        0
+    ]
+    return found
 
 
 def signals_of(tx: Tx, node: int) -> str | None:
     """What the gate found in an event."""
-    found = tx.query("SELECT signals FROM events WHERE tenant = :t AND node = :node", node=node)
-    return None if found[0][0] is None else str(found[0][0])
+    found: str | None = tx.query("SELECT signals FROM events WHERE tenant = :t AND node = :node", node=node)[
+        0
+    ][0]
+    return found
 
 
 def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
@@ -324,14 +311,14 @@ def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
 # Many ----------------------------------------------------------------------------------------------
 
 
-def waiting(view: View) -> list[WaitingEvent]:
-    """The events of this scope that are not settled, oldest first."""
+def waiting(view: View) -> list[tuple[str, str]]:
+    """(id, what is left to do) of the events of this scope that are not settled, oldest first."""
     rows = view.query(
         "SELECT n.hash, e.draft FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
         " WHERE e.tenant = :t AND e.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
         f" AND b.line = n.line AND {view.scoped('b')}) ORDER BY e.node"
     )
-    return [WaitingEvent(id_.hex(), draft) for id_, draft in rows]
+    return [(id_.hex(), draft) for id_, draft in rows]
 
 
 def readings(view: View) -> list[bytes | None]:
@@ -371,16 +358,15 @@ def known_before(view: View, ids: Sequence[str], before: Instant) -> set[str]:
     return found
 
 
-def talks(view: View) -> list[SpokenEvent]:
-    """Everything said that can be seen from here, talk by talk."""
-    rows = view.query(
+def talks(view: View) -> list[tuple[str, str, Instant, int, str]]:
+    """(text, sender, time said, offset, talk) of everything said that can be seen from here, talk by talk."""
+    return view.query(
         "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
         " coalesce((SELECT w.name FROM nodes w WHERE w.tenant = :t AND w.id = e.session), '') AS talk"
         " FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node, b.id"
     )
-    return [SpokenEvent(*row) for row in rows]
 
 
 # Scope sets ----------------------------------------------------------------------------------------
