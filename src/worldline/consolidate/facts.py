@@ -19,7 +19,7 @@ from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night,
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
 from worldline.ports import View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
-from worldline.rules.happenings import Cause, cause_strength, causes, happening
+from worldline.rules.happenings import Cause, causes, happening, strength
 from worldline.rules.slots import RANKS
 from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import (
@@ -48,13 +48,6 @@ from worldline.write.change import MERGED, grounds
 
 FROM = "from"
 """In the metadata of evidence that came over: the id of the fact that brought it."""
-
-
-class Redundant(Struct, frozen=True):
-    """A fact to give up, and the one that says the same and stays."""
-
-    fact: StatedFact
-    stays: StatedFact
 
 
 def merge(view: View, night: Night) -> Plan:
@@ -88,8 +81,8 @@ def _alike(view: View, who: StatedIdentity, believed: Iterable[StatedFact]) -> l
     return list(found.values())
 
 
-def redundant(alike: Iterable[StatedFact]) -> Iterator[Redundant]:
-    """What says nothing that another fact does not say for longer, with no less authority."""
+def redundant(alike: Iterable[StatedFact]) -> Iterator[tuple[StatedFact, StatedFact]]:
+    """What says nothing that another fact does not say for longer, with no less authority; and that other one."""
     kept: dict[tuple[object, ...], list[StatedFact]] = {}
     for fact in sorted(alike, key=_longest_first):
         if fact.belief.status == "quarantined":
@@ -99,7 +92,7 @@ def redundant(alike: Iterable[StatedFact]) -> Iterator[Redundant]:
         if stays is None:
             same.append(fact)
         else:
-            yield Redundant(fact, stays)
+            yield fact, stays
 
 
 def _says(fact: StatedFact) -> tuple[object, ...]:
@@ -125,9 +118,9 @@ def _covers(other: StatedFact, fact: StatedFact) -> bool:
     )
 
 
-def _carry_over(view: View, found: list[Redundant], night: Night) -> list[Change]:
+def _carry_over(view: View, found: list[tuple[StatedFact, StatedFact]], night: Night) -> list[Change]:
     """Evidence and stated contradictions go to the fact that stays; then the other is given up."""
-    lines = sorted({each.fact.line for each in found})
+    lines = sorted({fact.line for fact, _ in found})
     if not lines:
         return []
     gone = {
@@ -138,8 +131,7 @@ def _carry_over(view: View, found: list[Redundant], night: Night) -> list[Change
     }
     edges = [*resting(view, lines), *contradicting(view, lines)]
     changes: list[Change] = []
-    for each in found:
-        fact, stays = each.fact, each.stays
+    for fact, stays in found:
         for edge in edges:
             if fact.line in (edge.src_line, edge.dst_line) and (edge.src_line, edge.dst_line) not in gone:
                 changes += _brought(edge, fact, stays.line)
@@ -261,7 +253,8 @@ def conflicting(
     def slot(fact: StatedFact) -> tuple[int, int, str]:
         return fact.world, fact.subject, fact.predicate
 
-    for _, all_ in groupby(sorted(mates, key=lambda f: (*slot(f), _earliest_first(f))), slot):
+    ordered = sorted(mates, key=lambda f: (*slot(f), f.belief.valid.start, f.line, f.belief.row))
+    for _, all_ in groupby(ordered, slot):
         single = [(fact, fold(fact.value.strip('"')) or fact.value) for fact in all_ if is_single(fact)]
         for place, (fact, text) in enumerate(single):
             rivals = _later_rivals(fact, text, islice(single, place + 1, None))
@@ -275,17 +268,9 @@ def _later_rivals(
     for other, its in later:
         if other.belief.valid.start >= fact.belief.valid.end:
             return
-        if text != its and _rival(fact, other):
+        same = text == its or fact.line == other.line or (fact.object and fact.object == other.object)
+        if not same and fact.belief.valid.overlaps(other.belief.valid):
             yield other
-
-
-def _earliest_first(fact: StatedFact) -> tuple[Any, ...]:
-    return fact.belief.valid.start, fact.line, fact.belief.row
-
-
-def _rival(a: StatedFact, b: StatedFact) -> bool:
-    same = bool(a.object) and a.object == b.object
-    return a.line != b.line and not same and a.belief.valid.overlaps(b.belief.valid)
 
 
 class _Sweep:
@@ -387,8 +372,7 @@ def _about_what(edge: Edge) -> list[dict[str, Any]]:
 
 
 def _held(edge: Edge) -> HeldEdge:
-    belief: Belief = as_belief(edge)
-    return HeldEdge(belief, edge.metadata)
+    return HeldEdge(as_belief(edge), edge.metadata)
 
 
 def _pair(a: int, b: int) -> Pair:
@@ -429,7 +413,7 @@ def chain(view: View, night: Night) -> Plan:
     for turn in spoken(view, {*(item.line for item in turns), *night.waiting} - set(ahead)):
         found = _causes_in(turn)
         if found:
-            scores.append((view.tenant, turn.node, CAUSE, cause_strength(tuple(one for one, _, _ in found))))
+            scores.append((view.tenant, turn.node, CAUSE, strength(one for one, _, _ in found)))
         for one, cause, effect in found:
             changes += _happenings(turn, one, cause, effect)
     if scores:

@@ -11,7 +11,9 @@ a sum of whole numbers, or the newest of some.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -52,7 +54,6 @@ from worldline.rules.handlers import (
     GONE,
     OUTVOTED,
     Candidate,
-    Footing,
     Source,
     Stage,
     Voice,
@@ -62,7 +63,7 @@ from worldline.rules.handlers import (
     stage_of,
     was_ours,
 )
-from worldline.rules.happenings import landmark_strength, landmarks
+from worldline.rules.happenings import landmarks, strength
 from worldline.store import nights, words
 from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.indexing import ARCHIVED
@@ -122,15 +123,14 @@ def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[
     }
     return {
         line: [
-            said[g.evidence] for g in each if g.evidence in said and _still_counts(g, ends.get(line, FOREVER))
+            said[one.evidence]
+            for one in each
+            if one.evidence in said
+            # words that were retired still speak for what was over by then
+            and (one.stands or (one.how == "retired" and ends.get(line, FOREVER) <= one.until))
         ]
         for line, each in resting.items()
     }
-
-
-def _still_counts(ground: Footing, end: Instant) -> bool:
-    """Words that were retired still speak for what was over by then."""
-    return ground.stands or (ground.how == "retired" and end <= ground.until)
 
 
 # Ground ===============================================================================================
@@ -150,64 +150,41 @@ def ground(view: View, night: Night) -> Plan:
     closes = {belief.row: (belief, reason) for belief, reason in shaken(view, hung, night.now)}
     voters = hung | moved | {item.line for item in news.of("Fact")}
     voters |= {end for e in news.edges if e.type == "contradicts" for end in (e.src, e.dst)}
-    for belief, reason in _voted_down(view, night, voters):
-        closes.setdefault(belief.row, (belief, reason))
+    for fact, reason in _voted_down(view, night, voters):
+        if fact.belief.status == "believed":
+            closes.setdefault(fact.belief.row, (fact.belief, reason))
     changes: list[Change] = [
         Close(belief, status="quarantined", reason=reason) for _, (belief, reason) in sorted(closes.items())
     ]
     freed = _released(view, night, hung | moved)
     changes += [Close(b, status="believed", reason=reason) for b, reason in freed if b.row not in closes]
-    return Plan(tuple(changes), _not_yet(view, night, hung))
-
-
-def _not_yet(view: View, night: Night, hung: Collection[int]) -> tuple[int, ...]:
-    """Evidence that will be over one day, to be looked at again then."""
     resting = grounds(view, hung, night.now).values() if hung else ()
     later = {g.evidence for each in resting for g in each if night.now < g.until < FOREVER}
-    return tuple(sorted(later))
+    return Plan(tuple(changes), tuple(sorted(later)))  # evidence that will be over is looked at again then
 
 
 # Open contradictions -----------------------------------------------------------------------------------
 
 
-def _voted_down(view: View, night: Night, voters: Collection[int]) -> list[tuple[Belief, str]]:
-    """Believed facts against which an open contradiction brings clearly more sources."""
-    sides = _Sides(view, night, voters)
+def _voted_down(view: View, night: Night, lines: Collection[int]) -> list[tuple[StatedFact, str]]:
+    """Facts against which an open contradiction brings clearly more sources, and why."""
+    pairs = _contradictions(view, lines)
+    sides: dict[int, list[StatedFact]] = defaultdict(list)
+    for fact in facts(view, StatedIdentity(view), {end for pair in pairs for end in pair}):
+        sides[fact.line].append(fact)
+    said = sources(view, sides.keys(), night.now) if sides else {}
+    voices = {
+        fact.belief.row: Voice(fact.id, fact.rank, independent(said.get(line, ())))
+        for line, each in sides.items()
+        for fact in each
+    }
     found = []
-    for mine, other in sides.open():
-        reason = sides.verdict(mine, other)
-        if reason is not None and mine.belief.status == "believed":
-            found.append((mine.belief, reason))
+    for a, b in pairs:
+        for mine, other in product(sides.get(a, ()), sides.get(b, ())):
+            if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid):
+                reason = outvoted(voices[mine.belief.row], voices[other.belief.row])
+                found += [(mine, reason)] if reason is not None else []
     return found
-
-
-class _Sides:
-    """Both sides of the contradictions that some facts take part in."""
-
-    def __init__(self, view: View, night: Night, lines: Collection[int]) -> None:
-        self.pairs = _contradictions(view, lines)
-        ends = {end for pair in self.pairs for end in pair}
-        self.facts: dict[int, list[StatedFact]] = {}
-        for fact in facts(view, StatedIdentity(view), ends):
-            self.facts.setdefault(fact.line, []).append(fact)
-        counted = sources(view, self.facts.keys(), night.now) if self.facts else {}
-        self._count = {line: independent(counted.get(line, ())) for line in self.facts}
-
-    def open(self) -> list[tuple[StatedFact, StatedFact]]:
-        """(one side, a believed other side) where both speak of the same time."""
-        return [
-            (mine, other)
-            for a, b in self.pairs
-            for mine in self.facts.get(a, ())
-            for other in self.facts.get(b, ())
-            if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid)
-        ]
-
-    def verdict(self, mine: StatedFact, other: StatedFact) -> str | None:
-        return outvoted(self._side(mine), self._side(other))
-
-    def _side(self, fact: StatedFact) -> Voice:
-        return Voice(fact.id, fact.rank, self._count[fact.line])
 
 
 def _contradictions(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
@@ -228,12 +205,12 @@ def _released(view: View, night: Night, lines: Collection[int]) -> list[tuple[Be
     }
     held = {line: each for line, each in held.items() if each}
     resting = grounds(view, held, night.now) if held else {}
-    sides = _Sides(view, night, held) if held else None
+    down = {fact.line for fact, _ in _voted_down(view, night, held)} if held else set()
     found = []
     for line, each in sorted(held.items()):
         for belief in each:
-            if (belief.reason or "").startswith(OUTVOTED) and sides is not None:
-                if not any(m.line == line and sides.verdict(m, o) for m, o in sides.open()):
+            if (belief.reason or "").startswith(OUTVOTED):
+                if line not in down:
                     found.append((belief, "nothing outvotes it any more"))
             elif (belief.reason or "").startswith(GONE) and lost(belief, resting.get(line, ())) is None:
                 found.append((belief, "its evidence stands again"))
@@ -277,24 +254,16 @@ def _stages(view: View, night: Night, about: Mapping[int, RankedFact]) -> dict[i
         if not current:
             found[line] = "trace", "it was withdrawn"
             continue
-        best = max(current, key=_strength)
-        found[line] = stage_of(_candidate(best, said.get(line, ()), one))
+        best, rests_on = max(current, key=_strength), said.get(line, ())
+        decision = one.type == "Decision" or any(s.decision and not s.echo for s in rests_on)
+        count = independent(rests_on)
+        found[line] = stage_of(Candidate(best.status, best.confidence, count, one.rank == "given", decision))
     return found
 
 
 def _strength(belief: Belief) -> tuple[bool, bool, float, int]:
     sure = 1.0 if belief.confidence is None else belief.confidence
     return belief.status == "confirmed", belief.status != "quarantined", sure, belief.row
-
-
-def _candidate(belief: Belief, said: Sequence[Source], one: RankedFact) -> Candidate:
-    return Candidate(
-        belief.status,
-        belief.confidence,
-        independent(said),
-        given=one.rank == "given",
-        decision=one.type == "Decision" or any(source.decision and not source.echo for source in said),
-    )
 
 
 # How new a text was ===================================================================================
@@ -321,7 +290,7 @@ def judge(view: View, night: Night) -> Plan:
     told = {
         node: landmarks(text) for node, (name, text) in texts.items() if name and role_of(name) != "assistant"
     }
-    rows += [(view.tenant, node, LANDMARK, landmark_strength(found)) for node, found in told.items() if found]
+    rows += [(view.tenant, node, LANDMARK, strength(found)) for node, found in told.items() if found]
     return Plan((NewRows("scores", tuple(rows)),))
 
 
@@ -440,16 +409,14 @@ def _spared(view: View, lines: Collection[int]) -> set[int]:
     """Those of these lineages that do not go cold, whatever their strength."""
     if not lines:
         return set()
-    spared = pinned(view, lines) | contradicted(view, lines) | _standing(view, lines)
-    facts = _lasting_facts(view, lines)
-    return spared | facts | _sources(view, lines)
-
-
-def _standing(view: View, lines: Collection[int]) -> set[int]:
-    """What somebody said of their own likes, or asked to hold from then on; while it is believed."""
-    return {
+    # what somebody said of their own likes, or asked to hold from then on; while it is believed
+    standing = {
         line for line, flag in flags(view, lines) if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
     }
+    resting = facts_resting_on(view, lines)
+    lasting = _lasting_facts(view, {*lines, *(fact for _, fact in resting)})
+    events = {event for event, fact in resting if fact in lasting}
+    return pinned(view, lines) | contradicted(view, lines) | standing | (lasting & set(lines)) | events
 
 
 def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
@@ -457,13 +424,6 @@ def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
     lasting = {line: fold(subject) for line, phrase, subject in phrased(view, lines) if is_lasting(phrase)}
     speak = speakers(view, set(lasting.values()))
     return {line for line, subject in lasting.items() if subject in speak}
-
-
-def _sources(view: View, lines: Collection[int]) -> set[int]:
-    """The events on which a lasting fact rests."""
-    resting = facts_resting_on(view, lines)
-    lasting = _lasting_facts(view, {fact for _, fact in resting})
-    return {event for event, fact in resting if fact in lasting}
 
 
 # Scorers of one's own =================================================================================
@@ -568,13 +528,13 @@ def _rows(
         row = _renewed(view, speaker, held.get(speaker), () if speaker in again else new[speaker])
         if not row.tally.turns:
             gone += [(view.tenant, speaker, scope)] if speaker in held else []
-        elif speaker not in held or not _same(row, held[speaker]):
+        elif (
+            speaker not in held
+            or row.tally != held[speaker].tally
+            or (row.style != held[speaker].style).any()
+        ):
             rows.append((view.tenant, speaker, scope, ENCODER.encode(row.tally).decode(), packed(row.style)))
     return [NewRows("profiles", tuple(rows), tuple(gone))] if rows or gone else []
-
-
-def _same(one: _Row, other: _Row) -> bool:
-    return one.tally == other.tally and bool((one.style == other.style).all())
 
 
 def _said(turn: Spoken) -> SaidWords:

@@ -33,7 +33,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from worldline.clock import Instant, to_datetime
-from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
@@ -237,17 +237,9 @@ def _day(at: Instant) -> str:
 
 def _cites(topic: Topic, sessions: set[int]) -> list[Arrow]:
     """From the sessions, and from the turns that open its stretches, with the places these reach over."""
-    turns = [
-        Arrow(
-            "derived_from",
-            stretch.opens,
-            {**INFERRED, "turns": [stretch.start, stretch.end]},
-            made="inferred",
-        )
-        for stretch in topic.members
-    ]
-    opened = {stretch.opens for stretch in topic.members}
-    return [*(Arrow("derived_from", s, INFERRED, made="inferred") for s in sorted(sessions - opened)), *turns]
+    turns = {s.opens: {**INFERRED, "turns": [s.start, s.end]} for s in topic.members}
+    cited = [*((session, INFERRED) for session in sorted(sessions - turns.keys())), *turns.items()]
+    return [Arrow("derived_from", line, metadata, made="inferred") for line, metadata in cited]
 
 
 def _ways(found_topics: Sequence[Topic]) -> dict[str, list[Arrow]]:
@@ -378,17 +370,11 @@ def _is_made(node: Node, type_: str) -> bool:
 
 
 def _text_source(node: Node) -> CoverageSource:
-    turn = node.type == "Turn"
-    text = (
-        node.content
-        if turn or not node.name
-        else f"{node.name}: {node.content}"
-        if node.content
-        else node.name
-    )
-    return CoverageSource(
-        node.line, text, node.valid.start, node.name if turn else "", role_of(node.name) != "assistant"
-    )
+    own, at = role_of(node.name) != "assistant", node.valid.start
+    if node.type == "Turn":
+        return CoverageSource(node.line, node.content, at, node.name, own)
+    text = ": ".join(part for part in (node.name, node.content) if part)
+    return CoverageSource(node.line, text, at, "", own)
 
 
 def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld]) -> list[CoverageSource]:
@@ -558,28 +544,18 @@ def compose(view: View, night: Night) -> Plan:
         )
     put_off = set(night.waiting[1:])
     due = put_off if night.waiting[:1] != (newest,) else set()
-    started = _touched_worlds(night.news) | topics_of(view, _retold(night.news)) | due
+    news = night.news
+    started = {line for item in news.items for line in (item.line, item.world)} | due
+    started |= {end for edge in news.edges if edge.type == "contains" for end in (edge.src, edge.dst)}
+    # topics lie elsewhere: those of the sessions with a turn that says something else now, or nothing
+    retold = {item.world for item in news.of("Turn") if item.closed or item.node != item.line}
+    started |= topics_of(view, retold)
     if EVERYTHING in due:
         started |= every_world(view)
     changed, missing = _composed(view, climbed(view, started - {EVERYTHING}), made + 1)
     late = sorted(missing | (put_off - due))
     waiting = () if not late else (newest, *late) if len(late) <= _MUCH else (newest, EVERYTHING)
     return Plan((NewRows("composed", tuple(changed)),) if changed else (), waiting)
-
-
-# Which worlds ---------------------------------------------------------------------------------------
-
-
-def _touched_worlds(news: News) -> set[int]:
-    """Whatever was put, closed or moved, and the worlds that it was put into or moved between."""
-    lines = {line for item in news.items for line in (item.line, item.world)}
-    lines |= {end for edge in news.edges if edge.type == "contains" for end in (edge.src, edge.dst)}
-    return lines - {0}
-
-
-def _retold(news: News) -> set[int]:
-    """The sessions with a turn that says something else now, or nothing."""
-    return {item.world for item in news.of("Turn") if item.closed or item.node != item.line}
 
 
 # What they are made of --------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ Whether anything of it is true is not decided.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -96,6 +96,11 @@ def unreal_before(sentence: str, at: int) -> bool:
     for found in _STRONG_CUT.finditer(head):
         cut = found.end()
     return bool(_UNREAL.search(head, cut))
+
+
+def strength(found: Iterable[Cause | Landmark]) -> float:
+    """How plainly a text states a cause, or how much of a landmark it is: by its weightiest one."""
+    return max((one.weight for one in found), default=0.0)
 
 
 # Causes ===============================================================================================
@@ -232,11 +237,6 @@ def causes(text: str) -> tuple[Cause, ...]:
         else:
             last = None
     return tuple(dict.fromkeys(found))
-
-
-def cause_strength(found: tuple[Cause, ...]) -> float:
-    """How plainly a text states a cause."""
-    return max((one.weight for one in found), default=0.0)
 
 
 def _causes_of(text: str, place: Span, last: Span | None) -> Iterator[Cause]:
@@ -582,11 +582,6 @@ def landmarks(text: str) -> tuple[Landmark, ...]:
             if not sentence.isascii():
                 found += _in_chinese(sentence, start)
     return tuple(found)
-
-
-def landmark_strength(found: tuple[Landmark, ...]) -> float:
-    """How much of a landmark a text is: its weightiest one."""
-    return max((one.weight for one in found), default=0.0)
 
 
 def _landmarks_of(sentence: str, offset: int) -> list[Landmark]:
