@@ -91,14 +91,12 @@ def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:
     whole = tx.add("scopes", key, None, None, None, None, tx.next_row("scopes"))
     for scope in bound:
         alone = scope_set(tx, [scope])
-        values = [getattr(scope, kind) for kind in ("user", "agent", "app", "run")]
-        tx.add("scopes", f"{key}#{alone}", *values, whole)
+        tx.add("scopes", f"{key}#{alone}", *msgspec.structs.astuple(scope), whole)
     return whole
 
 
 def _add_scope(tx: Tx, key: str, scope: Scope) -> int:
-    values = [getattr(scope, kind) for kind in ("user", "agent", "app", "run")]
-    number = tx.add("scopes", key, *values, tx.next_row("scopes"))
+    number = tx.add("scopes", key, *msgspec.structs.astuple(scope), tx.next_row("scopes"))
     for kind, value in scope.bound().items():
         alone = Scope(**{kind: value})
         if alone == scope:
@@ -210,7 +208,6 @@ def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
     allowed = handlers.AGENT_EDGES if agent else handlers.EDGE_TYPES
     own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
     handlers.require(name, allowed + own, "edge type")
-    return
 
 
 def _for_agents(tx: Tx, name: str) -> bool:
@@ -284,7 +281,8 @@ def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
     if isinstance(ref, Hit):
         ref = ref.node
     if isinstance(ref, Node):
-        _require_visible(view, ref)
+        if (ref.key, ref.line) not in view.named(ref.id):
+            raise NotFound(f"{ref.id[:12]} ({ref.name}) is not in this tenant, scope and world")
         return Target(ref.line, ref.key)
     if isinstance(ref, Receipt | Believed) or (isinstance(ref, Edge) and ref.type == "fact"):
         ref = ref.id
@@ -296,11 +294,6 @@ def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
             f"{ref[:80]!r} is not an id: give at least {shortest} of its 64 hex digits (list shows them)"
         )
     return _by_prefix(view, text)
-
-
-def _require_visible(view: View, node: Node) -> None:
-    if (node.key, node.line) not in view.named(node.id):
-        raise NotFound(f"{node.id[:12]} ({node.name}) is not in this tenant, scope and world")
 
 
 def _by_prefix(view: View, prefix: str) -> Target:
