@@ -39,7 +39,7 @@ from worldline.exchange.restore import (
 from worldline.handle import Handle
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, Propose, Receipt, Refuse
-from worldline.ports import Tx
+from worldline.ports import Tx, View
 from worldline.rules import handlers
 from worldline.store import copying, people, registry
 from worldline.store.copying import SIDE, HeldRow
@@ -48,6 +48,7 @@ from worldline.store.sqlite import reading_only
 from worldline.write.given import propose_alike
 
 Progress: TypeAlias = Callable[[str, int], None]
+_GIVEN_UP = ("given up here, believed there", "believed here, given up there")
 BATCH = 2000
 """So many memories or edges are one changeset."""
 
@@ -117,11 +118,7 @@ def absorb(
         raise Refused("agents cannot absorb a memory; an operator does")
     with _opened(handle, other, tenant) as origin:
         _require_another(handle, origin)
-        copy = origin.read(
-            lambda view: restore.gathered(
-                _records(exporters.told_lines(view), progress), plain=handle.config.redact
-            )
-        )
+        copy = _told_by(origin, handle, progress)
     return _join(handle, copy, dry_run, progress)
 
 
@@ -141,12 +138,7 @@ def put_back(
         if restore.is_empty(handle) and (done := restore.restore_exactly(handle, rows, dry_run=dry_run)):
             return done
         with restore.aside(handle, rows) as origin:
-            copy = origin.read(
-                lambda view: restore.gathered(
-                    (*_records(exporters.told_lines(view), progress), *rows.others),
-                    plain=handle.config.redact,
-                )
-            )
+            copy = _told_by(origin, handle, progress, rows.others)
     else:
         copy = restore.gathered(rest if head is None else (head, *rest), plain=handle.config.redact)
     if restore.is_empty(handle):
@@ -182,11 +174,19 @@ def _require_another(handle: Handle, origin: Handle) -> None:
         raise Refused("that is this very memory; absorb another one")
 
 
-def _records(lines: Iterable[dict[str, Any]], progress: Progress | None) -> Iterator[Record]:
-    for number, line in enumerate(lines, 1):
-        if progress is not None and number % BATCH == 0:
-            progress("reading", number)
-        yield Record(f"{line['kind']} {str(line.get('id') or line.get('of') or '')[:12]}".rstrip(), line)
+def _told_by(
+    origin: Handle, handle: Handle, progress: Progress | None, others: Iterable[Record | Bad] = ()
+) -> Copy:
+    """All that another memory tells, and these."""
+
+    def records(view: View) -> Iterator[Record | Bad]:
+        for number, line in enumerate(exporters.told_lines(view), 1):
+            if progress is not None and number % BATCH == 0:
+                progress("reading", number)
+            yield Record(f"{line['kind']} {str(line.get('id') or line.get('of') or '')[:12]}".rstrip(), line)
+        yield from others
+
+    return origin.read(lambda view: restore.gathered(records(view), plain=handle.config.redact))
 
 
 # Joining -------------------------------------------------------------------------------------------
@@ -201,23 +201,22 @@ def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) 
             _check_types(handle, copy, run)
             _memories(run, union)
             _edges(run, union)
-            _merges(run, union)
+            with run.changeset() as tx:
+                for position, line in copy.lines["merge"]:
+                    guarded(copy, position, join_merge, tx, union, line)
         if run.indexed and not dry_run:
             handle._follow_up(run.indexed)
     stamps = run.stamps[::-1]
+    counts = ((union.memories, "memories"), (union.beliefs, "beliefs"), (union.edges, "edges"))
     receipt = Receipt(
-        "absorb", None, bool(stamps), stamps[0] if stamps else handle.now(), _told(union),
+        "absorb", None, bool(stamps), stamps[0] if stamps else handle.now(),
+        tuple(f"{count:,} {what}" for count, what in counts if count),
         tuple(dict.fromkeys(run.proposed)), dry_run=dry_run, also=tuple(stamps[1:]),
     )  # fmt: skip
     return Absorbed(
         copy.root.hex(), union.memories, same, union.beliefs, union.edges, union.contradictions,
         tuple(union.differences), tuple(copy.skipped), receipt,
     )  # fmt: skip
-
-
-def _told(union: Union) -> tuple[str, ...]:
-    counts = ((union.memories, "memories"), (union.beliefs, "beliefs"), (union.edges, "edges"))
-    return tuple(f"{count:,} {what}" for count, what in counts if count)
 
 
 def _already_here(handle: Handle, union: Union) -> int:
@@ -279,12 +278,6 @@ def _edges(run: _Run, union: Union) -> None:
     for position, line in moves:
         with run.changeset() as tx:
             guarded(copy, position, move, tx, union, line)
-
-
-def _merges(run: _Run, union: Union) -> None:
-    with run.changeset() as tx:
-        for position, line in union.copy.lines["merge"]:
-            guarded(union.copy, position, join_merge, tx, union, line)
 
 
 def _batches(lines: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
@@ -454,7 +447,8 @@ def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
         scope, row = union.copy.scope(belief), told(belief, union.copy.root)
         verdict, own = judge(row, [h for h in here if h.scope == scope])
         if verdict == "known" and own is not None:
-            _given_up(union, line["id"], own, row)
+            if own.current != row.current:
+                union.differ(line["id"], _GIVEN_UP[own.current])
             continue
         if own:
             restore.note_origin(tx, "beliefs", own.row, row)
@@ -469,13 +463,6 @@ def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
             tx.end_row("beliefs", number)
     if len(scopes) > 1 and (key in union.born or scopes - {own.scope for own in here}):
         tx.reindex_shared([key])  # the words are found from every scope that believes them
-
-
-def _given_up(union: Union, id_: str, own: HeldRow, row: ToldRow) -> None:
-    if own.current and not row.current:
-        union.differ(id_, "believed here, given up there")
-    elif row.current and not own.current:
-        union.differ(id_, "given up here, believed there")
 
 
 # Differences ---------------------------------------------------------------------------------------
@@ -548,10 +535,9 @@ def join_edge(tx: Tx, union: Union, line: Line) -> bool:
     here = _held_edges(tx, union, ends, line["type"])
     mine = [own for own in here if own.scope == scope or line["type"] == "contains"]
     verdict, own = judge(row, mine, at_once=tx.types[line["type"]].versions)
-    if verdict == "known" and own is not None:
-        return False
     if own is not None:
-        restore.note_origin(tx, "edges", own.row, row)
+        if verdict != "known":
+            restore.note_origin(tx, "edges", own.row, row)
         return False
     if verdict == "new" and not _may_stand(tx, union, line, ends, row):
         return False
@@ -597,7 +583,11 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
     if type_ == "same_as":
         return _may_merge(tx, union, line, ends)
     if type_ == "supersedes":
-        return _is_over(tx, union, ends, row, scope)
+        if not any(b.valid.start < row.valid.start < b.valid.end for b in tx.held_in(dst, scope)):
+            return True
+        # what is still believed here is contradicted by what replaced it there, not closed
+        _contradict(tx, union, (union.home[src], union.home[dst]), row.valid.start, scope)
+        return False
     if type_ == "contains":
         if any(own.overlaps(row.valid) for own in copying.contained_when(tx, dst)):
             union.differ(line["dst"], "it lies in another world here")
@@ -611,16 +601,6 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
     return not refused
 
 
-def _is_over(tx: Tx, union: Union, ends: tuple[int, int], row: ToldRow, scope: int) -> bool:
-    """What is still believed here is contradicted by what replaced it there, not closed."""
-    src, dst = ends
-    beliefs = [b for b in tx.held_in(dst, scope) if b.valid.start < row.valid.start < b.valid.end]
-    if not beliefs:
-        return True
-    _contradict(tx, union, (union.home[src], union.home[dst]), row.valid.start, scope)
-    return False
-
-
 def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
     """A decision of this store stands; two that it has both known by itself are proposed only."""
     a, b = sorted(ends)
@@ -630,16 +610,11 @@ def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
         if status != "accepted":
             union.differ(line["src"], f"one and the same there; that merge is {status} here")
         return status == "accepted"
-    if not (_is_native(tx, a) and _is_native(tx, b)):
-        return True
+    if any(copying.first_told_by(tx, line) in ("", "absorb", "import") for line in ends):
+        return True  # this store did not know both before another one told it
     tx.scope_id = scope
     tx.propose(Propose(a, b, reason="one and the same in the memory that was absorbed"))
     return False
-
-
-def _is_native(tx: Tx, line: int) -> bool:
-    """Whether this store knew a memory before any other one told it."""
-    return copying.first_told_by(tx, line) not in ("", "absorb", "import")
 
 
 def _add_edge(

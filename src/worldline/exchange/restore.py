@@ -99,22 +99,17 @@ class Copy(Struct):
 def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Imported:
     """Puts a whole exported memory into this empty one."""
     require_whole(handle)
-    put: list[int] = []
     with handle.writing(keep=not dry_run):
-        put += _changeset(handle, lambda tx: _payloads(tx, copy))
-        put += _replay(handle, copy)
-        _changeset(handle, lambda tx: _shared(tx, copy))
-    if put and not dry_run:
+        run = _Restoring(handle, handle._begin(False))
+        _payloads(run.tx, copy)
+        run.turn_over()
+        _replay(run, copy)
+        _shared(run.tx, copy)
+        run.tx.finish("import")
+    if run.indexed and not dry_run:
         with suppress(StoreError):
-            handle.after_write(handle, put)
+            handle.after_write(handle, run.indexed)
     return Imported("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
-
-
-def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
-    tx = handle._begin(False)
-    work(tx)
-    tx.finish("import")
-    return tx.indexed_nodes
 
 
 def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
@@ -146,21 +141,16 @@ def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
     for _, line in lines["blocks"]:
         line["values"] = {**line["values"], "key": block_key(line["values"].get("key", ""))}
     if not all(head.get("marked") for _, head in lines["worldline"]):
-        _mark_old(lines)
+        for _, line in lines["node"]:  # before there were marks, metadata said what sleep made
+            line["made"] = node_made(line["type"], line.get("metadata") or {})
+        for _, line in lines["edge"]:
+            line["made"] = edge_made(line.get("metadata") or {})
     copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}
     copy.facts = {line["id"]: line for _, line in lines["fact"] if "id" in line}
     for _, line in lines["belief"]:
         if "of" in line:
             copy.first.setdefault(line["of"], line)
     return copy
-
-
-def _mark_old(lines: Mapping[str, list[tuple[str, Line]]]) -> None:
-    """Exports from before there were marks say in metadata what sleep made."""
-    for _, line in lines["node"]:
-        line["made"] = node_made(line["type"], line.get("metadata") or {})
-    for _, line in lines["edge"]:
-        line["made"] = edge_made(line.get("metadata") or {})
 
 
 def _missing(line: Line) -> str:
@@ -170,17 +160,15 @@ def _missing(line: Line) -> str:
         return "kind"
     for name in NEEDED.get(kind, ()):
         value = line.get(name)
-        if value is None or not _is_sound(name, value, kind):
-            return str(name)
+        if name in ("valid", "known"):
+            sound = isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)
+        elif name in ("id", "lineage", "src", "dst", "a", "b") or (name == "of" and kind != "type"):
+            sound = isinstance(value, str) and _ID.fullmatch(value) is not None
+        else:
+            sound = value is not None
+        if not sound:
+            return name
     return ""
-
-
-def _is_sound(name: str, value: Any, kind: str) -> bool:
-    if name in ("valid", "known"):
-        return isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)
-    if name in ("id", "lineage", "src", "dst", "a", "b") or (name == "of" and kind != "type"):
-        return isinstance(value, str) and _ID.fullmatch(value) is not None
-    return True
 
 
 def require_whole(handle: Handle) -> None:
@@ -294,15 +282,10 @@ def _put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     left = _left(copy, event.get("draft"))
     state = event.get("state", "stored") if left or event.get("state") != "pending" else "stored"
     row = {**event, "node": key, "key": own, "session": world or None, "draft": left, "state": state}
-    row = {"utc_offset": 0, "modality": "text", **row, "reading": _reading(event)}
-    values = [row.get(column) for column in COLUMNS["events"] if column != "tenant"]
-    tx.add("events", *values)
-
-
-def _reading(event: Line) -> bytes | None:
-    """What an event was found to say; one that does not decode is made anew."""
     kept = event.get("reading")
-    return b64decode(kept, validate=True) if isinstance(kept, str) and kept else None
+    reading = b64decode(kept, validate=True) if isinstance(kept, str) and kept else None
+    row = {"utc_offset": 0, "modality": "text", **row, "reading": reading}
+    tx.add("events", *[row.get(column) for column in COLUMNS["events"] if column != "tenant"])
 
 
 def _left(copy: Copy, draft: list[Line] | None) -> str | None:
@@ -394,9 +377,9 @@ class _Restoring(Struct):
         self.young.clear()
 
 
-def _replay(handle: Handle, copy: Copy) -> list[int]:
-    """Step by step; the nodes whose text came with them."""
-    run, seen = _Restoring(handle, handle._begin(False)), set[str]()
+def _replay(run: _Restoring, copy: Copy) -> None:
+    """Step by step."""
+    seen = set[str]()
     for step in _steps(copy):
         alone = _moves(step)
         if alone or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
@@ -411,7 +394,6 @@ def _replay(handle: Handle, copy: Copy) -> list[int]:
         if alone:
             run.turn_over()
     run.turn_over()
-    return run.indexed
 
 
 def _moves(step: _Step) -> bool:
@@ -677,21 +659,17 @@ def gathered_rows(head: Record, records: Iterable[Record | Bad]) -> CopiedRows:
     return rows
 
 
-def holds_secrets(rows: CopiedRows) -> bool:
-    """Whether a text among the rows is one that this store would not keep as it is."""
-    told = (row for table in ("nodes", "metadata", "aliases") for row in rows.tables[table])
-    return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
-
-
 def restore_exactly(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) -> Imported | None:
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
-    if handle.config.redact and holds_secrets(rows):
-        return None
+    texts = (value for of in ("nodes", "metadata", "aliases") for row in rows.tables[of] for value in row)
+    if handle.config.redact and any(redact(text)[1] for text in texts if isinstance(text, str)):
+        return None  # this store would not keep such a text as it is
     if rows.name != handle.tenant or not rows.tenant:
         return None
     try:
         with handle.writing(keep=not dry_run):
-            put = _put_rows(handle, rows)
+            reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
+            put = reindexing.index_words(handle._begin(False))
             if verify(handle.store, handle.tenant_row()).damage:
                 raise Unproved
     except Unproved:
@@ -703,11 +681,6 @@ def restore_exactly(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) 
     stored = sum(row[at] != "Scope" for row in rows.tables["nodes"])
     skipped = [one if isinstance(one, Bad) else Bad(one.position, "it is no row") for one in rows.others]
     return Imported("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
-
-
-def _put_rows(handle: Handle, rows: CopiedRows) -> list[int]:
-    reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
-    return reindexing.index_words(handle._begin(False))
 
 
 @contextmanager
