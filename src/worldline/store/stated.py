@@ -97,8 +97,6 @@ class StatedIdentity:
 
 def facts(view: View, who: StatedIdentity, lines: Collection[int]) -> list[StatedFact]:
     """These facts, as far as they are believed."""
-    if not lines:
-        return []
     rows = view.query(
         f"{_FACT} FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value{_FROM}"
         f" WHERE {view.scoped('b')} ORDER BY b.id",
@@ -126,8 +124,6 @@ def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]])
 
 
 def _by(view: View, who: StatedIdentity, on: str, wanted: Collection[tuple[int, str]]) -> list[StatedFact]:
-    if not wanted:
-        return []
     rows = view.query(
         f"{_FACT} FROM json_each(:wanted) j CROSS JOIN facts f ON f.tenant = :t AND {on}{_FROM}"
         f" WHERE {view.scoped('b')} ORDER BY b.id",
@@ -147,8 +143,6 @@ def _stated(row: tuple[Any, ...], who: StatedIdentity) -> StatedFact:
 
 def facts_about(view: View, entities: Collection[int]) -> list[int]:
     """The facts that ever spoke of any of these entities."""
-    if not entities:
-        return []
     rows = view.query(
         f"SELECT f.node FROM facts f WHERE f.tenant = :t AND f.subject IN {LISTED} UNION"
         f" SELECT f.node FROM facts f WHERE f.tenant = :t AND f.object IN {LISTED}",
@@ -281,8 +275,6 @@ class RankedFact(Struct, frozen=True):
 
 def ranked(view: View, lines: Collection[int]) -> dict[int, RankedFact]:
     """Type, authority and maker of these."""
-    if not lines:
-        return {}
     rows = view.query(
         "SELECT n.id, n.type, f.rank, n.made FROM json_each(:among) j"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
@@ -327,8 +319,6 @@ class CitedFact(NamedTuple):
 
 def hanging(view: View, lines: Collection[int]) -> list[int]:
     """The lineages that were derived from any of these; a version derived from its elder is not."""
-    if not lines:
-        return []
     rows = view.query(
         "SELECT DISTINCT s.line FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
         f" CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE {_GROUND} AND e.dst IN {LISTED}"
@@ -357,8 +347,6 @@ def cited(view: View, lines: Collection[int]) -> list[CitedFact]:
 
 def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Belief]]:
     """Every belief ever held in these lineages, in this scope."""
-    if not lines:
-        return {}
     rows = view.query(
         f"SELECT b.line, {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
         f" AND {view.scoped('b')} ORDER BY b.id",
@@ -372,8 +360,6 @@ def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Bel
 
 def noted_grounds(view: View, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
     """(who rests, on what, what is noted) of the believed grounds of these that sleep has made."""
-    if not lines:
-        return []
     rows = view.query(
         f"SELECT e.src, e.dst, e.metadata FROM edges e WHERE {_GROUND} AND e.src IN {LISTED}"
         f" AND e.kt = :forever AND e.made IS NOT NULL AND {view.scoped('e')} ORDER BY e.id",
@@ -471,8 +457,6 @@ class Seated(Struct, frozen=True):
 
 def seated(view: View, nodes: Sequence[int], length: int) -> list[Seated]:
     """These turns, where they may be seen, in the order of their sessions, with so much of their text."""
-    if not nodes:
-        return []
     rows = view.query(
         "SELECT n.line, t.session, t.position, t.role, t.said_at, t.described, substr(n.content, 1, :length)"
         " FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
@@ -548,8 +532,6 @@ def made_of(view: View, topic: int, among: Collection[int]) -> set[int]:
 
 def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     """The topics that have gathered something of these sessions."""
-    if not sessions:
-        return set()
     rows = view.query(
         "SELECT DISTINCT e.src FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t AND e.dst = w.value"
         f" AND e.type = 'derived_from' AND {view.time('e')} CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src"
@@ -618,8 +600,6 @@ def children(view: View, worlds: Sequence[int], most: int) -> list[Child]:
 
 def turns_gathered(view: View, topics: Sequence[int], most: int) -> list[Child]:
     """The same of topics, which gather stretches of talk that lie in sessions, so many each."""
-    if not topics:
-        return []
     rows = view.query(
         "SELECT w.value, b.line, b.node FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t"
         f" AND e.src = w.value AND e.type = 'derived_from' AND {view.time('e')} AND {view.scoped('e')} AND e.dst IN"
