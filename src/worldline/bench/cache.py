@@ -17,8 +17,6 @@ from blake3 import blake3
 
 from worldline.ports import Embedder
 
-_AT_ONCE = 500
-
 
 def folder(environ: Mapping[str, str] | None = None) -> Path:
     """Where benchmarks keep what they can make again."""
@@ -59,10 +57,6 @@ class CachedEmbedder:
             self._db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
 
     def _held(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
-        found: dict[bytes, Any] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            marks = ",".join("?" * len(some))
-            rows = self._db.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", some)
-            found.update((key, np.frombuffer(vector, np.float32)) for key, vector in rows)
-        return found
+        wanted = "SELECT vector FROM vectors WHERE text = ?"
+        rows = [(key, vector) for key in keys for (vector,) in self._db.execute(wanted, (key,))]
+        return {key: np.frombuffer(vector, np.float32) for key, vector in rows}
