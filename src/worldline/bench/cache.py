@@ -18,11 +18,9 @@ from blake3 import blake3
 from worldline.ports import Embedder
 
 
-def folder(environ: Mapping[str, str] | None = None) -> Path:
+def folder() -> Path:
     """Where benchmarks keep what they can make again."""
-    environ = os.environ if environ is None else environ
-    base = environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "worldline" / "bench"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "worldline" / "bench"
 
 
 class CachedEmbedder:

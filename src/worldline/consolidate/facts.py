@@ -221,28 +221,27 @@ def contradict(view: View, night: Night) -> Plan:
     if not touched:
         return Plan()
     believed = facts(view, who, touched)
-    lines = {fact.line for fact in believed}
-    is_single = _Single(view)
+    is_single = _single(view)
     slots = {(fact.subject, fact.predicate) for fact in believed if is_single(fact)}
     mates = {fact.belief.row: fact for fact in [*believed, *of_subjects(view, who, slots)]}
-    sweep = _Sweep(view, night.scope, touched | lines)
+    sweep = _Sweep(view, night.scope, touched | {fact.line for fact in believed})
     sweep.between(list(mates.values()), is_single)
     return Plan(tuple(sweep.changes()))
 
 
-class _Single:
+def _single(view: View) -> Callable[[StatedFact], bool]:
     """Whether a fact's slot holds one value at a time: by its wording, or by its world's ontology."""
+    said = single_predicates(view)
 
-    def __init__(self, view: View) -> None:
-        self._view, self._said = view, single_predicates(view)
-
-    def __call__(self, fact: StatedFact) -> bool:
-        if fact.one or not self._said:
+    def is_single(fact: StatedFact) -> bool:
+        if fact.one or not said:
             return fact.one
         world: int | None = fact.world
-        while world and (fact.predicate, world) not in self._said:
-            world = self._view.parent(world)
-        return self._said.get((fact.predicate, world or 0), False)
+        while world and (fact.predicate, world) not in said:
+            world = view.parent(world)
+        return said.get((fact.predicate, world or 0), False)
+
+    return is_single
 
 
 def conflicting(
@@ -337,11 +336,8 @@ class _Sweep:
                 self._spans[pair] = _hull(self._spans.get(pair), *(e.valid for e in edges))
         for pair, entries in self._about.items():
             unique = sorted({tuple(e["facts"]): e for e in entries}.values(), key=lambda e: e["facts"])
-            metadata: Metadata = {
-                **INFERRED,
-                **{k: unique[0][k] for k in ("entity", "predicate")},
-                "about": unique,
-            }
+            first = {name: unique[0][name] for name in ("entity", "predicate")}
+            metadata: Metadata = {**INFERRED, **first, "about": unique}
             self._wanted[pair] = [WantedEdge(self._spans[pair], metadata, self._scope)]
         for pair in sorted({*held, *self._wanted}):
             closes, missing = refit(self._wanted.get(pair, ()), [_held(e) for e in held.get(pair, ())], OVER)
@@ -367,8 +363,7 @@ class _Sweep:
 
 
 def _about_what(edge: Edge) -> list[dict[str, Any]]:
-    about: list[dict[str, Any]] = edge.metadata.get("about", [])
-    return about
+    return edge.metadata.get("about", [])  # type: ignore[no-any-return]
 
 
 def _held(edge: Edge) -> HeldEdge:

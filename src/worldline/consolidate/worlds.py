@@ -379,10 +379,9 @@ def _text_source(node: Node) -> CoverageSource:
 
 def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld]) -> list[CoverageSource]:
     """A summary for each world that has one, its texts for each that has none."""
-    found = [
-        _again(made[line].line or -line, made[line].text, made[line].at) for line in worlds if line in made
-    ]
-    rest = [line for line in worlds if line not in made]
+    held = {line: made[line] for line in worlds if line in made}
+    found = [_again(one.line or -line, one.text, one.at) for line, one in held.items()]
+    rest = [line for line in worlds if line not in held]
     if not rest:
         return found
     summaries = summaries_inside(view, rest)
@@ -434,7 +433,7 @@ def _summary(
             line=held.line if held else 0,
             world=world.node.line,
             metadata={**MADE, "of": digest, "by": by, "texts": len(world.sources), "until": until},
-            label=_summary_label(world.node.line),
+            label=f"summary {world.node.line}",
             edges=tuple(_arrow(event, spans) for event, spans in cited.items() if event not in standing),
         ),
     ]
@@ -456,8 +455,7 @@ def _line(source: CoverageSource, sentence: Sentence) -> str:
     text = source.text[sentence.start : sentence.end]
     if source.dated:
         return text
-    day = to_datetime(source.at).date().isoformat()
-    return f"{day} {source.speaker}: {text}" if source.speaker else f"{day}: {text}"
+    return f"{_day(source.at)} {source.speaker}".rstrip() + f": {text}"
 
 
 def _written(model: LanguageModel | None, lines: Sequence[str], most: int) -> tuple[str, str]:
@@ -481,14 +479,10 @@ def _cited(chosen: Iterable[Sentence]) -> dict[int, list[list[int]]]:
 
 
 def _arrow(event: int, spans: list[list[int]]) -> Arrow:
-    to: int | str = event if event > 0 else _summary_label(-event)
+    to: int | str = event if event > 0 else f"summary {-event}"
     more: dict[str, Any] = {"spans": spans} if len(spans) > 1 else {}
     metadata = {**INFERRED, "start": spans[0][0], "end": spans[0][1], **more}
     return Arrow("derived_from", to, metadata, made="inferred")
-
-
-def _summary_label(world: int) -> str:
-    return f"summary {world}"
 
 
 def _settled(

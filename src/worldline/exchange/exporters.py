@@ -52,26 +52,22 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     try:
         make_private(str(part))
         with part.open("w", encoding="utf-8", newline="\n") as file:
-            count = handle.read(lambda view: _written(_pieces(handle, view, format), file.write))
+            count = handle.read(lambda view: _written(handle, view, format, file.write))
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
     return count
 
 
-def _written(pieces: Iterator[tuple[str, int]], write: Callable[[str], int]) -> int:
+def _written(handle: Handle, view: View, format: str, write: Callable[[str], int]) -> int:
+    pieces = FORMATS[format](view)
+    if format == "jsonl" and not (view.owned or view.world):  # a whole memory: so a copy of it is exact
+        pieces = _dumped(exact_lines(view, handle.tenant))
     total = 0
     for text, counts in pieces:
         write(text)
         total += counts
     return total
-
-
-def _pieces(handle: Handle, view: View, format: str) -> Iterator[tuple[str, int]]:
-    """What is written; a whole memory is told row by row, so that a copy of it is exact."""
-    if format == "jsonl" and not (view.owned or view.world):
-        return _dumped(exact_lines(view, handle.tenant))
-    return FORMATS[format](view)
 
 
 def exact_lines(view: View, name: str) -> Iterator[dict[str, Any]]:

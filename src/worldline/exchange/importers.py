@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import orjson
 from msgspec.structs import replace
@@ -330,14 +330,10 @@ def _is_lines(name: str, data: bytes) -> bool:
     if name.endswith((".jsonl", ".ndjson")):
         return True
     first, _, rest = data.lstrip().partition(b"\n")
-    return bool(rest.strip()) and first.startswith(b"{") and isinstance(_parsed(first), dict)
-
-
-def _parsed(data: bytes) -> Any:
     try:
-        return orjson.loads(data)
+        return bool(rest.strip()) and first.startswith(b"{") and isinstance(orjson.loads(first), dict)
     except orjson.JSONDecodeError:
-        return None
+        return False
 
 
 def _lines(name: str, data: bytes) -> Iterator[Record | Bad]:

@@ -52,7 +52,7 @@ from worldline.ports import Store, View
 from worldline.query import bind, finish
 from worldline.store import ledger, people, registry, search
 from worldline.store.ledger import Noted, Window, mentions_of
-from worldline.store.people import Worded, stages
+from worldline.store.people import stages
 from worldline.store.registry import missing
 from worldline.text import estimate_tokens, inert, passages, words
 
@@ -386,7 +386,7 @@ def _in_sight(view: View) -> list[Contradiction]:
 def _conflict(
     edge: Edge,
     nodes: dict[int, Node],
-    about: dict[int, Worded],
+    about: dict[int, tuple[str, str]],
     said: dict[int, list[Utterance]],
 ) -> Contradiction:
     ends = sorted((nodes[line] for line in (edge.src_line, edge.dst_line)), key=_begins)

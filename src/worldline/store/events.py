@@ -395,15 +395,15 @@ def scope_key(tx: Tx, scope: int) -> str:
 MOST = 100
 
 
-def handed_out(view: View, most: int = MOST) -> list[tuple[str, str]]:
+def handed_out(view: View) -> list[tuple[str, str]]:
     """(text, speaker) of the memories shown last, in this scope; noted aside, or still in mind."""
-    held = list(reversed(view.store.shown.get(view.tenant, {})))[:most]
+    held = list(reversed(view.store.shown.get(view.tenant, {})))[:MOST]
     rows = view.query(
         "SELECT n.content, CASE WHEN n.type = 'Turn' THEN n.name ELSE '' END FROM (SELECT value AS line FROM"
         " json_each(:among) UNION SELECT line FROM (SELECT line FROM uses WHERE tenant = :t AND kind = 'shown'"
         " ORDER BY id DESC LIMIT :most) u) s CROSS JOIN beliefs b ON b.tenant = :t AND b.line = s.line"
         f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE {view.scoped('b')}",
-        among=listed(held), most=most - len(held),
+        among=listed(held), most=MOST - len(held),
     )  # fmt: skip
     return list(dict.fromkeys((str(content), str(speaker)) for content, speaker in rows))
 

@@ -341,12 +341,12 @@ def names_of(view: View, lines: Collection[int]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def names_near(view: View, key: str, most: int = 500) -> dict[str, str]:
-    """Names that begin as a folded one does, by their key."""
+def names_near(view: View, key: str) -> dict[str, str]:
+    """Names that begin as a folded one does, by their key; not too many."""
     rows = view.query(
         f"SELECT DISTINCT a.key, a.name FROM aliases a WHERE a.tenant = :t AND {view.scoped('a')}"
         " AND a.key >= :low AND a.key < :high ORDER BY a.key, a.name LIMIT :most",
-        low=key[:2], high=key[:2] + "\U0010ffff", most=most,
+        low=key[:2], high=key[:2] + "\U0010ffff", most=500,
     )  # fmt: skip
     return dict(rows)
 
@@ -513,13 +513,6 @@ class Joint(NamedTuple):
     object_name: str
 
 
-class Worded(NamedTuple):
-    """Whom a fact is about, by name, and its predicate as it was worded."""
-
-    subject: str
-    predicate: str
-
-
 def concerning(also: str = "") -> str:
     """`u`: the facts in which the entities `among` stand, the latest `reach` on either side, and others."""
     sides = [
@@ -665,14 +658,14 @@ def disputed(view: View) -> list[int]:
     return [row[0] for row in rows]
 
 
-def worded(view: View, nodes: Collection[int]) -> dict[int, Worded]:
-    """Those of these that are facts: whom they are about, and how."""
+def worded(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Those of these that are facts: whom they are about, by name, and their predicate as it was worded."""
     rows = view.query(
         "SELECT f.node, s.name, f.phrase FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t"
         " AND f.node = j.value CROSS JOIN nodes s ON s.tenant = f.tenant AND s.id = f.subject",
         among=listed(nodes),
     )
-    return {node: Worded(name, label(phrase)) for node, name, phrase in rows}
+    return {node: (name, label(phrase)) for node, name, phrase in rows}
 
 
 def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
@@ -728,9 +721,7 @@ class FactAround(Struct, frozen=True, gc=False):
     id: str = ""
 
 
-def facts_near(
-    view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
-) -> list[FactAround]:
+def facts_near(view: View, lines: Collection[int], turns: Collection[int]) -> list[FactAround]:
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
     if not lines and not turns:
         return []
@@ -758,7 +749,7 @@ def facts_near(
         " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
         " ORDER BY c.gone, c.since DESC, c.fact DESC, d.id DESC, c.belief DESC LIMIT :limit"
     )
-    rows = widened(view, sql, limit, among=listed(lines), turns=listed(turns))
+    rows = widened(view, sql, MOST, among=listed(lines), turns=listed(turns))
     return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
 
 
