@@ -21,25 +21,9 @@ from worldline.ports import View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
 from worldline.rules.happenings import Cause, causes, happening, strength
 from worldline.rules.slots import RANKS
+from worldline.store import stated
 from worldline.store.events import Spoken, not_yet, spoken
-from worldline.store.stated import (
-    StatedFact,
-    StatedIdentity,
-    causes_drawn,
-    contradicting,
-    current_and_former,
-    edges_at,
-    ever_said,
-    facts,
-    facts_about,
-    holding,
-    of_objects,
-    of_subjects,
-    resting,
-    single_predicates,
-    turns_behind,
-    with_edges,
-)
+from worldline.store.stated import StatedFact, StatedIdentity
 from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.change import MERGED, grounds
@@ -62,11 +46,11 @@ def merge(view: View, night: Night) -> Plan:
     joined = [edge for edge in night.news.edges if edge.type == "same_as"]
     who = StatedIdentity(view)
     entities = {member for e in joined for line in (e.src, e.dst) for member in who.all(line)}
-    touched = {item.line for item in night.news.of("Fact")} | set(facts_about(view, entities))
+    touched = {item.line for item in night.news.of("Fact")} | set(stated.facts_about(view, entities))
     if not touched:
         return Plan()
     parted = _part(view, who, touched) if any(edge.closed for edge in joined) else []
-    alike = _alike(view, who, facts(view, who, touched))
+    alike = _alike(view, who, stated.facts(view, who, touched))
     return Plan((*parted, *_carry_over(view, list(redundant(alike)), night)))
 
 
@@ -76,7 +60,7 @@ def _alike(view: View, who: StatedIdentity, believed: Iterable[StatedFact]) -> l
     found = {fact.belief.row: fact for fact in believed}
     ends = {(fact.object, fact.key) for fact in believed if fact.object}
     slots = {(fact.subject, fact.predicate) for fact in believed if not fact.object}
-    for fact in [*of_objects(view, who, ends), *of_subjects(view, who, slots)]:
+    for fact in [*stated.of_objects(view, who, ends), *stated.of_subjects(view, who, slots)]:
         found[fact.belief.row] = fact
     return list(found.values())
 
@@ -129,7 +113,7 @@ def _carry_over(view: View, found: list[tuple[StatedFact, StatedFact]], night: N
         for ground in rests_on
         if not ground.stands
     }
-    edges = [*resting(view, lines), *contradicting(view, lines)]
+    edges = [*stated.resting(view, lines), *stated.contradicting(view, lines)]
     changes: list[Change] = []
     for fact, stays in found:
         for edge in edges:
@@ -160,10 +144,10 @@ def _brought(edge: Edge, fact: StatedFact, stays: int) -> list[Change]:
 
 def _part(view: View, who: StatedIdentity, touched: Collection[int]) -> list[Change]:
     """Facts that were given up for one that no longer says the same are believed again."""
-    merged = [edge for edge in resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
+    merged = [edge for edge in stated.resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
     ends = {end for edge in merged for end in (edge.src_line, edge.dst_line)}
-    said = ever_said(view, who, ends)
-    held = current_and_former(view, ends)
+    said = stated.ever_said(view, who, ends)
+    held = stated.current_and_former(view, ends)
     changes: list[Change] = []
     for edge in merged:
         if said[edge.src_line] == said[edge.dst_line]:
@@ -176,7 +160,7 @@ def _part(view: View, who: StatedIdentity, touched: Collection[int]) -> list[Cha
 
 def _came(view: View, merged: Edge) -> list[Edge]:
     """The edges that the fact which stayed had from the one that was given up."""
-    found = [*resting(view, [merged.dst_line]), *contradicting(view, [merged.dst_line])]
+    found = [*stated.resting(view, [merged.dst_line]), *stated.contradicting(view, [merged.dst_line])]
     return [edge for edge in found if edge.made is not None and edge.metadata.get(FROM) == merged.src]
 
 
@@ -217,13 +201,13 @@ def contradict(view: View, night: Night) -> Plan:
     touched = {item.line for item in news.of("Fact")} | cited
     who = StatedIdentity(view)
     members = {member for line in merged for member in who.all(line)}
-    touched |= set(facts_about(view, members | set(merged)))
+    touched |= set(stated.facts_about(view, members | set(merged)))
     if not touched:
         return Plan()
-    believed = facts(view, who, touched)
+    believed = stated.facts(view, who, touched)
     is_single = _single(view)
     slots = {(fact.subject, fact.predicate) for fact in believed if is_single(fact)}
-    mates = {fact.belief.row: fact for fact in [*believed, *of_subjects(view, who, slots)]}
+    mates = {fact.belief.row: fact for fact in [*believed, *stated.of_subjects(view, who, slots)]}
     sweep = _Sweep(view, night.scope, touched | {fact.line for fact in believed})
     sweep.between(list(mates.values()), is_single)
     return Plan(tuple(sweep.changes()))
@@ -231,7 +215,7 @@ def contradict(view: View, night: Night) -> Plan:
 
 def _single(view: View) -> Callable[[StatedFact], bool]:
     """Whether a fact's slot holds one value at a time: by its wording, or by its world's ontology."""
-    said = single_predicates(view)
+    said = stated.single_predicates(view)
 
     def is_single(fact: StatedFact) -> bool:
         if fact.one or not said:
@@ -277,7 +261,7 @@ class _Sweep:
 
     def __init__(self, view: View, scope: int, touched: Collection[int]) -> None:
         self._view, self._scope, self._touched = view, scope, set(touched)
-        self._held = contradicting(view, self._touched)
+        self._held = stated.contradicting(view, self._touched)
         self._wanted: dict[Pair, list[WantedEdge]] = {}
         self._about: dict[Pair, list[dict[str, Any]]] = {}
         self._spans: dict[Pair, Interval] = {}
@@ -287,25 +271,27 @@ class _Sweep:
         by_line: dict[int, list[StatedFact]] = {}
         for fact in mates:
             by_line.setdefault(fact.line, []).append(fact)
-        stated = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
+        by_hand = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
         derived = {_pair(e.src_line, e.dst_line) for e in self._held if is_inferred(e)}
         pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]] = {}
         for a, b in conflicting(mates, is_single):
             pair = _pair(a.line, b.line)
             doubtful = "quarantined" in (a.belief.status, b.belief.status)
-            if self._touched & set(pair) and (not doubtful or pair in derived or pair in stated):
+            if self._touched & set(pair) and (not doubtful or pair in derived or pair in by_hand):
                 pairs.setdefault(pair, []).append((a, b))
-        others = {line for pair in stated for line in pair} - by_line.keys()
-        for fact in facts(self._view, StatedIdentity(self._view), others):
+        others = {line for pair in by_hand for line in pair} - by_line.keys()
+        for fact in stated.facts(self._view, StatedIdentity(self._view), others):
             by_line.setdefault(fact.line, []).append(fact)
-        for pair, edge in stated.items():
+        for pair, edge in by_hand.items():
             if pair[0] in by_line and pair[1] in by_line:
                 both = product(by_line[edge.dst_line], by_line[edge.src_line])
                 pairs.setdefault(pair, list(both))
-        self._want(pairs, stated.keys())
+        self._want(pairs, by_hand.keys())
 
-    def _want(self, pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]], stated: Collection[Pair]) -> None:
-        words = turns_behind(self._view, {line for pair in pairs for line in pair})
+    def _want(
+        self, pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]], by_hand: Collection[Pair]
+    ) -> None:
+        words = stated.turns_behind(self._view, {line for pair in pairs for line in pair})
         subjects = sorted({a.subject for both in pairs.values() for a, _ in both})
         names = dict(zip(subjects, self._view.ids(subjects), strict=True))
         for pair, (a, b) in [(each, both) for each in sorted(pairs) for both in pairs[each]]:
@@ -313,7 +299,7 @@ class _Sweep:
             if valid is None:
                 continue
             about = {"entity": names[a.subject], "predicate": a.predicate}
-            if pair not in stated:
+            if pair not in by_hand:
                 scope = a.belief.scope if a.belief.scope == b.belief.scope else self._scope
                 self._wanted.setdefault(pair, []).append(WantedEdge(valid, {**INFERRED, **about}, scope))
             for said in _facing(words.get(a.line, []), words.get(b.line, [])):
@@ -352,9 +338,11 @@ class _Sweep:
         """The edges between words that the sweep made for these facts, or would make now."""
         lines = {line for pair in self._about for line in pair}
         lines |= {
-            turn for turns in turns_behind(self._view, self._touched, ever=True).values() for turn in turns
+            turn
+            for turns in stated.turns_behind(self._view, self._touched, ever=True).values()
+            for turn in turns
         }
-        found = [e for e in contradicting(self._view, lines) if is_inferred(e) and _about_what(e)]
+        found = [e for e in stated.contradicting(self._view, lines) if is_inferred(e) and _about_what(e)]
         return [
             e for e in found
             if _pair(e.src_line, e.dst_line) in self._about
@@ -446,11 +434,13 @@ def _cut_from(turn: Spoken, span: tuple[int, int]) -> Arrow:
 
 def _withdrawn(view: View, closed: Collection[int]) -> Iterator[Close]:
     """The edges that stood on a turn which was given up or changed, and have nothing else to stand on."""
-    drawn = causes_drawn(view, closed) if closed else []
+    drawn = stated.causes_drawn(view, closed) if closed else []
     if not drawn:
         return
     rests: dict[int, set[int]] = defaultdict(set)
-    for ground in resting(view, {end for edge, _, _ in drawn for end in (edge.src_line, edge.dst_line)}):
+    for ground in stated.resting(
+        view, {end for edge, _, _ in drawn for end in (edge.src_line, edge.dst_line)}
+    ):
         rests[ground.src_line].add(ground.dst_line)
     shared = [rests[edge.src_line] & rests[edge.dst_line] for edge, _, _ in drawn]
     turns = spoken(view, {turn for both in shared for turn in both})
@@ -514,13 +504,13 @@ class _Graph:
                     self.derived[arc.src_line].setdefault(arc.dst_line, []).append(_held(arc))
                 else:
                     self.arcs[arc.src_line].append(arc)
-            self.holds.update(holding(self._view, frontier))
+            self.holds.update(stated.holding(self._view, frontier))
             frontier = {arc.dst_line for line in frontier for arc in self.arcs[line]}
         last = {arc.dst_line for arcs in self.arcs.values() for arc in arcs}
-        self.holds.update(holding(self._view, last - self.holds.keys()))
+        self.holds.update(stated.holding(self._view, last - self.holds.keys()))
 
     def _arcs(self, end: str, lines: Collection[int]) -> list[Edge]:
-        return edges_at(self._view, lines, (end, self._type))
+        return stated.edges_at(self._view, lines, (end, self._type))
 
     def above(self, line: int) -> tuple[int, ...]:
         """A memory and the worlds around it, innermost first; 0 is the root."""
@@ -557,7 +547,7 @@ def _starts(view: View, night: Night, type_: str) -> set[int]:
     """Where edges of the type changed, and memories between two of them that changed or moved."""
     news = night.news
     touched = {item.line for item in news.items} | {e.dst for e in news.edges if e.type == "contains"}
-    return {edge.src for edge in news.edges if edge.type == type_} | with_edges(view, type_, touched)
+    return {edge.src for edge in news.edges if edge.type == type_} | stated.with_edges(view, type_, touched)
 
 
 def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, type_: str) -> Iterable[Change]:
@@ -579,12 +569,12 @@ def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, ty
 
 def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list[WantedEdge]]:
     """What should be derived for one memory: end → intervals, by the nearest way."""
-    stated: dict[int, list[Interval]] = {}
+    by_hand: dict[int, list[Interval]] = {}
     for arc in graph.arcs[start]:
-        stated.setdefault(arc.dst_line, []).append(arc.valid)
+        by_hand.setdefault(arc.dst_line, []).append(arc.valid)
     wanted: dict[int, list[WantedEdge]] = {}
     for path in _paths(graph, start):
-        taken = [*stated.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
+        taken = [*by_hand.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
         left = without([path.valid], taken)
         if not left or not graph.stays_inside(path, start):
             continue

@@ -64,41 +64,11 @@ from worldline.rules.handlers import (
     was_ours,
 )
 from worldline.rules.happenings import landmarks, strength
-from worldline.store import nights, words
+from worldline.store import nights, stated, words
 from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.indexing import ARCHIVED
-from worldline.store.nights import (
-    SCORER,
-    KeptStrength,
-    archived,
-    begun,
-    contradicted,
-    due,
-    facts_resting_on,
-    flags,
-    last_learned,
-    notes,
-    phrased,
-    pinned,
-    profiles,
-    speakers,
-    strength_row,
-    strengths,
-    turns_by,
-    voices_around,
-)
-from worldline.store.stated import (
-    RankedFact,
-    StatedFact,
-    StatedIdentity,
-    contradicting,
-    current_and_former,
-    evidence,
-    facts,
-    hanging,
-    ranked,
-    stages,
-)
+from worldline.store.nights import SCORER, KeptStrength
+from worldline.store.stated import RankedFact, StatedFact, StatedIdentity
 from worldline.text import fold
 from worldline.write.change import grounds, shaken
 from worldline.write.gate import ECHO
@@ -114,12 +84,12 @@ def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[
     resting = grounds(view, lines, now, born=False)
     said = {}
     witnesses = {ground.evidence for each in resting.values() for ground in each}
-    for line, sender, session, said_at, reason, act in evidence(view, witnesses):
+    for line, sender, session, said_at, reason, act in stated.evidence(view, witnesses):
         own = line if sender is None else session or 0  # a note speaks for itself
         said[line] = Source(line, sender or "", own, said_at or 0, reason == ECHO, act == "decision")
     ends = {
         line: max((b.valid.end for b in held if b.current), default=FOREVER)
-        for line, held in current_and_former(view, resting).items()
+        for line, held in stated.current_and_former(view, resting).items()
     }
     return {
         line: [
@@ -146,7 +116,7 @@ def ground(view: View, night: Night) -> Plan:
     """
     news = night.news
     moved = {item.line for item in news.items if item.closed} | set(night.waiting)
-    hung = {*hanging(view, moved), *(edge.src for edge in news.edges if edge.type == "derived_from")}
+    hung = {*stated.hanging(view, moved), *(edge.src for edge in news.edges if edge.type == "derived_from")}
     closes = {belief.row: (belief, reason) for belief, reason in shaken(view, hung, night.now)}
     voters = hung | moved | {item.line for item in news.of("Fact")}
     voters |= {end for e in news.edges if e.type == "contradicts" for end in (e.src, e.dst)}
@@ -170,7 +140,7 @@ def _voted_down(view: View, night: Night, lines: Collection[int]) -> list[tuple[
     """Facts against which an open contradiction brings clearly more sources, and why."""
     pairs = _contradictions(view, lines)
     sides: dict[int, list[StatedFact]] = defaultdict(list)
-    for fact in facts(view, StatedIdentity(view), {end for pair in pairs for end in pair}):
+    for fact in stated.facts(view, StatedIdentity(view), {end for pair in pairs for end in pair}):
         sides[fact.line].append(fact)
     said = sources(view, sides.keys(), night.now) if sides else {}
     voices = {
@@ -189,7 +159,7 @@ def _voted_down(view: View, night: Night, lines: Collection[int]) -> list[tuple[
 
 def _contradictions(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
     """The open contradictions of these, each from both sides."""
-    ends = [(edge.src_line, edge.dst_line) for edge in contradicting(view, lines)]
+    ends = [(edge.src_line, edge.dst_line) for edge in stated.contradicting(view, lines)]
     return sorted({pair for a, b in ends for pair in ((a, b), (b, a))})
 
 
@@ -201,7 +171,7 @@ def _released(view: View, night: Night, lines: Collection[int]) -> list[tuple[Be
     around = set(lines) | {end for pair in _contradictions(view, lines) for end in pair}
     held = {
         line: [b for b in each if b.current and b.status == "quarantined" and was_ours(b.reason)]
-        for line, each in current_and_former(view, around).items()
+        for line, each in stated.current_and_former(view, around).items()
     }
     held = {line: each for line, each in held.items() if each}
     resting = grounds(view, held, night.now) if held else {}
@@ -232,11 +202,15 @@ def promote(view: View, night: Night) -> Plan:
     news = night.news
     closed = {item.line for item in news.items if item.closed}
     lines = {item.line for item in news.items if item.type not in APART}
-    lines |= {edge.src for edge in news.edges if edge.type == "derived_from"} | set(hanging(view, closed))
+    lines |= {edge.src for edge in news.edges if edge.type == "derived_from"} | set(
+        stated.hanging(view, closed)
+    )
     about = {
-        line: one for line, one in ranked(view, lines).items() if one.type not in APART and one.made is None
+        line: one
+        for line, one in stated.ranked(view, lines).items()
+        if one.type not in APART and one.made is None
     }
-    now = stages(view, about, night.scope)
+    now = stated.stages(view, about, night.scope)
     wanted = _stages(view, night, about)
     changes: list[Change] = []
     for line, (stage, reason) in sorted(wanted.items()):
@@ -246,7 +220,7 @@ def promote(view: View, night: Night) -> Plan:
 
 
 def _stages(view: View, night: Night, about: Mapping[int, RankedFact]) -> dict[int, tuple[Stage, str]]:
-    held = current_and_former(view, about)
+    held = stated.current_and_former(view, about)
     said = sources(view, about, night.now) if about else {}
     found: dict[int, tuple[Stage, str]] = {}
     for line, one in about.items():
@@ -306,16 +280,16 @@ def fold_uses(view: View, night: Night) -> Plan:
     Uses are noted aside by recalls and by `feedback`; here they reach the memories they are about, and
     the notes go, in one transaction. What was archived and is called useful comes back.
     """
-    noted = notes(view, MOST_NOTES)
+    noted = nights.notes(view, MOST_NOTES)
     if not noted:
         return Plan()
     lines = {line for _, line, _, _ in noted}
-    kept = strengths(view, lines) | begun(view, lines)
+    kept = nights.strengths(view, lines) | nights.begun(view, lines)
     for _, line, kind, at in noted:
         if line in kept:
             kept[line] = used(kept[line], kind, at)
     praised = {line for _, line, kind, _ in noted if kind == "useful"} & kept.keys()
-    cold = archived(view, lines)
+    cold = nights.archived(view, lines)
     changes: list[Change] = [
         MarkedLine(line, ARCHIVED, None, "called useful") for line in sorted(praised & cold.keys())
     ]
@@ -330,7 +304,7 @@ def _kept(
 ) -> tuple[Any, ...]:
     """A row of the table; what is archived is due no more, and `later` puts off a due one."""
     due = FOREVER if cold else max(later, cold_at(kept, config.decay_rate, config.cold_below))
-    return strength_row(view, kept, due)
+    return nights.strength_row(view, kept, due)
 
 
 # What goes cold =======================================================================================
@@ -352,13 +326,13 @@ def decay(view: View, night: Night) -> Plan:
     what is pinned, settled beyond doubt, or openly contradicted.
     """
     config, again = night.config, _said_again(view, night)
-    looked_at = {**due(view, night.now, MOST_DUE), **_new(view, night), **again}
+    looked_at = {**nights.due(view, night.now, MOST_DUE), **_new(view, night), **again}
     fading = {
         line
         for line, kept in looked_at.items()
         if cold_at(kept, config.decay_rate, config.cold_below) <= night.now
     }
-    spared, back = _spared(view, fading), archived(view, again)
+    spared, back = _spared(view, fading), nights.archived(view, again)
     changes: list[Change] = []
     rows: list[tuple[Any, ...]] = []
     for line, kept in looked_at.items():
@@ -378,8 +352,8 @@ def decay(view: View, night: Night) -> Plan:
 def _new(view: View, night: Night) -> dict[int, KeptStrength]:
     """What was learned since the last night and has no strength yet; warm since it was last learned."""
     lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
-    found = begun(view, lines)
-    last = last_learned(view, found, named=True)
+    found = nights.begun(view, lines)
+    last = nights.last_learned(view, found, named=True)
     return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
 
 
@@ -389,8 +363,8 @@ def _said_again(view: View, night: Night) -> dict[int, KeptStrength]:
     lines = {item.line for item in night.news.items if not item.closed}
     lines |= {edge.src for edge in joined if edge.type == "derived_from"}
     named = {edge.dst for edge in joined if edge.type == "refers_to"}
-    known = strengths(view, lines | named)
-    last = last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
+    known = nights.strengths(view, lines | named)
+    last = nights.last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
     return {
         line: _reinforced(kept, last[line])
         for line, kept in known.items()
@@ -411,18 +385,28 @@ def _spared(view: View, lines: Collection[int]) -> set[int]:
         return set()
     # what somebody said of their own likes, or asked to hold from then on; while it is believed
     standing = {
-        line for line, flag in flags(view, lines) if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
+        line
+        for line, flag in nights.flags(view, lines)
+        if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
     }
-    resting = facts_resting_on(view, lines)
+    resting = nights.facts_resting_on(view, lines)
     lasting = _lasting_facts(view, {*lines, *(fact for _, fact in resting)})
     events = {event for event, fact in resting if fact in lasting}
-    return pinned(view, lines) | contradicted(view, lines) | standing | (lasting & set(lines)) | events
+    return (
+        nights.pinned(view, lines)
+        | nights.contradicted(view, lines)
+        | standing
+        | (lasting & set(lines))
+        | events
+    )
 
 
 def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
     """Facts that say who somebody that speaks here is, or what they like, and still hold."""
-    lasting = {line: fold(subject) for line, phrase, subject in phrased(view, lines) if is_lasting(phrase)}
-    speak = speakers(view, set(lasting.values()))
+    lasting = {
+        line: fold(subject) for line, phrase, subject in nights.phrased(view, lines) if is_lasting(phrase)
+    }
+    speak = nights.speakers(view, set(lasting.values()))
     return {line for line, subject in lasting.items() if subject in speak}
 
 
@@ -511,7 +495,7 @@ def profile(view: View, night: Night) -> Plan:
     ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
     closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
     fresh = {item.line for item in turns} - closed
-    again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
+    again = {fold(n) for n in nights.voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
     new: dict[str, list[SaidWords]] = {}
     for turn in spoken(view, {*fresh, *closed}):
         new.setdefault(turn.speaker, []).append(_said(turn))
@@ -521,7 +505,7 @@ def profile(view: View, night: Night) -> Plan:
 def _rows(
     view: View, scope: int, new: Mapping[str, Sequence[SaidWords]], again: Collection[str]
 ) -> list[Change]:
-    stored = profiles(view, scope, {*new, *again})
+    stored = nights.profiles(view, scope, {*new, *again})
     held = {who: _Row(DECODER.decode(body), unpacked(style)) for who, body, style in stored}
     rows, gone = [], []
     for speaker in sorted({*new, *again}):
@@ -545,7 +529,7 @@ def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[SaidWord
     """The row with the new texts in it; counted from the beginning where that is not enough."""
     if held is None or not new or min(said.line for said in new) <= held.tally.upto:
         return _summed(
-            _said(turn) for turn in spoken(view, turns_by(view, speaker)) if turn.speaker == speaker
+            _said(turn) for turn in spoken(view, nights.turns_by(view, speaker)) if turn.speaker == speaker
         )
     more = _summed(new)
     return _Row(combined([held.tally, more.tally]), held.style + more.style)

@@ -42,30 +42,8 @@ from worldline.reading.claim import role_of
 from worldline.rules import gathering as rules
 from worldline.rules.gathering import CoverageSource, Sentence, Topic, TopicStretch, TopicTurn
 from worldline.rules.handlers import INFERRED
-from worldline.store.stated import (
-    Child,
-    Composed,
-    Seated,
-    children,
-    climbed,
-    composed,
-    ever_composed,
-    every_world,
-    gathered,
-    lately_said,
-    made_of,
-    opening,
-    passages,
-    seated,
-    seen_now,
-    summaries_inside,
-    texts_inside,
-    topics_labelled,
-    topics_of,
-    turns_gathered,
-    vectors_made,
-    worlds_among,
-)
+from worldline.store import stated
+from worldline.store.stated import Child, Composed, Seated
 from worldline.store.view import as_belief
 from worldline.text import words
 
@@ -108,7 +86,7 @@ def topics(view: View, night: Night) -> Plan:
     worth = rules.subjects(*_counts(view, said))
     found = _stretches(said, worth)
     known = _known_topics(view, {term for stretch in found for term in list(stretch.terms)[: rules.BY]})
-    placed = opening(view, {stretch.opens for stretch in found})
+    placed = stated.opening(view, {stretch.opens for stretch in found})
     fresh = [stretch for stretch in found if stretch.terms and stretch.opens not in placed]
     found_topics = rules.gather(fresh, (stored.topic for stored in known.values()))
     grown = [topic for topic in found_topics if topic.members and (topic.line or len(topic.members) > 1)]
@@ -127,13 +105,13 @@ def topics(view: View, night: Night) -> Plan:
 
 def _said_in(view: View, nodes: Sequence[int]) -> list[SaidThen]:
     """These turns, where they may be seen, in the order of their sessions."""
-    found = [(turn, turn.role != "assistant") for turn in seated(view, nodes, _HEAD)]
+    found = [(turn, turn.role != "assistant") for turn in stated.seated(view, nodes, _HEAD)]
     return [SaidThen(turn, own, rules.names_in(turn.content) if own else frozenset()) for turn, own in found]
 
 
 def _counts(view: View, said: Sequence[SaidThen]) -> tuple[Counter[str], int]:
     """In how many turns of people's own each term occurs, and how many turns there are: the sliding window."""
-    before = lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
+    before = stated.lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
     own = [one.turn.tokens for one in said if one.own] + before
     return Counter(token for tokens in own for token in tokens), len(own)
 
@@ -159,7 +137,7 @@ class StoredTopic(Struct, frozen=True):
 
 def _known_topics(view: View, terms: Collection[str]) -> dict[int, StoredTopic]:
     """The stored topics that hold any of these terms, the latest ones; by lineage."""
-    nodes = topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
+    nodes = stated.topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
     return {node.line: _stored_topic(node) for node in nodes if node.made is not None}
 
 
@@ -202,7 +180,7 @@ def _topic_change(
 ) -> NewLines:
     """The topic as a memory: what it is called, why it is one, and what it was made of."""
     joined = {stretch.session for stretch in topic.members}
-    before = made_of(view, topic.line, joined) if stored else set()
+    before = stated.made_of(view, topic.line, joined) if stored else set()
     parts = len(topic.members) + (stored.parts if stored else 0)
     sessions = len(joined - before) + (stored.sessions if stored else 0)
     written = [shown.get(term, term) for term in topic.terms]
@@ -323,7 +301,7 @@ def summarise(view: View, night: Night) -> Plan:
     counted: dict[str, int] = {}
     changes: list[Change] = []
     young: list[int] = []
-    for line in (line for level in climbed(view, touched | set(night.waiting)) for line in level):
+    for line in (line for level in stated.climbed(view, touched | set(night.waiting)) for line in level):
         world = _world(view, line, made)
         if world is None or len(world.sources) < FEW:
             continue
@@ -351,15 +329,15 @@ def _world(view: View, line: int, made: Mapping[int, MadeWorld]) -> Material | N
     node = view.one(line)
     if node is None:
         return None
-    inside = texts_inside(view, [line])
+    inside = stated.texts_inside(view, [line])
     held = next((child for child in inside if _is_made(child, "Summary")), None)
     if _is_made(node, "Topic"):
-        told = gathered(view, line)
+        told = stated.gathered(view, line)
         return Material(
             node, tuple(CoverageSource(*turn, role_of(turn[3]) != "assistant") for turn in told), held
         )
     own = [child for child in inside if child.made is None]
-    worlds = worlds_among(view, [child.line for child in own])
+    worlds = stated.worlds_among(view, [child.line for child in own])
     sources = [_text_source(child) for child in own if child.line not in worlds]
     sources += _from_worlds(view, [child.line for child in own if child.line in worlds], made)
     return Material(node, tuple(sorted(sources, key=lambda s: s.at)), held)
@@ -384,11 +362,11 @@ def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld
     rest = [line for line in worlds if line not in held]
     if not rest:
         return found
-    summaries = summaries_inside(view, rest)
+    summaries = stated.summaries_inside(view, rest)
     for node in view.visible(sorted(summaries.values())):
         found.append(_again(node.line, node.content, node.metadata.get("until", node.valid.start)))
     bare = [line for line in rest if line not in summaries]
-    return found + [_text_source(child) for child in texts_inside(view, bare)]
+    return found + [_text_source(child) for child in stated.texts_inside(view, bare)]
 
 
 def _again(line: int, text: str, at: Instant) -> CoverageSource:
@@ -531,7 +509,7 @@ def compose(view: View, night: Night) -> Plan:
     Vectors come after words, so a child may have none yet: its worlds are put off until a newer vector is
     stored. A memory without an embedder puts off everything, and the first vectors bring it all.
     """
-    newest, made = vectors_made(view)
+    newest, made = stated.vectors_made(view)
     if not newest:
         return Plan(
             waiting=(0, EVERYTHING), note="nothing to compose: this memory has no vectors (no embedder)"
@@ -543,10 +521,10 @@ def compose(view: View, night: Night) -> Plan:
     started |= {end for edge in news.edges if edge.type == "contains" for end in (edge.src, edge.dst)}
     # topics lie elsewhere: those of the sessions with a turn that says something else now, or nothing
     retold = {item.world for item in news.of("Turn") if item.closed or item.node != item.line}
-    started |= topics_of(view, retold)
+    started |= stated.topics_of(view, retold)
     if EVERYTHING in due:
-        started |= every_world(view)
-    changed, missing = _composed(view, climbed(view, started - {EVERYTHING}), made + 1)
+        started |= stated.every_world(view)
+    changed, missing = _composed(view, stated.climbed(view, started - {EVERYTHING}), made + 1)
     late = sorted(missing | (put_off - due))
     waiting = () if not late else (newest, *late) if len(late) <= _MUCH else (newest, EVERYTHING)
     return Plan((NewRows("composed", tuple(changed)),) if changed else (), waiting)
@@ -577,7 +555,7 @@ def _composed(
         for start in range(0, len(level), _AT_ONCE):
             worlds = _worlds(view, level[start : start + _AT_ONCE])
             lines = [line for w in worlds for line in (w.line, *(child.line for child in w.children))]
-            stored = composed(view, lines)
+            stored = stated.composed(view, lines)
             inner = {line: max(rows.values()).vector for line, rows in stored.items()} | fresh
             vectors = _vectors(view, worlds, inner)
             for world in worlds:
@@ -624,16 +602,19 @@ def _pooled(
 def _worlds(view: View, lines: Sequence[int]) -> list[_World]:
     """Those of these lineages that contain something, or have a vector from a time when they did."""
     found = {line: _World(line) for line in lines}
-    for line, node, type_, silent, scope in seen_now(view, lines):
+    for line, node, type_, silent, scope in stated.seen_now(view, lines):
         world = found[line]
         world.node, world.type, world.silent = node, type_, bool(silent)
         world.scopes.add(scope)
     gathers = [line for line, world in found.items() if world.type == "Topic"]
-    inside = [*children(view, lines, MOST_CHILDREN), *turns_gathered(view, gathers, MOST_STRETCHES)]
+    inside = [
+        *stated.children(view, lines, MOST_CHILDREN),
+        *stated.turns_gathered(view, gathers, MOST_STRETCHES),
+    ]
     newest = {(child.world, child.line): child for child in inside}
     for (line, _), child in sorted(newest.items()):
         found[line].children.append(child)
-    before = ever_composed(view, lines)
+    before = stated.ever_composed(view, lines)
     return [world for line, world in found.items() if world.children or line in before]
 
 
@@ -642,7 +623,7 @@ def _vectors(view: View, worlds: Sequence[_World], inner: Mapping[int, bytes]) -
     leaves = (child for world in worlds for child in world.children if not inner.get(child.line))
     nodes = {child.node for child in leaves if not child.silent}
     nodes |= {world.node for world in worlds if not world.silent}
-    stored = passages(view, nodes)
+    stored = stated.passages(view, nodes)
     width = max((len(row) for rows in stored.values() for row in rows), default=0)
     found = {node: _sound(rows, width) for node, rows in stored.items()}
     return {node: mean(block) for node, block in found.items() if len(block)}

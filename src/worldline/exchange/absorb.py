@@ -25,17 +25,7 @@ from worldline.clock import FOREVER, NOW, Instant, Interval
 from worldline.errors import NotFound, Refused
 from worldline.exchange import exporters, restore
 from worldline.exchange.formats import Bad, Imported, Record
-from worldline.exchange.restore import (
-    Copy,
-    Line,
-    ToldRow,
-    guarded,
-    judge,
-    require_handlers,
-    require_types,
-    rivals,
-    told,
-)
+from worldline.exchange.restore import Copy, Line, ToldRow
 from worldline.handle import Handle
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, Propose, Receipt, Refuse
@@ -203,7 +193,7 @@ def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) 
             _edges(run, union)
             with run.changeset() as tx:
                 for position, line in copy.lines["merge"]:
-                    guarded(copy, position, join_merge, tx, union, line)
+                    restore.guarded(copy, position, join_merge, tx, union, line)
         if run.indexed and not dry_run:
             handle._follow_up(run.indexed)
     stamps = run.stamps[::-1]
@@ -232,7 +222,7 @@ def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:
     """Refuses, before anything is written, what this store's ontology does not know."""
     versions = {line["name"]: line["version"] for _, line in copy.lines["type"] if line["of"] == "edge"}
     used = {line["type"] for _, line in copy.lines["edge"]}
-    require_handlers(used, versions, {name: type_.version for name, type_ in handle.types.items()})
+    restore.require_handlers(used, versions, {name: type_.version for name, type_ in handle.types.items()})
     worlds = {line["id"]: line.get("world") for _, line in copy.lines["node"]}
     own = {
         (line["type"], _nearest(line.get("world"), worlds, copy))
@@ -244,7 +234,7 @@ def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:
             unknown = {
                 type_ for type_, world in own if type_ not in registry.node_types(tx, world, agent=False)
             }
-        require_types(unknown)
+        restore.require_types(unknown)
 
 
 def _nearest(world: str | None, worlds: dict[str, str | None], copy: Copy) -> int:
@@ -260,11 +250,11 @@ def _memories(run: _Run, union: Union) -> None:
         with run.changeset() as tx:
             restore.scope_sets(tx, copy)
             for position, line in batch:
-                guarded(copy, position, join_memory, tx, union, line)
+                restore.guarded(copy, position, join_memory, tx, union, line)
         run.progress("memories", done)
     with run.changeset() as tx:
         for position, line in copy.lines["type"]:
-            guarded(copy, position, join_predicate, tx, union, line)
+            restore.guarded(copy, position, join_predicate, tx, union, line)
 
 
 def _edges(run: _Run, union: Union) -> None:
@@ -272,12 +262,12 @@ def _edges(run: _Run, union: Union) -> None:
     for done, batch in _batches(copy.lines["edge"]):
         with run.changeset() as tx:
             for position, line in batch:
-                if guarded(copy, position, join_edge, tx, union, line):
+                if restore.guarded(copy, position, join_edge, tx, union, line):
                     moves.append((position, line))
         run.progress("edges", done)
     for position, line in moves:
         with run.changeset() as tx:
-            guarded(copy, position, move, tx, union, line)
+            restore.guarded(copy, position, move, tx, union, line)
 
 
 def _batches(lines: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
@@ -380,7 +370,7 @@ def _lineage(tx: Tx, union: Union, line: Line) -> int:
     if apart:
         return apart[0]
     for belief in union.of("belief", line["id"]):
-        row = told(belief, union.copy.root)
+        row = restore.told(belief, union.copy.root)
         if row.current and _unlike(tx, union, belief, row, home):
             return 0
     return home
@@ -390,10 +380,10 @@ def _unlike(tx: Tx, union: Union, belief: Line, row: ToldRow, home: int) -> bool
     """Whether another version is believed here of the same time, which the other store does not believe."""
     scope = union.copy.scope(belief)
     for own in copying.held_beliefs(tx, home):
-        theirs = [told(b, union.copy.root) for b in union.of("belief", own.id)]
+        theirs = [restore.told(b, union.copy.root) for b in union.of("belief", own.id)]
         shared = any(t.current and t.valid == own.valid and t.marks & own.marks for t in theirs)
         same = union.copy.keys.get(belief["of"]) == own.node
-        if own.scope == scope and not same and not shared and rivals(row, [own]):
+        if own.scope == scope and not same and not shared and restore.rivals(row, [own]):
             return True
     return False
 
@@ -403,7 +393,7 @@ def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
     for line in union.of("edge", id_):
         if line["src"] not in union.copy.keys:
             continue
-        src, row = union.line(line["src"]), told(line, union.copy.root)
+        src, row = union.line(line["src"]), restore.told(line, union.copy.root)
         if row.current and row.valid.end == FOREVER:
             draft = EdgeDraft(src, "contains", key, row.valid)
             if any(isinstance(op, Refuse) for op in tx.types["contains"].on_insert(draft, tx)):
@@ -444,8 +434,8 @@ def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
     here = [] if key in union.born else [own for own in copying.held_beliefs(tx, home) if own.node == key]
     scopes = {own.scope for own in here}
     for belief in wanted:
-        scope, row = union.copy.scope(belief), told(belief, union.copy.root)
-        verdict, own = judge(row, [h for h in here if h.scope == scope])
+        scope, row = union.copy.scope(belief), restore.told(belief, union.copy.root)
+        verdict, own = restore.judge(row, [h for h in here if h.scope == scope])
         if verdict == "known" and own is not None:
             if own.current != row.current:
                 union.differ(line["id"], _GIVEN_UP[own.current])
@@ -530,11 +520,11 @@ def join_edge(tx: Tx, union: Union, line: Line) -> bool:
     """An edge as rows; whether it is a move to another world, which is a changeset of its own."""
     if line["row"] in union.placed:
         return False
-    ends, row = _ends(tx, union, line), told(line, union.copy.root)
+    ends, row = _ends(tx, union, line), restore.told(line, union.copy.root)
     scope = union.copy.scope(line)
     here = _held_edges(tx, union, ends, line["type"])
     mine = [own for own in here if own.scope == scope or line["type"] == "contains"]
-    verdict, own = judge(row, mine, at_once=tx.types[line["type"]].versions)
+    verdict, own = restore.judge(row, mine, at_once=tx.types[line["type"]].versions)
     if own is not None:
         if verdict != "known":
             restore.note_origin(tx, "edges", own.row, row)
@@ -549,7 +539,7 @@ def join_edge(tx: Tx, union: Union, line: Line) -> bool:
 
 def move(tx: Tx, union: Union, line: Line) -> None:
     """What lies in no world here goes into the one that the other store has it in."""
-    (src, dst), row = _ends(tx, union, line), told(line, union.copy.root)
+    (src, dst), row = _ends(tx, union, line), restore.told(line, union.copy.root)
     if _may_stand(tx, union, line, (src, dst), row):
         tx.worlds.move(dst, tx.world_of(dst), src)
         tx.lies_in(dst, src)

@@ -334,7 +334,7 @@ def listing(
 
 def stats(view: View, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
-    return {**msgspec.structs.asdict(registry.amounts(view)), "bytes": store.size()}
+    return {**registry.amounts(view), "bytes": store.size()}
 
 
 def _is_text(value: object) -> bool:

@@ -315,21 +315,17 @@ def happening(clause: str, speaker: str = "") -> str:
 # Landmarks ============================================================================================
 
 WEIGHTS = {
-    "birth": 1.0,
-    "marriage": 1.0,
-    "loss": 0.9,
-    "job": 0.8,
-    "move": 0.8,
-    "health": 0.8,
-    "graduation": 0.8,
-    "identity": 0.8,
-    "mishap": 0.7,
-    "achievement": 0.7,
-    "purchase": 0.6,
-    "pet": 0.6,
-    "travel": 0.5,
-    "beginning": 0.5,
-    "event": 0.4,
+    kind: weight
+    for kinds, weight in (
+        ("birth marriage", 1.0),
+        ("loss", 0.9),
+        ("job move health graduation identity", 0.8),
+        ("mishap achievement", 0.7),
+        ("purchase pet", 0.6),
+        ("travel beginning", 0.5),
+        ("event", 0.4),
+    )
+    for kind in kinds.split()
 }
 """What each kind weighs, told of oneself and done."""
 _OF_OTHERS, _AHEAD = 0.8, 0.7

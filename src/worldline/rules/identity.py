@@ -136,29 +136,7 @@ def east_asian_words(kind: str) -> tuple[str, ...]:
 # skeleton("tchaikovsky") == skeleton("chaikovskiy")
 
 
-_SOUNDS = (
-    ("tsch", "c"),
-    ("tch", "c"),
-    ("sch", "s"),
-    ("sh", "s"),
-    ("zh", "z"),
-    ("kh", "h"),
-    ("ch", "c"),
-    ("ph", "f"),
-    ("gh", "g"),
-    ("th", "t"),
-    ("dj", "j"),
-    ("dzh", "j"),
-    ("ck", "k"),
-    ("kn", "n"),
-    ("wr", "r"),
-    ("qu", "kv"),
-    ("q", "k"),
-    ("x", "ks"),
-    ("w", "v"),
-    ("tz", "c"),
-    ("ts", "c"),
-)
+_SOUNDS = [(spelt, heard) for spelt, heard in map(str.split, lexicon.lines("name_sounds.txt"))]
 _CLASSES = {c: n for n, group in enumerate(("bpfv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for c in group}
 
 

@@ -343,19 +343,6 @@ def missing(view: View, target: Target) -> NotFound:
     )
 
 
-class Amounts(Struct, frozen=True):
-    """How much a tenant holds: what is visible by type, and every row that was ever written."""
-
-    visible: dict[str, int]
-    edges: dict[str, int]
-    versions: int
-    beliefs: int
-    edge_rows: int
-    changesets: int
-    pending_events: int
-    pending_merges: int
-
-
 # Nodes -------------------------------------------------------------------------------------------
 
 
@@ -507,8 +494,11 @@ _SINCE = 2_000
 """So many changesets are caught up with; after more, everything is counted anew."""
 
 
-def amounts(view: View) -> Amounts:
-    """How much this tenant holds, as far as scope and world reach; after a write, only what it touched is counted."""
+def amounts(view: View) -> dict[str, Any]:
+    """How much this tenant holds, as far as scope and world reach: what is visible by type, and every row ever written.
+
+    After a write, only what it touched is counted.
+    """
     *standing, changesets, events = view.query(
         "SELECT t.head, t.sequence, t.last_known, t.moved, (SELECT max(b.id) FROM beliefs b WHERE b.tenant = :t),"
         " (SELECT max(e.id) FROM edges e WHERE e.tenant = :t), (SELECT count(*) FROM log l WHERE l.tenant = :t),"
@@ -519,8 +509,12 @@ def amounts(view: View) -> Amounts:
     )[0]
     at = _Standing(bytes(standing[0] or b""), *(number or 0 for number in standing[1:]))
     counted = _counted(view, at)
-    merges = len(view.proposals("p.status = 'pending'"))
-    return Amounts(dict(counted.visible), dict(counted.edges), *counted.rows, changesets, events, merges)
+    versions, beliefs, edges = counted.rows
+    return {
+        "visible": dict(counted.visible), "edges": dict(counted.edges), "versions": versions, "beliefs": beliefs,
+        "edge_rows": edges, "changesets": changesets, "pending_events": events,
+        "pending_merges": len(view.proposals("p.status = 'pending'")),
+    }  # fmt: skip
 
 
 def _counted(view: View, at: _Standing) -> _Amounted:
