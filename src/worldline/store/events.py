@@ -8,7 +8,7 @@ are no memory, so that the log does not cover them. Turns, as a view may see the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -109,7 +109,11 @@ def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
         0, event.text, event.speaker, event.recipient or "", said_at, offset, known.draft, known.reading
     )
     if same is not None:
-        _require_same(tx, same, event.text)
+        if same.text != event.text:
+            raise Conflict(
+                f"this external id is stored with other text ({tx.id_of(same.node).hex()[:12]}); "
+                "correct that memory, or send the event under another external id"
+            )
         stored = replace(stored, said_at=same.said_at)
         id_ = event_id(event.speaker, world_id, same.said_at, event.text, event.external_id)
         if tx.beliefs(same.node):  # otherwise it was taken back, and is said again
@@ -120,7 +124,7 @@ def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
     )  # fmt: skip
     row, new = tx.put(node)
     born = tx.is_new(row)
-    if born or not is_event(tx, row):
+    if born or not tx.query("SELECT 1 FROM events WHERE tenant = :t AND node = :node", node=row):
         tx.add(
             "events", row, key, event.speaker, event.recipient, stored.said_at, offset, world or None, event.modality,
             event.category, event.source, event.external_id, "pending" if known.draft else "stored", known.draft,
@@ -149,14 +153,6 @@ def event_key(
         return record_id("external", str(scope), external)
     when = "" if said_at is None else str(said_at)
     return record_id("event", str(scope), str(world), sender, when, text)
-
-
-def _require_same(tx: Tx, stored: Same, text: str) -> None:
-    if stored.text != text:
-        raise Conflict(
-            f"this external id is stored with other text ({tx.id_of(stored.node).hex()[:12]}); "
-            "correct that memory, or send the event under another external id"
-        )
 
 
 # One event -----------------------------------------------------------------------------------------
@@ -256,24 +252,11 @@ def has_key(tx: Tx, key: bytes) -> bool:
     )
 
 
-def is_event(tx: Tx, node: int) -> bool:
-    """Whether a turn has its row of things said."""
-    return bool(tx.query("SELECT 1 FROM events WHERE tenant = :t AND node = :node", node=node))
-
-
-def draft_of(tx: Tx, node: int) -> str | None:
-    """What is still to be done with an event."""
-    found: str | None = tx.query("SELECT draft FROM events WHERE tenant = :t AND node = :node", node=node)[0][
-        0
-    ]
-    return found
-
-
-def signals_of(tx: Tx, node: int) -> str | None:
-    """What the gate found in an event."""
-    found: str | None = tx.query("SELECT signals FROM events WHERE tenant = :t AND node = :node", node=node)[
-        0
-    ][0]
+def kept_of(tx: Tx, node: int, column: Literal["draft", "signals"]) -> str | None:
+    """What is still to be done with an event, or what the gate found in it."""
+    found: str | None = tx.query(
+        f"SELECT {column} FROM events WHERE tenant = :t AND node = :node", node=node
+    )[0][0]
     return found
 
 
@@ -294,17 +277,10 @@ def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: 
     )
 
 
-def keep_signals(tx: Tx, node: int, signals: str) -> None:
-    """What was found in an event, with what a model made of it."""
+def keep(tx: Tx, node: int, column: Literal["signals", "reading"], value: str | bytes) -> None:
+    """What was found in an event, with what a model made of it; or what it says, as it was read last."""
     tx.query(
-        "UPDATE events SET signals = :signals WHERE tenant = :t AND node = :node", signals=signals, node=node
-    )
-
-
-def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
-    """What an event says, as it was read last."""
-    tx.query(
-        "UPDATE events SET reading = :reading WHERE tenant = :t AND node = :node", reading=reading, node=node
+        f"UPDATE events SET {column} = :value WHERE tenant = :t AND node = :node", value=value, node=node
     )
 
 

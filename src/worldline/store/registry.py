@@ -206,13 +206,10 @@ def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
         if rows:
             _require_handler(tx, name, rows[0][2])
     allowed = handlers.AGENT_EDGES if agent else handlers.EDGE_TYPES
-    own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
+    names = [row[4] for row in _here(tx, "edge", None, world)]
+    facing = {type_.name for type_ in tx.types.values() if type_.agent_facing}
+    own = tuple(name for name in names if not agent or name in facing)
     handlers.require(name, allowed + own, "edge type")
-
-
-def _for_agents(tx: Tx, name: str) -> bool:
-    held = tx.types.get(name)
-    return held is not None and held.agent_facing
 
 
 def _require_handler(tx: Tx, name: str, version: str) -> None:
