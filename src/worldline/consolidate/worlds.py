@@ -277,15 +277,6 @@ class Material(Struct, frozen=True):
     held: Node | None = None
 
 
-class MadeWorld(Struct, frozen=True):
-    """A summary of this night: what the worlds around it are made of."""
-
-    text: str
-    at: Instant
-    line: int
-    """Its lineage; 0 for one that is not stored yet."""
-
-
 def summarise(view: View, night: Night) -> Plan:
     """Summaries for the worlds that have changed or have come of age.
 
@@ -297,7 +288,7 @@ def summarise(view: View, night: Night) -> Plan:
     news = night.news
     touched = {item.world for item in news.items if item.world} | {item.line for item in news.of("Topic")}
     model = _model(night)
-    made: dict[int, MadeWorld] = {}
+    made: dict[int, CoverageSource] = {}
     counted: dict[str, int] = {}
     changes: list[Change] = []
     young: list[int] = []
@@ -324,7 +315,7 @@ def _model(night: Night) -> LanguageModel | None:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _world(view: View, line: int, made: Mapping[int, MadeWorld]) -> Material | None:
+def _world(view: View, line: int, made: Mapping[int, CoverageSource]) -> Material | None:
     """A world that may be seen, with what it is to be summarised from."""
     node = view.one(line)
     if node is None:
@@ -355,11 +346,12 @@ def _text_source(node: Node) -> CoverageSource:
     return CoverageSource(node.line, text, at, "", own)
 
 
-def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld]) -> list[CoverageSource]:
+def _from_worlds(
+    view: View, worlds: Sequence[int], made: Mapping[int, CoverageSource]
+) -> list[CoverageSource]:
     """A summary for each world that has one, its texts for each that has none."""
-    held = {line: made[line] for line in worlds if line in made}
-    found = [_again(one.line or -line, one.text, one.at) for line, one in held.items()]
-    rest = [line for line in worlds if line not in held]
+    found = [made[line] for line in worlds if line in made]
+    rest = [line for line in worlds if line not in made]
     if not rest:
         return found
     summaries = stated.summaries_inside(view, rest)
@@ -370,7 +362,7 @@ def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld
 
 
 def _again(line: int, text: str, at: Instant) -> CoverageSource:
-    """A summary as a text of the world around it."""
+    """A summary as a text of the world around it; one that is not stored yet goes by its world, below zero."""
     return CoverageSource(line, text, at, dated=True)
 
 
@@ -382,7 +374,7 @@ def _summary(
     night: Night,
     world: Material,
     model: LanguageModel | None,
-    made: dict[int, MadeWorld],
+    made: dict[int, CoverageSource],
     counted: dict[str, int],
 ) -> list[Change]:
     """The summary of one world, unless it would say what it says already."""
@@ -395,10 +387,10 @@ def _summary(
     digest = blake3("\n".join(lines).encode()).hexdigest()[:32]
     held = world.held
     if held is not None and held.metadata.get("of") == digest:
-        made[world.node.line] = MadeWorld(held.content, until, held.line)
+        made[world.node.line] = _again(held.line, held.content, until)
         return []
     text, by = _written(model, lines, night.config.model_tokens)
-    made[world.node.line] = MadeWorld(text, until, held.line if held else 0)
+    made[world.node.line] = _again(held.line if held else -world.node.line, text, until)
     cited = _cited(chosen)
     closed, standing = _settled(view, held, cited)
     return [

@@ -418,6 +418,7 @@ _FUNCTION = word_set(
     "did will would can could should may might must not also only just too again now already still all both"
 )
 _ADJECTIVAL = re.compile(r"\b(?:for|of|about)\s+$", re.I)
+_ONWARD = ("-", "to", "until", "till", "through", "on", "onward", "onwards")
 _NEXT_WORD = re.compile(r"\s([A-Za-z][\w’'-]{0,30})|\s?[-–]")
 
 
@@ -427,16 +428,7 @@ def _is_label(text: str, begin: int, end: int) -> bool:
     word = (following[1] or "-").lower() if following else ""
     if _ADJECTIVAL.search(head):
         return word not in ("", "-") and word not in _FUNCTION and not word.endswith("ly")
-    return w.is_of_a_thing(head) and word not in (
-        "-",
-        "to",
-        "until",
-        "till",
-        "through",
-        "on",
-        "onward",
-        "onwards",
-    )
+    return w.is_of_a_thing(head) and word not in _ONWARD
 
 
 @form(
