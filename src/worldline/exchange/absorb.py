@@ -193,7 +193,8 @@ def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) 
             _edges(run, union)
             with run.changeset() as tx:
                 for position, line in copy.lines["merge"]:
-                    restore.guarded(copy, position, join_merge, tx, union, line)
+                    with restore.guarded(copy, position):
+                        join_merge(tx, union, line)
         if run.indexed and not dry_run:
             handle._follow_up(run.indexed)
     stamps = run.stamps[::-1]
@@ -250,11 +251,13 @@ def _memories(run: _Run, union: Union) -> None:
         with run.changeset() as tx:
             restore.scope_sets(tx, copy)
             for position, line in batch:
-                restore.guarded(copy, position, join_memory, tx, union, line)
+                with restore.guarded(copy, position):
+                    join_memory(tx, union, line)
         run.progress("memories", done)
     with run.changeset() as tx:
         for position, line in copy.lines["type"]:
-            restore.guarded(copy, position, join_predicate, tx, union, line)
+            with restore.guarded(copy, position):
+                join_predicate(tx, union, line)
 
 
 def _edges(run: _Run, union: Union) -> None:
@@ -262,12 +265,13 @@ def _edges(run: _Run, union: Union) -> None:
     for done, batch in _batches(copy.lines["edge"]):
         with run.changeset() as tx:
             for position, line in batch:
-                if restore.guarded(copy, position, join_edge, tx, union, line):
-                    moves.append((position, line))
+                with restore.guarded(copy, position):
+                    if join_edge(tx, union, line):
+                        moves.append((position, line))
         run.progress("edges", done)
     for position, line in moves:
-        with run.changeset() as tx:
-            restore.guarded(copy, position, move, tx, union, line)
+        with run.changeset() as tx, restore.guarded(copy, position):
+            move(tx, union, line)
 
 
 def _batches(lines: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:

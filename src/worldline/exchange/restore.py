@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
@@ -196,28 +196,34 @@ def _payloads(tx: Tx, copy: Copy) -> None:
     for position, line in copy.lines["node"]:
         copy.lineages[line["id"]] = line["lineage"]
         if line["lineage"] == line["id"]:
-            guarded(copy, position, _node, tx, copy, line)
+            with guarded(copy, position):
+                _node(tx, copy, line)
         else:
             copy.later[line["id"]] = line
     for position, line in copy.lines["alias"]:
-        guarded(copy, position, _alias, tx, copy, line)
+        with guarded(copy, position):
+            tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
     for table in SIDE:
         for position, line in copy.lines[table]:
-            guarded(copy, position, _aside, tx, copy, table, line)
+            with guarded(copy, position):
+                put_aside(tx, table, line, copy.keys[line["of"]])
     for position, line in copy.lines["type"]:
-        guarded(copy, position, _type, tx, copy, line)
+        with guarded(copy, position):
+            world = copy.keys[line["world"]] if line.get("world") else 0
+            named = line["of"], line["name"], line["version"], line.get("spec")
+            tx.add("ontology", world, *named, tx.stamp, FOREVER)
     copy.placed.update(copying.placed(tx))
 
 
-def guarded(copy: Copy, position: str, work: Callable[..., Any], *args: Any) -> Any:
+@contextmanager
+def guarded(copy: Copy, position: str) -> Iterator[None]:
     """A line that cannot be put back is told, and the others go on."""
     try:
-        return work(*args)
+        yield
     except KeyError as error:
         copy.skip(position, f"it needs {str(error.args[0])[:16]}, which is missing or was skipped")
     except (TypeError, ValueError, AttributeError) as error:
         copy.skip(position, f"it does not fit together ({error})")
-    return None
 
 
 def _node(tx: Tx, copy: Copy, line: Line) -> None:
@@ -303,40 +309,25 @@ def _fact_row(copy: Copy, fact: Line) -> list[Any]:
     return [row[column] for column in COLUMNS["facts"] if column not in ("node", "tenant")]
 
 
-def _alias(tx: Tx, copy: Copy, line: Line) -> None:
-    tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
-
-
-def _aside(tx: Tx, copy: Copy, table: str, line: Line) -> None:
-    put_aside(tx, table, line, copy.keys[line["of"]])
-
-
 def put_aside(tx: Tx, table: str, line: Line, of: int) -> None:
     """A wording or a block key of something."""
     row = {**line["values"], SIDE[table]: of}
     tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
 
 
-def _type(tx: Tx, copy: Copy, line: Line) -> None:
-    world = copy.keys[line["world"]] if line.get("world") else 0
-    tx.add("ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER)
-
-
 def _shared(tx: Tx, copy: Copy) -> None:
     """What several scopes believe is found from each of them, with what each has noted beside it."""
     lines = {line["id"]: line for _, line in copy.lines["node"] if line.get("type") != "Scope"}
     for position, noted in copy.lines["metadata"]:
-        guarded(copy, position, _noted, tx, copy, lines, noted)
+        with guarded(copy, position):
+            of = noted["of"]
+            note_beside(tx, lines[of], copy.keys[of], copy.scope(noted), noted["metadata"])
     scopes: dict[str, set[int]] = defaultdict(set)
     for _, line in copy.lines["belief"]:
         scopes[line.get("of", "")].add(line.get("scope") or 0)
     for id_, several in scopes.items():
         if len(several) > 1 and id_ in lines and id_ in copy.keys:
             tx.reindex_shared([copy.keys[id_]])
-
-
-def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
-    note_beside(tx, lines[noted["of"]], copy.keys[noted["of"]], copy.scope(noted), noted["metadata"])
 
 
 def note_beside(tx: Tx, line: Line, key: int, scope: int, metadata: Metadata) -> None:
@@ -390,7 +381,8 @@ def _replay(run: _Restoring, copy: Copy) -> None:
         for position, kind, line in step.put:
             if _touched(copy, kind, line) in run.young:
                 run.turn_over()
-            guarded(copy, position, _once, run, copy, kind, line, seen)
+            with guarded(copy, position):
+                _once(run, copy, kind, line, seen)
         if alone:
             run.turn_over()
     run.turn_over()
