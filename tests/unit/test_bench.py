@@ -1,15 +1,13 @@
 """The benchmark: files in, numbers out, through the product's own front door."""
 
 import gzip
-import importlib
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
 from click.testing import CliRunner
 
-from worldline.bench import cache, report, run
+from worldline.bench import cache, fit, report, run
 from worldline.bench.datasets import load
 from worldline.bench.systems import Ranking
 from worldline.surfaces.cli import main
@@ -183,29 +181,21 @@ def test_the_shell_prints_a_table_and_writes_files(people, tmp_path):
     )
 
 
-@pytest.fixture
-def fit(monkeypatch):
-    """The script that finds the weights of the score anew."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "bench")
-    return importlib.import_module("fit")
+def test_fit_needs_named_files(people):
+    """`bench fit` says how its files are named."""
+    done = CliRunner().invoke(main, ["bench", "fit", str(people)])
+
+    assert done.exit_code == 2
+    assert "DATASET=FILE" in done.output
 
 
-def test_fit_needs_named_files(fit, people, capsys):
-    """`bench/fit.py` says how its files are named."""
-    with pytest.raises(SystemExit) as done:
-        fit.main([str(people)])
+def test_fit_prints_a_table(people):
+    """`bench fit` cross-validates and prints every weight."""
+    done = CliRunner().invoke(main, ["bench", "fit", f"locomo={people}", "--embedder", "none"])
 
-    assert done.value.code == 2
-    assert "DATASET=FILE" in capsys.readouterr().err
-
-
-def test_fit_prints_a_table(fit, people, capsys):
-    """`bench/fit.py` cross-validates and prints every weight."""
-    assert fit.main([f"locomo={people}", "--embedder", "none"]) == 0
-
-    told = capsys.readouterr().out
-    assert '"session":' in told
-    assert "# cross-validated locomo" in told
+    assert done.exit_code == 0, done.output
+    assert '"session":' in done.output
+    assert "# cross-validated locomo" in done.output
 
 
 @pytest.fixture
@@ -242,17 +232,18 @@ def test_stories_are_read(story):
     assert [question.answerable for question in talk.questions] == [True, False]
 
 
-def test_fit_leaves_whole_sets_out(fit, people, story, capsys):
+def test_fit_leaves_whole_sets_out(people, story):
     """Several sets: every one is also ranked by weights from the others, and doubted by them."""
-    assert fit.main([f"locomo={people}", f"stories={story}", "--embedder", "none"]) == 0
+    files = [f"locomo={people}", f"stories={story}"]
+    done = CliRunner().invoke(main, ["bench", "fit", *files, "--embedder", "none"])
 
-    told = capsys.readouterr().out
-    assert "# from the other sets, locomo without vectors (3)" in told
-    assert "# from the other sets, stories without vectors (1)" in told
-    assert '"answered":' in told
+    assert done.exit_code == 0, done.output
+    assert "# from the other sets, locomo without vectors (3)" in done.output
+    assert "# from the other sets, stories without vectors (1)" in done.output
+    assert '"answered":' in done.output
 
 
-def test_shares_weigh_data_sets(fit):
+def test_shares_weigh_data_sets():
     """A data set with no share does not move the weights."""
     import numpy as np
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from worldline.bench import composition as study
 from worldline.consolidate import worlds
 
 
@@ -81,14 +79,7 @@ def test_what_has_no_direction_stays_zero():
     assert not worlds.mean(np.zeros((2, 8))).any()
 
 
-@pytest.fixture
-def study(monkeypatch):
-    """The script with the made-up worlds."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "bench")
-    return importlib.import_module("composition")
-
-
-def test_the_study_finds_worlds_by_attention_not_by_the_mean(study):
+def test_the_study_finds_worlds_by_attention_not_by_the_mean():
     """Three children of twenty carry the theme: attention finds the world, mean pooling does not."""
     made = study.bench(3)
     top = {name: row["top1"] for name, row in made["systems"].items()}
@@ -97,6 +88,6 @@ def test_the_study_finds_worlds_by_attention_not_by_the_mean(study):
     assert max(top["mean"], top["flat"], top["content"]) < 0.95
 
 
-def test_the_study_is_the_same_every_time(study):
+def test_the_study_is_the_same_every_time():
     """The same seed, the same worlds and the same answers."""
     assert study.answered(study.Study(), 4) == study.answered(study.Study(), 4)

@@ -8,7 +8,7 @@ sessions is a run scope that those sessions are shared with) and nothing about s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,11 @@ from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
+from worldline.read.recall import Wish, find, likeness, meaning, recall
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
+    from worldline.read.recall import Ranked
 
 DEPTH = 50
 Tick = Callable[[int], None]
@@ -88,6 +90,20 @@ class Worldline:
     def _cited(self, memory: Memory, fact: str) -> tuple[str, ...]:
         edges = memory.walk(fact, "derived_from", way="out").edges
         return tuple(self._ids[edge.dst] for edge in edges if edge.dst in self._ids)
+
+    def look(self, question: BenchQuestion) -> tuple[Ranked, Mapping[str, float]]:
+        """The same question's pool, before anything is cut off, and what its doubt is weighed by: for a fit."""
+        memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
+        handle, semantic = memory.handle, meaning(memory.handle, question.text)
+        wish = Wish(question.asked_at or self._last or 0)
+        ranked = handle.read(lambda view: find(view, question.text, wish, semantic))
+        found = handle.read(lambda view: recall(view, question.text, wish, semantic, likeness(handle)))
+        return ranked, found.measures
+
+    def names(self, keys: Sequence[int]) -> list[str]:
+        """The messages that rows of the store were made from; empty for those that none was."""
+        ids = self._memory.handle.read(lambda view: view.ids(keys))
+        return [self._ids.get(id_, "") for id_ in ids]
 
     def close(self) -> None:
         """Closes the store."""

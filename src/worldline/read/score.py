@@ -6,7 +6,7 @@ by the same stem, by a slip of one letter, by a word of the same family, idea or
 and turns around; no count of the pool enters, so a store of six texts and one of sixty thousand are judged alike.
 A turn inherits evidence from its neighbours and from the session that contains it. Features are few, and such as mean
 the same in every conversation: each was kept because weights fitted on other data sets rank worse
-without it (`python bench/fit.py`). A lane that was not searched (no embedder) leaves its features at rest.
+without it (`worldline bench fit`). A lane that was not searched (no embedder) leaves its features at rest.
 
 The score decides the order of a pool, how many turns a question needs, and whether there is evidence at all, for
 saying "I don't know": ranks always have a first place, so that is measured absolutely, by how far the best

@@ -11,8 +11,9 @@ from typing import Any
 import click
 import msgspec
 
-from worldline.bench import facts, report, resolver
+from worldline.bench import composition, facts, report, resolver
 from worldline.bench.datasets import load as load_file
+from worldline.bench.fitting import fitted
 from worldline.bench.judge import judged
 from worldline.bench.run import Progress, Settings, open_cached
 from worldline.bench.run import bench as measure
@@ -21,12 +22,12 @@ from worldline.plugins import open_language_model
 from worldline.surfaces.options import Bound, with_options
 
 DATASETS = ("locomo", "longmemeval", "beam", "memdaily", "realmem", "stories")
-OTHERS = ("factconsolidation", "resolver")
+OTHERS = ("factconsolidation", "resolver", "fit", "composition")
 
 
 @with_options()
 @click.argument("dataset", type=click.Choice([*DATASETS, *OTHERS]))
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--embedder", default="auto", show_default=True, help="As the setting `embedder`.")
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="At most N questions, spread over all.")
 @click.option("--json", "out", metavar="OUT", type=click.Path(path_type=Path), help="Write the report here.")
@@ -40,20 +41,27 @@ def bench(
     bound: Bound, dataset: str, files: tuple[str, ...], out: Path | None, rows: Path | None, **asked: Any
 ) -> None:
     """Remembers every conversation of FILE through the product, recalls through it, and runs plain
-    FTS5, cosine and their fusion in the same run. Vectors are cached; an interrupted run goes on
-    where it was.
+    FTS5, cosine and their fusion in the same run. `fit` finds the weights of the score anew: its
+    FILEs are named DATASET=FILE. Vectors are cached; an interrupted run goes on where it was.
 
     `factconsolidation` tells facts one by one and asks questions of several hops (--reword, --abstain);
-    `resolver` reads pairs of names (CSV: name, name, same) and counts the merges proposed.
+    `resolver` reads pairs of names (CSV: name, name, same) and counts the merges proposed;
+    `composition` needs no FILE: made-up worlds full of noise, found by their composed vectors.
 
     Example:
       worldline bench locomo locomo10.json --json report.json
+      worldline bench fit locomo=locomo10.json beam=chats/
     """
+    if not files and dataset != "composition":
+        raise click.UsageError("Missing argument 'FILE...'.")
     with _progress() as progress:
+        if dataset == "fit":
+            click.echo("\n".join(_fit(files, asked["embedder"], progress)))
+            return
         made, found, lines = _measured(dataset, _paths(files), asked, progress)
     if out is not None:
         out.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=1))
-    if rows is not None:
+    if rows is not None and found is not None:
         rows.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in found))
     for line in lines:
         click.echo(line)
@@ -61,11 +69,14 @@ def bench(
 
 def _measured(
     dataset: str, files: list[Path], asked: dict[str, Any], progress: Progress
-) -> tuple[dict[str, Any], Sequence[Any], Iterable[str]]:
+) -> tuple[dict[str, Any], Sequence[Any] | None, Iterable[str]]:
     """The report, a row for each question, and the table that people are shown."""
     embedder, limit = asked["embedder"], asked["limit"]
     made: dict[str, Any]
     found: Sequence[Any]
+    if dataset == "composition":
+        made = composition.bench()
+        return made, None, composition.table(made)
     if dataset == "resolver":
         made, found = resolver.bench(files, progress)
         return made, found, resolver.table(made)
@@ -90,6 +101,14 @@ def _judged(dataset: str, files: list[Path], rows: Sequence[Any], progress: Prog
     found = judged(list(rows), talks, model, progress)
     click.echo(f"judge: {found}", err=True)
     return found
+
+
+def _fit(files: tuple[str, ...], embedder: str, progress: Progress) -> Iterable[str]:
+    pairs = [file.partition("=") for file in files]
+    if any(name not in DATASETS or not path for name, _, path in pairs):
+        raise click.UsageError(f"`bench fit` takes DATASET=FILE…, with DATASET one of {', '.join(DATASETS)}")
+    named = [(name, path) for (name, _, _), path in zip(pairs, _paths([p for *_, p in pairs]), strict=True)]
+    return fitted(named, embedder, progress)
 
 
 def _paths(files: Iterable[str]) -> list[Path]:

@@ -1,6 +1,4 @@
-"""Does a world's vector find the world, when most of its children are noise?
-
-    python bench/composition.py [--seeds 10]
+"""`worldline bench composition`: does a world's vector find the world, when most of its children are noise?
 
 A synthetic study, the same on every machine: 50 worlds of 20 children. Each world has a theme; three
 children carry it, the others are chatter that all worlds share. The world's own words point at the
@@ -11,7 +9,6 @@ and `flat` is the attention of unit vectors that were not brought to length √d
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -132,9 +129,3 @@ def table(made: dict[str, Any]) -> Iterator[str]:
     for name, row in made["systems"].items():
         yield f"{name:<10} top-1 {row['top1']:.3f} ± {row['sd']:.3f}, least {row['least']:.3f}"
     yield f"attention ≥ {made['bar']:.2f} and above the mean: {'yes' if made['reached'] else 'NO'}"
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=10)
-    print("\n".join(table(bench(parser.parse_args().seeds))))
