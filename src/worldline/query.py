@@ -228,7 +228,9 @@ def answer(query: Query, view: View, types: Mapping[str, EdgeType], resolve: Res
             nodes = _connected(step, nodes, view, resolve)
     if query.summaries:
         nodes = _preferred(nodes, view)
-    nodes = finish(_in_window(nodes, query.window), view, ask)[: query.most]
+    if query.window:
+        nodes = [n for n in nodes if n.valid.overlaps(query.window) and n.known.end == FOREVER]
+    nodes = finish(nodes, view, ask)[: query.most]
     return Subgraph(tuple(nodes), _among(nodes, view, walked.values()), tuple(plan(query, view, ask)))
 
 
@@ -239,10 +241,6 @@ def _preferred(nodes: list[Node], view: View) -> list[Node]:
     told = [shown[held[node.line]] if held.get(node.line) in shown else node for node in nodes]
     told = list({(node.key, node.valid, node.known): node for node in told}.values())
     return sorted(told, key=lambda node: node.type != "Summary")
-
-
-def _in_window(nodes: list[Node], window: Interval | None) -> list[Node]:
-    return [n for n in nodes if window is None or (n.valid.overlaps(window) and n.known.end == FOREVER)]
 
 
 def finish(nodes: list[Node], view: View, ask: Ask) -> list[Node]:
@@ -273,10 +271,9 @@ def _unify(nodes: list[Node], view: View) -> list[Node]:
 def _annotate(nodes: list[Node], view: View, types: Collection[str]) -> list[Node]:
     lines = [node.line for node in nodes]
     notes: dict[int, list[str]] = {}
-    others: dict[int, str] = {}
     edges = [*view.edges(lines, types, "out"), *view.edges(lines, types, "in")]
     ends = {line for e in edges for line in (e.src_line, e.dst_line)}
-    others.update({node.line: node.name for node in view.visible(ends)})
+    others = {node.line: node.name for node in view.visible(ends)}
     for edge in {e.key: e for e in edges}.values():
         for near, far in ((edge.src_line, edge.dst_line), (edge.dst_line, edge.src_line)):
             notes.setdefault(near, []).append(f"{edge.type} {others.get(far, '?')}")

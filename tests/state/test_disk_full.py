@@ -270,7 +270,8 @@ def _next_format(monkeypatch: pytest.MonkeyPatch, step: str | None) -> None:
     """This program as its next version would be."""
     monkeypatch.setattr(schema, "FORMAT", schema.FORMAT + 1)
     monkeypatch.setattr(sqlite, "FORMAT", schema.FORMAT)
-    monkeypatch.setattr(migrate, "STEPS", {} if step is None else {schema.FORMAT - 1: step})
+    taken = {schema.FORMAT - 1: lambda connection, language: connection.execute(step)}
+    monkeypatch.setattr(migrate, "STEPS", {} if step is None else taken)
 
 
 def test_an_older_file_is_migrated_with_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from worldline.rules.happenings import cause_strength, causes, happening
+from worldline.rules.happenings import causes, happening, strength
 
 PAIRS = [
     (
@@ -278,8 +278,8 @@ def test_clauses_are_verbatim_and_short() -> None:
     assert text[slice(*found.cause)] == "the rent went up"
     assert text[slice(*found.effect)] == "we left"
     assert found.cue == "because"
-    assert cause_strength((found,)) == 1.0
-    assert cause_strength(()) == 0.0
+    assert strength((found,)) == 1.0
+    assert strength(()) == 0.0
 
 
 def test_the_same_clause_is_the_same_happening() -> None:

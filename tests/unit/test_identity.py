@@ -202,12 +202,6 @@ def test_new_keeps_the_nearest() -> None:
     assert outcome.nearest is not None
 
 
-def test_kinds_do_not_mix() -> None:
-    """A person is not resolved to an organisation of the same name."""
-    pool = [NearEntity("a", ("Mercedes",), "organisation")]
-    assert isinstance(resolve("Mercedes", pool, kind="person"), NewEntity)
-
-
 def test_embedding_tier() -> None:
     """Where spelling says nothing, meaning may."""
     pool = [NearEntity("a", ("the Big Apple",))]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from worldline.rules.happenings import WEIGHTS, landmark_strength, landmarks
+from worldline.rules.happenings import WEIGHTS, landmarks, strength
 
 PAIRS = [
     ("job", "I got a new job at the harbour.", "I got the job done by noon."),
@@ -142,12 +142,12 @@ def test_the_words_themselves_are_pointed_at() -> None:
 def test_weights() -> None:
     """One's own landmark weighs more than another's, a done one more than one to come."""
     own, other, coming = (
-        landmark_strength(landmarks(text))
+        strength(landmarks(text))
         for text in ("I got married.", "My brother got married.", "I'm getting married in June.")
     )
 
     assert own == WEIGHTS["marriage"] > other > coming > 0
-    assert landmark_strength(()) == 0
+    assert strength(()) == 0
 
 
 @pytest.mark.parametrize(

@@ -74,23 +74,18 @@ class Fts5:
         return found
 
 
-def dense(
-    query: NDArray[np.float32],
-    vectors: NDArray[np.float32],
-    ids: Sequence[str],
-    depth: int = DEPTH,
-) -> list[str]:
+def dense(query: NDArray[np.float32], vectors: NDArray[np.float32], ids: Sequence[str]) -> list[str]:
     """Ids by cosine (all vectors are unit length), best first, ties by position."""
     import numpy as np
 
-    order = np.argsort(-(vectors @ query), kind="stable")[:depth]
+    order = np.argsort(-(vectors @ query), kind="stable")[:DEPTH]
     return [ids[i] for i in order]
 
 
-def rrf(rankings: Sequence[Sequence[str]], k: int = 60, depth: int = DEPTH) -> list[str]:
+def rrf(rankings: Sequence[Sequence[str]], k: int = 60) -> list[str]:
     """Reciprocal rank fusion; ties by the first ranking that has the id."""
     totals: dict[str, float] = {}
     for ranking in rankings:
         for place, ident in enumerate(ranking, 1):
             totals[ident] = totals.get(ident, 0.0) + 1.0 / (k + place)
-    return sorted(totals, key=lambda ident: -totals[ident])[:depth]
+    return sorted(totals, key=lambda ident: -totals[ident])[:DEPTH]

@@ -17,14 +17,10 @@ from blake3 import blake3
 
 from worldline.ports import Embedder
 
-_AT_ONCE = 500
 
-
-def folder(environ: Mapping[str, str] | None = None) -> Path:
+def folder() -> Path:
     """Where benchmarks keep what they can make again."""
-    environ = os.environ if environ is None else environ
-    base = environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "worldline" / "bench"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "worldline" / "bench"
 
 
 class CachedEmbedder:
@@ -59,10 +55,6 @@ class CachedEmbedder:
             self._db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
 
     def _held(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
-        found: dict[bytes, Any] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            marks = ",".join("?" * len(some))
-            rows = self._db.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", some)
-            found.update((key, np.frombuffer(vector, np.float32)) for key, vector in rows)
-        return found
+        wanted = "SELECT vector FROM vectors WHERE text = ?"
+        rows = [(key, vector) for key in keys for (vector,) in self._db.execute(wanted, (key,))]
+        return {key: np.frombuffer(vector, np.float32) for key, vector in rows}

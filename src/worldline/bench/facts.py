@@ -92,7 +92,9 @@ def bench(
     rows: list[AskedFact] = []
     costs: dict[str, dict[str, float]] = {}
     for told in dict.fromkeys(part.facts for part in found):
-        same = [_limited(part, settings.limit) for part in found if part.facts == told]
+        same = [
+            replace(part, questions=part.questions[: settings.limit]) for part in found if part.facts == told
+        ]
         with tempfile.TemporaryDirectory(prefix="worldline-bench-") as folder:
             store = FactStore(told, Path(folder) / "store.db", settings, embedder, progress)
             for part in same:
@@ -111,10 +113,6 @@ def bench(
         },
     }
     return made, rows
-
-
-def _limited(part: FactPart, limit: int | None) -> FactPart:
-    return part if limit is None else replace(part, questions=part.questions[:limit])
 
 
 class FactStore:
@@ -245,17 +243,10 @@ def _followed(graph: ViewGraph, chain: Chain, start: str) -> set[str]:
 
 
 def _systems(rows: Sequence[AskedFact], costs: dict[str, dict[str, float]]) -> dict[str, Any]:
-    names = list(rows[0].answers) if rows else []
-    return {name: _system(rows, name, costs) for name in names}
-
-
-def _system(rows: Sequence[AskedFact], name: str, costs: dict[str, dict[str, float]]) -> dict[str, Any]:
-    sources = dict.fromkeys(row.source for row in rows)
+    sources = {row.source: [r for r in rows if r.source == row.source] for row in rows}
     return {
-        "by_category": {
-            source: _category([r for r in rows if r.source == source], name, costs[source])
-            for source in sources
-        }
+        name: {"by_category": {of: _category(held, name, costs[of]) for of, held in sources.items()}}
+        for name in (rows[0].answers if rows else ())
     }
 
 
@@ -288,8 +279,14 @@ def table(report: dict[str, Any]) -> Iterator[str]:
     for system, found in report["systems"].items():
         for source, row in found["by_category"].items():
             rest = row.get("consistent", {}).get("top1")
-            cells = (row.get("ms"), row.get("write_ms"), row.get("abstention_auc"))
-            told_cells = ["–" if cell is None else f"{cell:.2f}" for cell in cells]
-            more = f"{told_cells[0]:>8}{told_cells[1]:>9}{told_cells[2]:>7}"
-            told = "–" if rest is None else f"{rest:.2f}"
-            yield f"{system:<20}{source:<28}{row['top1']:>7.2f}{row['top5']:>7.2f}{told:>7}{more}"
+            values = (
+                row["top1"],
+                row["top5"],
+                rest,
+                row.get("ms"),
+                row.get("write_ms"),
+                row.get("abstention_auc"),
+            )
+            told = ["–" if value is None else f"{value:.2f}" for value in values]
+            cells = "".join(f"{cell:>{width}}" for cell, width in zip(told, (7, 7, 7, 8, 9, 7), strict=True))
+            yield f"{system:<20}{source:<28}{cells}"

@@ -18,6 +18,8 @@ from worldline.bench.datasets import BenchQuestion
 from worldline.bench.systems import Ranking
 
 ENOUGH = 0.97
+_TURN = ("any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "share@50", "mrr")
+_SESSION = ("any@5", "any@10")
 CELLS = (
     ("turn", "any@1"), ("turn", "any@5"), ("turn", "any@10"), ("turn", "all@10"), ("session", "any@5"),
 )  # fmt: skip
@@ -72,17 +74,13 @@ def _quantile(ordered: Sequence[float], percent: int) -> float:
     return round(quantiles(ordered, n=100, method="inclusive")[percent - 1], 3)
 
 
-def _levels(measured: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    held = list(measured)
-    return {level: _rounded(metrics.average(_at(held, level))) for level in ("turn", "session")}
+def _levels(measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    found = {level: metrics.average(_at(measured, level)) for level in ("turn", "session")}
+    return {level: {key: round(value, 4) for key, value in row.items()} for level, row in found.items()}
 
 
 def _at(measured: Iterable[Mapping[str, Any]], level: str) -> list[dict[str, float]]:
     return [m[level] for m in measured if level in m]
-
-
-def _rounded(row: Mapping[str, float]) -> dict[str, float]:
-    return {key: round(value, 4) for key, value in row.items()}
 
 
 def _by_category(rows: Sequence[ReportRow], measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -131,18 +129,7 @@ def compared(rows: Sequence[ReportRow], ours: str = "worldline") -> dict[str, di
 
 def table(report: Mapping[str, Any]) -> Iterator[str]:
     """The numbers that fit on a screen."""
-    head = [
-        "any@1",
-        "any@5",
-        "any@10",
-        "all@10",
-        "any@50",
-        "all@50",
-        "share@50",
-        "mrr",
-        "S any@5",
-        "S any@10",
-    ]
+    head = (*_TURN, *(f"S {name}" for name in _SESSION))
     yield f"{'':<22}" + "".join(f"{name:>9}" for name in (*head, "p50 ms", "abst."))
     for name, found in report["systems"].items():
         yield _line(name, found, (f"{found['p50_ms']:>9.1f}", _cell(found["abstention_auc"])))
@@ -167,8 +154,7 @@ def _full(report: Mapping[str, Any], theirs: str, cell: str) -> bool:
 
 def _line(name: str, found: Mapping[str, Any], more: Iterable[str]) -> str:
     turn, session = found["turn"], found["session"]
-    columns = ("any@1", "any@5", "any@10", "all@10", "any@50", "all@50", "share@50", "mrr")
-    cells = [_cell(turn.get(c)) for c in columns] + [_cell(session.get(c)) for c in ("any@5", "any@10")]
+    cells = [_cell(turn.get(c)) for c in _TURN] + [_cell(session.get(c)) for c in _SESSION]
     return f"{name:<22}" + "".join([*cells, *more])
 
 

@@ -54,7 +54,10 @@ class Worldline:
         self._last = max((m.said_at for m in talk.messages if m.said_at is not None), default=None)
         self._whole = frozenset(m.session for m in talk.messages)
         self._ids: dict[str, str] = {}
-        for session, messages in _by_session(talk.messages).items():
+        sessions: dict[str, list[BenchMessage]] = {}
+        for message in talk.messages:
+            sessions.setdefault(message.session, []).append(message)
+        for session, messages in sessions.items():
             runs = [Scope(run=q.id) for q in talk.questions if self._limited(q) and session in q.sessions]  # type: ignore[operator]
             self._remember(self._memory.shared_with(*runs) if runs else self._memory, session, messages)
             tick(len(messages))
@@ -106,13 +109,6 @@ class Worldline:
     def close(self) -> None:
         """Closes the store."""
         self._memory.close()
-
-
-def _by_session(messages: Sequence[BenchMessage]) -> dict[str, list[BenchMessage]]:
-    found: dict[str, list[BenchMessage]] = {}
-    for message in messages:
-        found.setdefault(message.session, []).append(message)
-    return found
 
 
 def _chat(message: BenchMessage) -> dict[str, Any]:
@@ -176,5 +172,5 @@ def _embedded(embedder: Embedder, texts: Sequence[str], tick: Tick) -> Any:
     parts = []
     for start in range(0, len(texts), 64):
         parts.append(embedder.embed(texts[start : start + 64]))
-        tick(len(texts[start : start + 64]))
+        tick(len(parts[-1]))
     return np.concatenate(parts)

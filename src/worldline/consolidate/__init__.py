@@ -198,16 +198,10 @@ def _mark(tx: Tx, mark: MarkedLine, scope: int, done: PassDone) -> None:
 
 
 def _in_words(tx: Tx, lines: Sequence[tuple[str | int, ...]]) -> tuple[str, ...]:
-    """The lines of a report, each once; facts and texts go by their words, other memories by their name."""
-    named = {part for line in lines for part in line if isinstance(part, int)}
-    names = {key: _name(found) for key, found in nights.names(tx, named, _SHOWN).items()}
+    """The lines of a report, each once."""
+    names = nights.names(tx, {part for line in lines for part in line if isinstance(part, int)}, _SHOWN)
     parts = (tuple(names[part] if isinstance(part, int) else part for part in line) for line in lines)
     return tuple(dict.fromkeys("".join(line) for line in parts))
-
-
-def _name(found: nights.NightName) -> str:
-    told = found.content if found.type in ("Fact", "Turn") else found.name or found.content
-    return " ".join(told.split()) or found.id[:12]
 
 
 # What is new --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ closes causes and subtypes. Each looks only around what changed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby, islice, product
 from typing import Any
@@ -18,29 +19,11 @@ from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night,
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
 from worldline.ports import View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
-from worldline.rules.happenings import Cause, cause_strength, causes, happening
+from worldline.rules.happenings import Cause, causes, happening, strength
 from worldline.rules.slots import RANKS
+from worldline.store import stated
 from worldline.store.events import Spoken, not_yet, spoken
-from worldline.store.stated import (
-    Arc,
-    StatedFact,
-    StatedIdentity,
-    arcs,
-    causes_drawn,
-    contradicting,
-    current_and_former,
-    derived_from,
-    ever_said,
-    facts,
-    facts_about,
-    holding,
-    of_objects,
-    of_subjects,
-    resting,
-    single_predicates,
-    turns_behind,
-    with_arcs,
-)
+from worldline.store.stated import StatedFact, StatedIdentity
 from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.change import MERGED, grounds
@@ -49,13 +32,6 @@ from worldline.write.change import MERGED, grounds
 
 FROM = "from"
 """In the metadata of evidence that came over: the id of the fact that brought it."""
-
-
-class Redundant(Struct, frozen=True):
-    """A fact to give up, and the one that says the same and stays."""
-
-    fact: StatedFact
-    stays: StatedFact
 
 
 def merge(view: View, night: Night) -> Plan:
@@ -70,11 +46,11 @@ def merge(view: View, night: Night) -> Plan:
     joined = [edge for edge in night.news.edges if edge.type == "same_as"]
     who = StatedIdentity(view)
     entities = {member for e in joined for line in (e.src, e.dst) for member in who.all(line)}
-    touched = {item.line for item in night.news.of("Fact")} | set(facts_about(view, entities))
+    touched = {item.line for item in night.news.of("Fact")} | set(stated.facts_about(view, entities))
     if not touched:
         return Plan()
     parted = _part(view, who, touched) if any(edge.closed for edge in joined) else []
-    alike = _alike(view, who, facts(view, who, touched))
+    alike = _alike(view, who, stated.facts(view, who, touched))
     return Plan((*parted, *_carry_over(view, list(redundant(alike)), night)))
 
 
@@ -84,13 +60,13 @@ def _alike(view: View, who: StatedIdentity, believed: Iterable[StatedFact]) -> l
     found = {fact.belief.row: fact for fact in believed}
     ends = {(fact.object, fact.key) for fact in believed if fact.object}
     slots = {(fact.subject, fact.predicate) for fact in believed if not fact.object}
-    for fact in [*of_objects(view, who, ends), *of_subjects(view, who, slots)]:
+    for fact in [*stated.of_objects(view, who, ends), *stated.of_subjects(view, who, slots)]:
         found[fact.belief.row] = fact
     return list(found.values())
 
 
-def redundant(alike: Iterable[StatedFact]) -> Iterator[Redundant]:
-    """What says nothing that another fact does not say for longer, with no less authority."""
+def redundant(alike: Iterable[StatedFact]) -> Iterator[tuple[StatedFact, StatedFact]]:
+    """What says nothing that another fact does not say for longer, with no less authority; and that other one."""
     kept: dict[tuple[object, ...], list[StatedFact]] = {}
     for fact in sorted(alike, key=_longest_first):
         if fact.belief.status == "quarantined":
@@ -100,7 +76,7 @@ def redundant(alike: Iterable[StatedFact]) -> Iterator[Redundant]:
         if stays is None:
             same.append(fact)
         else:
-            yield Redundant(fact, stays)
+            yield fact, stays
 
 
 def _says(fact: StatedFact) -> tuple[object, ...]:
@@ -126,9 +102,9 @@ def _covers(other: StatedFact, fact: StatedFact) -> bool:
     )
 
 
-def _carry_over(view: View, found: list[Redundant], night: Night) -> list[Change]:
+def _carry_over(view: View, found: list[tuple[StatedFact, StatedFact]], night: Night) -> list[Change]:
     """Evidence and stated contradictions go to the fact that stays; then the other is given up."""
-    lines = sorted({each.fact.line for each in found})
+    lines = sorted({fact.line for fact, _ in found})
     if not lines:
         return []
     gone = {
@@ -137,10 +113,9 @@ def _carry_over(view: View, found: list[Redundant], night: Night) -> list[Change
         for ground in rests_on
         if not ground.stands
     }
-    edges = [*resting(view, lines), *contradicting(view, lines)]
+    edges = [*stated.resting(view, lines), *stated.contradicting(view, lines)]
     changes: list[Change] = []
-    for each in found:
-        fact, stays = each.fact, each.stays
+    for fact, stays in found:
         for edge in edges:
             if fact.line in (edge.src_line, edge.dst_line) and (edge.src_line, edge.dst_line) not in gone:
                 changes += _brought(edge, fact, stays.line)
@@ -169,10 +144,10 @@ def _brought(edge: Edge, fact: StatedFact, stays: int) -> list[Change]:
 
 def _part(view: View, who: StatedIdentity, touched: Collection[int]) -> list[Change]:
     """Facts that were given up for one that no longer says the same are believed again."""
-    merged = [edge for edge in resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
+    merged = [edge for edge in stated.resting(view, touched) if is_inferred(edge) and MERGED in edge.metadata]
     ends = {end for edge in merged for end in (edge.src_line, edge.dst_line)}
-    said = ever_said(view, who, ends)
-    held = current_and_former(view, ends)
+    said = stated.ever_said(view, who, ends)
+    held = stated.current_and_former(view, ends)
     changes: list[Change] = []
     for edge in merged:
         if said[edge.src_line] == said[edge.dst_line]:
@@ -185,7 +160,7 @@ def _part(view: View, who: StatedIdentity, touched: Collection[int]) -> list[Cha
 
 def _came(view: View, merged: Edge) -> list[Edge]:
     """The edges that the fact which stayed had from the one that was given up."""
-    found = [*resting(view, [merged.dst_line]), *contradicting(view, [merged.dst_line])]
+    found = [*stated.resting(view, [merged.dst_line]), *stated.contradicting(view, [merged.dst_line])]
     return [edge for edge in found if edge.made is not None and edge.metadata.get(FROM) == merged.src]
 
 
@@ -226,32 +201,31 @@ def contradict(view: View, night: Night) -> Plan:
     touched = {item.line for item in news.of("Fact")} | cited
     who = StatedIdentity(view)
     members = {member for line in merged for member in who.all(line)}
-    touched |= set(facts_about(view, members | set(merged)))
+    touched |= set(stated.facts_about(view, members | set(merged)))
     if not touched:
         return Plan()
-    believed = facts(view, who, touched)
-    lines = {fact.line for fact in believed}
-    is_single = _Single(view)
+    believed = stated.facts(view, who, touched)
+    is_single = _single(view)
     slots = {(fact.subject, fact.predicate) for fact in believed if is_single(fact)}
-    mates = {fact.belief.row: fact for fact in [*believed, *of_subjects(view, who, slots)]}
-    sweep = _Sweep(view, night.scope, touched | lines)
+    mates = {fact.belief.row: fact for fact in [*believed, *stated.of_subjects(view, who, slots)]}
+    sweep = _Sweep(view, night.scope, touched | {fact.line for fact in believed})
     sweep.between(list(mates.values()), is_single)
     return Plan(tuple(sweep.changes()))
 
 
-class _Single:
+def _single(view: View) -> Callable[[StatedFact], bool]:
     """Whether a fact's slot holds one value at a time: by its wording, or by its world's ontology."""
+    said = stated.single_predicates(view)
 
-    def __init__(self, view: View) -> None:
-        self._view, self._said = view, single_predicates(view)
-
-    def __call__(self, fact: StatedFact) -> bool:
-        if fact.one or not self._said:
+    def is_single(fact: StatedFact) -> bool:
+        if fact.one or not said:
             return fact.one
         world: int | None = fact.world
-        while world and (fact.predicate, world) not in self._said:
-            world = self._view.parent(world)
-        return self._said.get((fact.predicate, world or 0), False)
+        while world and (fact.predicate, world) not in said:
+            world = view.parent(world)
+        return said.get((fact.predicate, world or 0), False)
+
+    return is_single
 
 
 def conflicting(
@@ -262,7 +236,8 @@ def conflicting(
     def slot(fact: StatedFact) -> tuple[int, int, str]:
         return fact.world, fact.subject, fact.predicate
 
-    for _, all_ in groupby(sorted(mates, key=lambda f: (*slot(f), _earliest_first(f))), slot):
+    ordered = sorted(mates, key=lambda f: (*slot(f), f.belief.valid.start, f.line, f.belief.row))
+    for _, all_ in groupby(ordered, slot):
         single = [(fact, fold(fact.value.strip('"')) or fact.value) for fact in all_ if is_single(fact)]
         for place, (fact, text) in enumerate(single):
             rivals = _later_rivals(fact, text, islice(single, place + 1, None))
@@ -276,17 +251,9 @@ def _later_rivals(
     for other, its in later:
         if other.belief.valid.start >= fact.belief.valid.end:
             return
-        if text != its and _rival(fact, other):
+        same = text == its or fact.line == other.line or (fact.object and fact.object == other.object)
+        if not same and fact.belief.valid.overlaps(other.belief.valid):
             yield other
-
-
-def _earliest_first(fact: StatedFact) -> tuple[Any, ...]:
-    return fact.belief.valid.start, fact.line, fact.belief.row
-
-
-def _rival(a: StatedFact, b: StatedFact) -> bool:
-    same = bool(a.object) and a.object == b.object
-    return a.line != b.line and not same and a.belief.valid.overlaps(b.belief.valid)
 
 
 class _Sweep:
@@ -294,7 +261,7 @@ class _Sweep:
 
     def __init__(self, view: View, scope: int, touched: Collection[int]) -> None:
         self._view, self._scope, self._touched = view, scope, set(touched)
-        self._held = contradicting(view, self._touched)
+        self._held = stated.contradicting(view, self._touched)
         self._wanted: dict[Pair, list[WantedEdge]] = {}
         self._about: dict[Pair, list[dict[str, Any]]] = {}
         self._spans: dict[Pair, Interval] = {}
@@ -304,25 +271,27 @@ class _Sweep:
         by_line: dict[int, list[StatedFact]] = {}
         for fact in mates:
             by_line.setdefault(fact.line, []).append(fact)
-        stated = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
+        by_hand = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
         derived = {_pair(e.src_line, e.dst_line) for e in self._held if is_inferred(e)}
         pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]] = {}
         for a, b in conflicting(mates, is_single):
             pair = _pair(a.line, b.line)
             doubtful = "quarantined" in (a.belief.status, b.belief.status)
-            if self._touched & set(pair) and (not doubtful or pair in derived or pair in stated):
+            if self._touched & set(pair) and (not doubtful or pair in derived or pair in by_hand):
                 pairs.setdefault(pair, []).append((a, b))
-        others = {line for pair in stated for line in pair} - by_line.keys()
-        for fact in facts(self._view, StatedIdentity(self._view), others):
+        others = {line for pair in by_hand for line in pair} - by_line.keys()
+        for fact in stated.facts(self._view, StatedIdentity(self._view), others):
             by_line.setdefault(fact.line, []).append(fact)
-        for pair, edge in stated.items():
+        for pair, edge in by_hand.items():
             if pair[0] in by_line and pair[1] in by_line:
                 both = product(by_line[edge.dst_line], by_line[edge.src_line])
                 pairs.setdefault(pair, list(both))
-        self._want(pairs, stated.keys())
+        self._want(pairs, by_hand.keys())
 
-    def _want(self, pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]], stated: Collection[Pair]) -> None:
-        words = turns_behind(self._view, {line for pair in pairs for line in pair})
+    def _want(
+        self, pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]], by_hand: Collection[Pair]
+    ) -> None:
+        words = stated.turns_behind(self._view, {line for pair in pairs for line in pair})
         subjects = sorted({a.subject for both in pairs.values() for a, _ in both})
         names = dict(zip(subjects, self._view.ids(subjects), strict=True))
         for pair, (a, b) in [(each, both) for each in sorted(pairs) for both in pairs[each]]:
@@ -330,7 +299,7 @@ class _Sweep:
             if valid is None:
                 continue
             about = {"entity": names[a.subject], "predicate": a.predicate}
-            if pair not in stated:
+            if pair not in by_hand:
                 scope = a.belief.scope if a.belief.scope == b.belief.scope else self._scope
                 self._wanted.setdefault(pair, []).append(WantedEdge(valid, {**INFERRED, **about}, scope))
             for said in _facing(words.get(a.line, []), words.get(b.line, [])):
@@ -353,11 +322,8 @@ class _Sweep:
                 self._spans[pair] = _hull(self._spans.get(pair), *(e.valid for e in edges))
         for pair, entries in self._about.items():
             unique = sorted({tuple(e["facts"]): e for e in entries}.values(), key=lambda e: e["facts"])
-            metadata: Metadata = {
-                **INFERRED,
-                **{k: unique[0][k] for k in ("entity", "predicate")},
-                "about": unique,
-            }
+            first = {name: unique[0][name] for name in ("entity", "predicate")}
+            metadata: Metadata = {**INFERRED, **first, "about": unique}
             self._wanted[pair] = [WantedEdge(self._spans[pair], metadata, self._scope)]
         for pair in sorted({*held, *self._wanted}):
             closes, missing = refit(self._wanted.get(pair, ()), [_held(e) for e in held.get(pair, ())], OVER)
@@ -372,9 +338,11 @@ class _Sweep:
         """The edges between words that the sweep made for these facts, or would make now."""
         lines = {line for pair in self._about for line in pair}
         lines |= {
-            turn for turns in turns_behind(self._view, self._touched, ever=True).values() for turn in turns
+            turn
+            for turns in stated.turns_behind(self._view, self._touched, ever=True).values()
+            for turn in turns
         }
-        found = [e for e in contradicting(self._view, lines) if is_inferred(e) and _about_what(e)]
+        found = [e for e in stated.contradicting(self._view, lines) if is_inferred(e) and _about_what(e)]
         return [
             e for e in found
             if _pair(e.src_line, e.dst_line) in self._about
@@ -383,13 +351,11 @@ class _Sweep:
 
 
 def _about_what(edge: Edge) -> list[dict[str, Any]]:
-    about: list[dict[str, Any]] = edge.metadata.get("about", [])
-    return about
+    return edge.metadata.get("about", [])  # type: ignore[no-any-return]
 
 
 def _held(edge: Edge) -> HeldEdge:
-    belief: Belief = as_belief(edge)
-    return HeldEdge(belief, edge.metadata)
+    return HeldEdge(as_belief(edge), edge.metadata)
 
 
 def _pair(a: int, b: int) -> Pair:
@@ -430,7 +396,7 @@ def chain(view: View, night: Night) -> Plan:
     for turn in spoken(view, {*(item.line for item in turns), *night.waiting} - set(ahead)):
         found = _causes_in(turn)
         if found:
-            scores.append((view.tenant, turn.node, CAUSE, cause_strength(tuple(one for one, _, _ in found))))
+            scores.append((view.tenant, turn.node, CAUSE, strength(one for one, _, _ in found)))
         for one, cause, effect in found:
             changes += _happenings(turn, one, cause, effect)
     if scores:
@@ -468,16 +434,20 @@ def _cut_from(turn: Spoken, span: tuple[int, int]) -> Arrow:
 
 def _withdrawn(view: View, closed: Collection[int]) -> Iterator[Close]:
     """The edges that stood on a turn which was given up or changed, and have nothing else to stand on."""
-    edges = causes_drawn(view, closed) if closed else []
-    if not edges:
+    drawn = stated.causes_drawn(view, closed) if closed else []
+    if not drawn:
         return
-    drawn_from = derived_from(view, {end for edge in edges for end in (edge.src, edge.dst)})
-    shared = [set(drawn_from.get(edge.src, ())) & set(drawn_from.get(edge.dst, ())) for edge in edges]
+    rests: dict[int, set[int]] = defaultdict(set)
+    for ground in stated.resting(
+        view, {end for edge, _, _ in drawn for end in (edge.src_line, edge.dst_line)}
+    ):
+        rests[ground.src_line].add(ground.dst_line)
+    shared = [rests[edge.src_line] & rests[edge.dst_line] for edge, _, _ in drawn]
     turns = spoken(view, {turn for both in shared for turn in both})
     told = {turn.line: {(cause, effect) for _, cause, effect in _causes_in(turn)} for turn in turns}
-    for edge, both in zip(edges, shared, strict=True):
-        if not any((edge.cause, edge.effect) in told.get(line, ()) for line in both):
-            yield Close(edge.belief, "edges", reason=UNSAID)
+    for (edge, cause, effect), both in zip(drawn, shared, strict=True):
+        if not any((cause, effect) in told.get(line, ()) for line in both):
+            yield Close(as_belief(edge), "edges", reason=UNSAID)
 
 
 # What follows =========================================================================================
@@ -504,7 +474,7 @@ class _Graph:
 
     def __init__(self, view: View, type_: str) -> None:
         self._view, self._type = view, type_
-        self.arcs: dict[int, list[Arc]] = {}
+        self.arcs: dict[int, list[Edge]] = {}
         self.derived: dict[int, dict[int, list[HeldEdge]]] = {}
         self.holds: dict[int, Interval] = {}
         """When each memory holds at all; nothing for one that is given up or kept back."""
@@ -514,7 +484,7 @@ class _Graph:
         """These, and everything from which they can be reached."""
         found, frontier = set(lines), set(lines)
         for _ in range(LONGEST - 1):
-            frontier = {arc.src for arc in self._arcs_at(frontier, into=True) if not is_inferred(arc)} - found
+            frontier = {arc.src_line for arc in self._arcs("dst", frontier) if not is_inferred(arc)} - found
             found |= frontier
             if not frontier:
                 break
@@ -529,21 +499,18 @@ class _Graph:
                 break
             for line in frontier:
                 self.arcs[line], self.derived[line] = [], {}
-            for arc in self._arcs_at(frontier):
-                self._add(arc)
-            self.holds.update(holding(self._view, frontier))
-            frontier = {arc.dst for line in frontier for arc in self.arcs[line]}
-        last = {arc.dst for arcs in self.arcs.values() for arc in arcs}
-        self.holds.update(holding(self._view, last - self.holds.keys()))
+            for arc in self._arcs("src", frontier):
+                if is_inferred(arc):
+                    self.derived[arc.src_line].setdefault(arc.dst_line, []).append(_held(arc))
+                else:
+                    self.arcs[arc.src_line].append(arc)
+            self.holds.update(stated.holding(self._view, frontier))
+            frontier = {arc.dst_line for line in frontier for arc in self.arcs[line]}
+        last = {arc.dst_line for arcs in self.arcs.values() for arc in arcs}
+        self.holds.update(stated.holding(self._view, last - self.holds.keys()))
 
-    def _add(self, arc: Arc) -> None:
-        if is_inferred(arc):
-            self.derived[arc.src].setdefault(arc.dst, []).append(HeldEdge(arc.belief, arc.metadata))
-        else:
-            self.arcs[arc.src].append(arc)
-
-    def _arcs_at(self, lines: Collection[int], *, into: bool = False) -> list[Arc]:
-        return arcs(self._view, self._type, lines, into=into)
+    def _arcs(self, end: str, lines: Collection[int]) -> list[Edge]:
+        return stated.edges_at(self._view, lines, (end, self._type))
 
     def above(self, line: int) -> tuple[int, ...]:
         """A memory and the worlds around it, innermost first; 0 is the root."""
@@ -580,7 +547,7 @@ def _starts(view: View, night: Night, type_: str) -> set[int]:
     """Where edges of the type changed, and memories between two of them that changed or moved."""
     news = night.news
     touched = {item.line for item in news.items} | {e.dst for e in news.edges if e.type == "contains"}
-    return {edge.src for edge in news.edges if edge.type == type_} | with_arcs(view, type_, touched)
+    return {edge.src for edge in news.edges if edge.type == type_} | stated.with_edges(view, type_, touched)
 
 
 def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, type_: str) -> Iterable[Change]:
@@ -602,12 +569,12 @@ def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, ty
 
 def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list[WantedEdge]]:
     """What should be derived for one memory: end → intervals, by the nearest way."""
-    stated: dict[int, list[Interval]] = {}
+    by_hand: dict[int, list[Interval]] = {}
     for arc in graph.arcs[start]:
-        stated.setdefault(arc.dst, []).append(arc.belief.valid)
+        by_hand.setdefault(arc.dst_line, []).append(arc.valid)
     wanted: dict[int, list[WantedEdge]] = {}
     for path in _paths(graph, start):
-        taken = [*stated.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
+        taken = [*by_hand.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]
         left = without([path.valid], taken)
         if not left or not graph.stays_inside(path, start):
             continue
@@ -628,23 +595,23 @@ def _paths(graph: _Graph, start: int) -> Iterable[_FactPath]:
         for path in level:
             for arc in graph.arcs.get(path.end, ()):
                 further = _further(graph, path, arc, first=not step)
-                if further is None or arc.dst == start:
+                if further is None or arc.dst_line == start:
                     continue
-                if not without([further.valid], reached.get(arc.dst, ())):
+                if not without([further.valid], reached.get(arc.dst_line, ())):
                     continue
-                reached.setdefault(arc.dst, []).append(further.valid)
+                reached.setdefault(arc.dst_line, []).append(further.valid)
                 ahead.append(further)
         if step:
             yield from ahead
         level = ahead
 
 
-def _further(graph: _Graph, path: _FactPath, arc: Arc, *, first: bool) -> _FactPath | None:
+def _further(graph: _Graph, path: _FactPath, arc: Edge, *, first: bool) -> _FactPath | None:
     """One step on; only as long as what it steps from holds."""
     if first:
-        return _FactPath(arc.dst, arc.belief.valid, (), frozenset({arc.belief.scope}))
+        return _FactPath(arc.dst_line, arc.valid, (), frozenset({arc.scope}))
     holds = graph.holds.get(path.end)
-    valid = None if holds is None else overlap(path.valid, arc.belief.valid, holds)
+    valid = None if holds is None else overlap(path.valid, arc.valid, holds)
     if valid is None:
         return None
-    return _FactPath(arc.dst, valid, (*path.through, path.end), path.scopes | {arc.belief.scope})
+    return _FactPath(arc.dst_line, valid, (*path.through, path.end), path.scopes | {arc.scope})

@@ -200,13 +200,13 @@ def owners(view: View) -> list[Owner]:
     return [replace(owner, scopes=tuple(wholes)) for owner, wholes in grouped.items()]
 
 
-def _without_run(scope: Scope) -> Scope:
-    return replace(scope, run=None) if scope.user or scope.agent or scope.app else scope
-
-
 def _home(scopes: Sequence[Scope]) -> Owner:
     """The owner of what is written in these scopes, so far without scope sets."""
-    own = {_without_run(scope) for scope in scopes if scope.bound()}
+    own = {
+        replace(scope, run=None) if scope.user or scope.agent or scope.app else scope
+        for scope in scopes
+        if scope.bound()
+    }
     home = tuple(sorted(own, key=registry.scope_key))
     return Owner("|".join(map(registry.scope_key, home)), (), home)
 

@@ -11,7 +11,9 @@ a sum of whole numbers, or the newest of some.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -52,7 +54,6 @@ from worldline.rules.handlers import (
     GONE,
     OUTVOTED,
     Candidate,
-    Footing,
     Source,
     Stage,
     Voice,
@@ -62,43 +63,12 @@ from worldline.rules.handlers import (
     stage_of,
     was_ours,
 )
-from worldline.rules.happenings import landmark_strength, landmarks
-from worldline.store import nights, words
+from worldline.rules.happenings import landmarks, strength
+from worldline.store import nights, stated, words
 from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.indexing import ARCHIVED
-from worldline.store.nights import (
-    SCORER,
-    KeptStrength,
-    archived,
-    begun,
-    contradicted,
-    due,
-    facts_resting_on,
-    flags,
-    last_learned,
-    notes,
-    phrased,
-    pinned,
-    profiles,
-    speakers,
-    strength_row,
-    strengths,
-    turns_by,
-    voices_around,
-)
-from worldline.store.stated import (
-    RankedFact,
-    StatedEvidence,
-    StatedFact,
-    StatedIdentity,
-    contradicting,
-    current_and_former,
-    evidence,
-    facts,
-    hanging,
-    ranked,
-    stages,
-)
+from worldline.store.nights import SCORER, KeptStrength
+from worldline.store.stated import RankedFact, StatedFact, StatedIdentity
 from worldline.text import fold
 from worldline.write.change import grounds, shaken
 from worldline.write.gate import ECHO
@@ -112,32 +82,25 @@ if TYPE_CHECKING:
 def sources(view: View, lines: Collection[int], now: Instant) -> dict[int, list[Source]]:
     """What each of these rests on and still stands; what sleep made of them is no source."""
     resting = grounds(view, lines, now, born=False)
-    said = {
-        one.line: _source(one)
-        for one in evidence(view, {ground.evidence for each in resting.values() for ground in each})
-        if one.made is None
-    }
+    said = {}
+    witnesses = {ground.evidence for each in resting.values() for ground in each}
+    for line, sender, session, said_at, reason, act in stated.evidence(view, witnesses):
+        own = line if sender is None else session or 0  # a note speaks for itself
+        said[line] = Source(line, sender or "", own, said_at or 0, reason == ECHO, act == "decision")
     ends = {
         line: max((b.valid.end for b in held if b.current), default=FOREVER)
-        for line, held in current_and_former(view, resting).items()
+        for line, held in stated.current_and_former(view, resting).items()
     }
     return {
         line: [
-            said[g.evidence] for g in each if g.evidence in said and _still_counts(g, ends.get(line, FOREVER))
+            said[one.evidence]
+            for one in each
+            if one.evidence in said
+            # words that were retired still speak for what was over by then
+            and (one.stands or (one.how == "retired" and ends.get(line, FOREVER) <= one.until))
         ]
         for line, each in resting.items()
     }
-
-
-def _still_counts(ground: Footing, end: Instant) -> bool:
-    """Words that were retired still speak for what was over by then."""
-    return ground.stands or (ground.how == "retired" and end <= ground.until)
-
-
-def _source(said: StatedEvidence) -> Source:
-    own = said.line if said.sender is None else said.session or 0  # a note speaks for itself
-    echo, decision = said.reason == ECHO, said.act == "decision"
-    return Source(said.line, said.sender or "", own, said.said_at or 0, echo, decision)
 
 
 # Ground ===============================================================================================
@@ -153,73 +116,50 @@ def ground(view: View, night: Night) -> Plan:
     """
     news = night.news
     moved = {item.line for item in news.items if item.closed} | set(night.waiting)
-    hung = {*hanging(view, moved), *(edge.src for edge in news.edges if edge.type == "derived_from")}
+    hung = {*stated.hanging(view, moved), *(edge.src for edge in news.edges if edge.type == "derived_from")}
     closes = {belief.row: (belief, reason) for belief, reason in shaken(view, hung, night.now)}
     voters = hung | moved | {item.line for item in news.of("Fact")}
     voters |= {end for e in news.edges if e.type == "contradicts" for end in (e.src, e.dst)}
-    for belief, reason in _voted_down(view, night, voters):
-        closes.setdefault(belief.row, (belief, reason))
+    for fact, reason in _voted_down(view, night, voters):
+        if fact.belief.status == "believed":
+            closes.setdefault(fact.belief.row, (fact.belief, reason))
     changes: list[Change] = [
         Close(belief, status="quarantined", reason=reason) for _, (belief, reason) in sorted(closes.items())
     ]
     freed = _released(view, night, hung | moved)
     changes += [Close(b, status="believed", reason=reason) for b, reason in freed if b.row not in closes]
-    return Plan(tuple(changes), _not_yet(view, night, hung))
-
-
-def _not_yet(view: View, night: Night, hung: Collection[int]) -> tuple[int, ...]:
-    """Evidence that will be over one day, to be looked at again then."""
     resting = grounds(view, hung, night.now).values() if hung else ()
     later = {g.evidence for each in resting for g in each if night.now < g.until < FOREVER}
-    return tuple(sorted(later))
+    return Plan(tuple(changes), tuple(sorted(later)))  # evidence that will be over is looked at again then
 
 
 # Open contradictions -----------------------------------------------------------------------------------
 
 
-def _voted_down(view: View, night: Night, voters: Collection[int]) -> list[tuple[Belief, str]]:
-    """Believed facts against which an open contradiction brings clearly more sources."""
-    sides = _Sides(view, night, voters)
+def _voted_down(view: View, night: Night, lines: Collection[int]) -> list[tuple[StatedFact, str]]:
+    """Facts against which an open contradiction brings clearly more sources, and why."""
+    pairs = _contradictions(view, lines)
+    sides: dict[int, list[StatedFact]] = defaultdict(list)
+    for fact in stated.facts(view, StatedIdentity(view), {end for pair in pairs for end in pair}):
+        sides[fact.line].append(fact)
+    said = sources(view, sides.keys(), night.now) if sides else {}
+    voices = {
+        fact.belief.row: Voice(fact.id, fact.rank, independent(said.get(line, ())))
+        for line, each in sides.items()
+        for fact in each
+    }
     found = []
-    for mine, other in sides.open():
-        reason = sides.verdict(mine, other)
-        if reason is not None and mine.belief.status == "believed":
-            found.append((mine.belief, reason))
+    for a, b in pairs:
+        for mine, other in product(sides.get(a, ()), sides.get(b, ())):
+            if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid):
+                reason = outvoted(voices[mine.belief.row], voices[other.belief.row])
+                found += [(mine, reason)] if reason is not None else []
     return found
-
-
-class _Sides:
-    """Both sides of the contradictions that some facts take part in."""
-
-    def __init__(self, view: View, night: Night, lines: Collection[int]) -> None:
-        self.pairs = _contradictions(view, lines)
-        ends = {end for pair in self.pairs for end in pair}
-        self.facts: dict[int, list[StatedFact]] = {}
-        for fact in facts(view, StatedIdentity(view), ends):
-            self.facts.setdefault(fact.line, []).append(fact)
-        counted = sources(view, self.facts.keys(), night.now) if self.facts else {}
-        self._count = {line: independent(counted.get(line, ())) for line in self.facts}
-
-    def open(self) -> list[tuple[StatedFact, StatedFact]]:
-        """(one side, a believed other side) where both speak of the same time."""
-        return [
-            (mine, other)
-            for a, b in self.pairs
-            for mine in self.facts.get(a, ())
-            for other in self.facts.get(b, ())
-            if other.belief.status != "quarantined" and mine.belief.valid.overlaps(other.belief.valid)
-        ]
-
-    def verdict(self, mine: StatedFact, other: StatedFact) -> str | None:
-        return outvoted(self._side(mine), self._side(other))
-
-    def _side(self, fact: StatedFact) -> Voice:
-        return Voice(fact.id, fact.rank, self._count[fact.line])
 
 
 def _contradictions(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
     """The open contradictions of these, each from both sides."""
-    ends = [(edge.src_line, edge.dst_line) for edge in contradicting(view, lines)]
+    ends = [(edge.src_line, edge.dst_line) for edge in stated.contradicting(view, lines)]
     return sorted({pair for a, b in ends for pair in ((a, b), (b, a))})
 
 
@@ -231,16 +171,16 @@ def _released(view: View, night: Night, lines: Collection[int]) -> list[tuple[Be
     around = set(lines) | {end for pair in _contradictions(view, lines) for end in pair}
     held = {
         line: [b for b in each if b.current and b.status == "quarantined" and was_ours(b.reason)]
-        for line, each in current_and_former(view, around).items()
+        for line, each in stated.current_and_former(view, around).items()
     }
     held = {line: each for line, each in held.items() if each}
     resting = grounds(view, held, night.now) if held else {}
-    sides = _Sides(view, night, held) if held else None
+    down = {fact.line for fact, _ in _voted_down(view, night, held)} if held else set()
     found = []
     for line, each in sorted(held.items()):
         for belief in each:
-            if (belief.reason or "").startswith(OUTVOTED) and sides is not None:
-                if not any(m.line == line and sides.verdict(m, o) for m, o in sides.open()):
+            if (belief.reason or "").startswith(OUTVOTED):
+                if line not in down:
                     found.append((belief, "nothing outvotes it any more"))
             elif (belief.reason or "").startswith(GONE) and lost(belief, resting.get(line, ())) is None:
                 found.append((belief, "its evidence stands again"))
@@ -262,11 +202,15 @@ def promote(view: View, night: Night) -> Plan:
     news = night.news
     closed = {item.line for item in news.items if item.closed}
     lines = {item.line for item in news.items if item.type not in APART}
-    lines |= {edge.src for edge in news.edges if edge.type == "derived_from"} | set(hanging(view, closed))
+    lines |= {edge.src for edge in news.edges if edge.type == "derived_from"} | set(
+        stated.hanging(view, closed)
+    )
     about = {
-        line: one for line, one in ranked(view, lines).items() if one.type not in APART and one.made is None
+        line: one
+        for line, one in stated.ranked(view, lines).items()
+        if one.type not in APART and one.made is None
     }
-    now = stages(view, about, night.scope)
+    now = stated.stages(view, about, night.scope)
     wanted = _stages(view, night, about)
     changes: list[Change] = []
     for line, (stage, reason) in sorted(wanted.items()):
@@ -276,7 +220,7 @@ def promote(view: View, night: Night) -> Plan:
 
 
 def _stages(view: View, night: Night, about: Mapping[int, RankedFact]) -> dict[int, tuple[Stage, str]]:
-    held = current_and_former(view, about)
+    held = stated.current_and_former(view, about)
     said = sources(view, about, night.now) if about else {}
     found: dict[int, tuple[Stage, str]] = {}
     for line, one in about.items():
@@ -284,24 +228,16 @@ def _stages(view: View, night: Night, about: Mapping[int, RankedFact]) -> dict[i
         if not current:
             found[line] = "trace", "it was withdrawn"
             continue
-        best = max(current, key=_strength)
-        found[line] = stage_of(_candidate(best, said.get(line, ()), one))
+        best, rests_on = max(current, key=_strength), said.get(line, ())
+        decision = one.type == "Decision" or any(s.decision and not s.echo for s in rests_on)
+        count = independent(rests_on)
+        found[line] = stage_of(Candidate(best.status, best.confidence, count, one.rank == "given", decision))
     return found
 
 
 def _strength(belief: Belief) -> tuple[bool, bool, float, int]:
     sure = 1.0 if belief.confidence is None else belief.confidence
     return belief.status == "confirmed", belief.status != "quarantined", sure, belief.row
-
-
-def _candidate(belief: Belief, said: Sequence[Source], one: RankedFact) -> Candidate:
-    return Candidate(
-        belief.status,
-        belief.confidence,
-        independent(said),
-        given=one.rank == "given",
-        decision=one.type == "Decision" or any(source.decision and not source.echo for source in said),
-    )
 
 
 # How new a text was ===================================================================================
@@ -328,7 +264,7 @@ def judge(view: View, night: Night) -> Plan:
     told = {
         node: landmarks(text) for node, (name, text) in texts.items() if name and role_of(name) != "assistant"
     }
-    rows += [(view.tenant, node, LANDMARK, landmark_strength(found)) for node, found in told.items() if found]
+    rows += [(view.tenant, node, LANDMARK, strength(found)) for node, found in told.items() if found]
     return Plan((NewRows("scores", tuple(rows)),))
 
 
@@ -344,24 +280,22 @@ def fold_uses(view: View, night: Night) -> Plan:
     Uses are noted aside by recalls and by `feedback`; here they reach the memories they are about, and
     the notes go, in one transaction. What was archived and is called useful comes back.
     """
-    noted = notes(view, MOST_NOTES)
+    noted = nights.notes(view, MOST_NOTES)
     if not noted:
         return Plan()
-    lines = {note.line for note in noted}
-    kept = strengths(view, lines) | begun(view, lines)
-    praised = set()
-    for note in noted:
-        if note.line in kept:
-            kept[note.line] = used(kept[note.line], note.kind, note.at)
-            if note.kind == "useful":
-                praised.add(note.line)
-    cold = archived(view, lines)
+    lines = {line for _, line, _, _ in noted}
+    kept = nights.strengths(view, lines) | nights.begun(view, lines)
+    for _, line, kind, at in noted:
+        if line in kept:
+            kept[line] = used(kept[line], kind, at)
+    praised = {line for _, line, kind, _ in noted if kind == "useful"} & kept.keys()
+    cold = nights.archived(view, lines)
     changes: list[Change] = [
         MarkedLine(line, ARCHIVED, None, "called useful") for line in sorted(praised & cold.keys())
     ]
     held = [_kept(view, one, night.config, cold=one.line in cold.keys() - praised) for one in kept.values()]
     changes.append(NewRows("strengths", tuple(held)))
-    changes.append(NewRows("uses", gone=tuple((view.tenant, note.id) for note in noted)))
+    changes.append(NewRows("uses", gone=tuple((view.tenant, id_) for id_, _, _, _ in noted)))
     return Plan(tuple(changes))
 
 
@@ -370,7 +304,7 @@ def _kept(
 ) -> tuple[Any, ...]:
     """A row of the table; what is archived is due no more, and `later` puts off a due one."""
     due = FOREVER if cold else max(later, cold_at(kept, config.decay_rate, config.cold_below))
-    return strength_row(view, kept, due)
+    return nights.strength_row(view, kept, due)
 
 
 # What goes cold =======================================================================================
@@ -392,13 +326,13 @@ def decay(view: View, night: Night) -> Plan:
     what is pinned, settled beyond doubt, or openly contradicted.
     """
     config, again = night.config, _said_again(view, night)
-    looked_at = {**due(view, night.now, MOST_DUE), **_new(view, night), **again}
+    looked_at = {**nights.due(view, night.now, MOST_DUE), **_new(view, night), **again}
     fading = {
         line
         for line, kept in looked_at.items()
         if cold_at(kept, config.decay_rate, config.cold_below) <= night.now
     }
-    spared, back = _spared(view, fading), archived(view, again)
+    spared, back = _spared(view, fading), nights.archived(view, again)
     changes: list[Change] = []
     rows: list[tuple[Any, ...]] = []
     for line, kept in looked_at.items():
@@ -418,8 +352,8 @@ def decay(view: View, night: Night) -> Plan:
 def _new(view: View, night: Night) -> dict[int, KeptStrength]:
     """What was learned since the last night and has no strength yet; warm since it was last learned."""
     lines = {item.line for item in night.news.items if item.type not in NEVER and not item.closed}
-    found = begun(view, lines)
-    last = last_learned(view, found, named=True)
+    found = nights.begun(view, lines)
+    last = nights.last_learned(view, found, named=True)
     return {line: _reinforced(kept, last.get(line, 0)) for line, kept in found.items()}
 
 
@@ -429,8 +363,8 @@ def _said_again(view: View, night: Night) -> dict[int, KeptStrength]:
     lines = {item.line for item in night.news.items if not item.closed}
     lines |= {edge.src for edge in joined if edge.type == "derived_from"}
     named = {edge.dst for edge in joined if edge.type == "refers_to"}
-    known = strengths(view, lines | named)
-    last = last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
+    known = nights.strengths(view, lines | named)
+    last = nights.last_learned(view, known.keys() - named) | dict.fromkeys(named & known.keys(), night.now)
     return {
         line: _reinforced(kept, last[line])
         for line, kept in known.items()
@@ -449,30 +383,31 @@ def _spared(view: View, lines: Collection[int]) -> set[int]:
     """Those of these lineages that do not go cold, whatever their strength."""
     if not lines:
         return set()
-    spared = pinned(view, lines) | contradicted(view, lines) | _standing(view, lines)
-    facts = _lasting_facts(view, lines)
-    return spared | facts | _sources(view, lines)
-
-
-def _standing(view: View, lines: Collection[int]) -> set[int]:
-    """What somebody said of their own likes, or asked to hold from then on; while it is believed."""
-    return {
-        line for line, flag in flags(view, lines) if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
+    # what somebody said of their own likes, or asked to hold from then on; while it is believed
+    standing = {
+        line
+        for line, flag in nights.flags(view, lines)
+        if flag & INSTRUCTS or (flag & PREFERS and flag & OF_ME)
     }
+    resting = nights.facts_resting_on(view, lines)
+    lasting = _lasting_facts(view, {*lines, *(fact for _, fact in resting)})
+    events = {event for event, fact in resting if fact in lasting}
+    return (
+        nights.pinned(view, lines)
+        | nights.contradicted(view, lines)
+        | standing
+        | (lasting & set(lines))
+        | events
+    )
 
 
 def _lasting_facts(view: View, lines: Collection[int]) -> set[int]:
     """Facts that say who somebody that speaks here is, or what they like, and still hold."""
-    lasting = [fact for fact in phrased(view, lines) if is_lasting(fact.phrase)]
-    speak = speakers(view, {fact.subject for fact in lasting})
-    return {fact.line for fact in lasting if fact.subject in speak}
-
-
-def _sources(view: View, lines: Collection[int]) -> set[int]:
-    """The events on which a lasting fact rests."""
-    resting = facts_resting_on(view, lines)
-    lasting = _lasting_facts(view, {fact for _, fact in resting})
-    return {event for event, fact in resting if fact in lasting}
+    lasting = {
+        line: fold(subject) for line, phrase, subject in nights.phrased(view, lines) if is_lasting(phrase)
+    }
+    speak = nights.speakers(view, set(lasting.values()))
+    return {line for line, subject in lasting.items() if subject in speak}
 
 
 # Scorers of one's own =================================================================================
@@ -560,7 +495,7 @@ def profile(view: View, night: Night) -> Plan:
     ahead = not_yet(view, {*(item.line for item in turns), *night.waiting})
     closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
     fresh = {item.line for item in turns} - closed
-    again = {fold(n) for n in voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
+    again = {fold(n) for n in nights.voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
     new: dict[str, list[SaidWords]] = {}
     for turn in spoken(view, {*fresh, *closed}):
         new.setdefault(turn.speaker, []).append(_said(turn))
@@ -570,20 +505,20 @@ def profile(view: View, night: Night) -> Plan:
 def _rows(
     view: View, scope: int, new: Mapping[str, Sequence[SaidWords]], again: Collection[str]
 ) -> list[Change]:
-    stored = profiles(view, scope, {*new, *again})
-    held = {who: _Row(DECODER.decode(row.tally), unpacked(row.style)) for who, row in stored.items()}
+    stored = nights.profiles(view, scope, {*new, *again})
+    held = {who: _Row(DECODER.decode(body), unpacked(style)) for who, body, style in stored}
     rows, gone = [], []
     for speaker in sorted({*new, *again}):
         row = _renewed(view, speaker, held.get(speaker), () if speaker in again else new[speaker])
         if not row.tally.turns:
             gone += [(view.tenant, speaker, scope)] if speaker in held else []
-        elif speaker not in held or not _same(row, held[speaker]):
+        elif (
+            speaker not in held
+            or row.tally != held[speaker].tally
+            or (row.style != held[speaker].style).any()
+        ):
             rows.append((view.tenant, speaker, scope, ENCODER.encode(row.tally).decode(), packed(row.style)))
     return [NewRows("profiles", tuple(rows), tuple(gone))] if rows or gone else []
-
-
-def _same(one: _Row, other: _Row) -> bool:
-    return one.tally == other.tally and bool((one.style == other.style).all())
 
 
 def _said(turn: Spoken) -> SaidWords:
@@ -594,7 +529,7 @@ def _renewed(view: View, speaker: str, held: _Row | None, new: Sequence[SaidWord
     """The row with the new texts in it; counted from the beginning where that is not enough."""
     if held is None or not new or min(said.line for said in new) <= held.tally.upto:
         return _summed(
-            _said(turn) for turn in spoken(view, turns_by(view, speaker)) if turn.speaker == speaker
+            _said(turn) for turn in spoken(view, nights.turns_by(view, speaker)) if turn.speaker == speaker
         )
     more = _summed(new)
     return _Row(combined([held.tally, more.tally]), held.style + more.style)

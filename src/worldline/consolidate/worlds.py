@@ -33,7 +33,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from worldline.clock import Instant, to_datetime
-from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, News, Night, Plan
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
 from worldline.errors import InvalidInput
 from worldline.model import Close, Edge, Node
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
@@ -42,31 +42,8 @@ from worldline.reading.claim import role_of
 from worldline.rules import gathering as rules
 from worldline.rules.gathering import CoverageSource, Sentence, Topic, TopicStretch, TopicTurn
 from worldline.rules.handlers import INFERRED
-from worldline.store.stated import (
-    Child,
-    Composed,
-    Seated,
-    ToldNow,
-    children,
-    climbed,
-    composed,
-    ever_composed,
-    every_world,
-    gathered,
-    lately_said,
-    made_of,
-    opening,
-    passages,
-    seated,
-    seen_now,
-    summaries_inside,
-    texts_inside,
-    topics_labelled,
-    topics_of,
-    turns_gathered,
-    vectors_made,
-    worlds_among,
-)
+from worldline.store import stated
+from worldline.store.stated import Child, Composed, Seated
 from worldline.store.view import as_belief
 from worldline.text import words
 
@@ -109,7 +86,7 @@ def topics(view: View, night: Night) -> Plan:
     worth = rules.subjects(*_counts(view, said))
     found = _stretches(said, worth)
     known = _known_topics(view, {term for stretch in found for term in list(stretch.terms)[: rules.BY]})
-    placed = opening(view, {stretch.opens for stretch in found})
+    placed = stated.opening(view, {stretch.opens for stretch in found})
     fresh = [stretch for stretch in found if stretch.terms and stretch.opens not in placed]
     found_topics = rules.gather(fresh, (stored.topic for stored in known.values()))
     grown = [topic for topic in found_topics if topic.members and (topic.line or len(topic.members) > 1)]
@@ -128,13 +105,13 @@ def topics(view: View, night: Night) -> Plan:
 
 def _said_in(view: View, nodes: Sequence[int]) -> list[SaidThen]:
     """These turns, where they may be seen, in the order of their sessions."""
-    found = [(turn, turn.role != "assistant") for turn in seated(view, nodes, _HEAD)]
+    found = [(turn, turn.role != "assistant") for turn in stated.seated(view, nodes, _HEAD)]
     return [SaidThen(turn, own, rules.names_in(turn.content) if own else frozenset()) for turn, own in found]
 
 
 def _counts(view: View, said: Sequence[SaidThen]) -> tuple[Counter[str], int]:
     """In how many turns of people's own each term occurs, and how many turns there are: the sliding window."""
-    before = lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
+    before = stated.lately_said(view, [one.turn.line for one in said], WINDOW - len(said), SCANNED)
     own = [one.turn.tokens for one in said if one.own] + before
     return Counter(token for tokens in own for token in tokens), len(own)
 
@@ -160,7 +137,7 @@ class StoredTopic(Struct, frozen=True):
 
 def _known_topics(view: View, terms: Collection[str]) -> dict[int, StoredTopic]:
     """The stored topics that hold any of these terms, the latest ones; by lineage."""
-    nodes = topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
+    nodes = stated.topics_labelled(view, [ABOUT + term for term in terms], KNOWN)
     return {node.line: _stored_topic(node) for node in nodes if node.made is not None}
 
 
@@ -203,7 +180,7 @@ def _topic_change(
 ) -> NewLines:
     """The topic as a memory: what it is called, why it is one, and what it was made of."""
     joined = {stretch.session for stretch in topic.members}
-    before = made_of(view, topic.line, joined) if stored else set()
+    before = stated.made_of(view, topic.line, joined) if stored else set()
     parts = len(topic.members) + (stored.parts if stored else 0)
     sessions = len(joined - before) + (stored.sessions if stored else 0)
     written = [shown.get(term, term) for term in topic.terms]
@@ -238,17 +215,9 @@ def _day(at: Instant) -> str:
 
 def _cites(topic: Topic, sessions: set[int]) -> list[Arrow]:
     """From the sessions, and from the turns that open its stretches, with the places these reach over."""
-    turns = [
-        Arrow(
-            "derived_from",
-            stretch.opens,
-            {**INFERRED, "turns": [stretch.start, stretch.end]},
-            made="inferred",
-        )
-        for stretch in topic.members
-    ]
-    opened = {stretch.opens for stretch in topic.members}
-    return [*(Arrow("derived_from", s, INFERRED, made="inferred") for s in sorted(sessions - opened)), *turns]
+    turns = {s.opens: {**INFERRED, "turns": [s.start, s.end]} for s in topic.members}
+    cited = [*((session, INFERRED) for session in sorted(sessions - turns.keys())), *turns.items()]
+    return [Arrow("derived_from", line, metadata, made="inferred") for line, metadata in cited]
 
 
 def _ways(found_topics: Sequence[Topic]) -> dict[str, list[Arrow]]:
@@ -308,15 +277,6 @@ class Material(Struct, frozen=True):
     held: Node | None = None
 
 
-class MadeWorld(Struct, frozen=True):
-    """A summary of this night: what the worlds around it are made of."""
-
-    text: str
-    at: Instant
-    line: int
-    """Its lineage; 0 for one that is not stored yet."""
-
-
 def summarise(view: View, night: Night) -> Plan:
     """Summaries for the worlds that have changed or have come of age.
 
@@ -328,11 +288,11 @@ def summarise(view: View, night: Night) -> Plan:
     news = night.news
     touched = {item.world for item in news.items if item.world} | {item.line for item in news.of("Topic")}
     model = _model(night)
-    made: dict[int, MadeWorld] = {}
+    made: dict[int, CoverageSource] = {}
     counted: dict[str, int] = {}
     changes: list[Change] = []
     young: list[int] = []
-    for line in (line for level in climbed(view, touched | set(night.waiting)) for line in level):
+    for line in (line for level in stated.climbed(view, touched | set(night.waiting)) for line in level):
         world = _world(view, line, made)
         if world is None or len(world.sources) < FEW:
             continue
@@ -355,17 +315,20 @@ def _model(night: Night) -> LanguageModel | None:
 # Reading ---------------------------------------------------------------------------------------------
 
 
-def _world(view: View, line: int, made: Mapping[int, MadeWorld]) -> Material | None:
+def _world(view: View, line: int, made: Mapping[int, CoverageSource]) -> Material | None:
     """A world that may be seen, with what it is to be summarised from."""
     node = view.one(line)
     if node is None:
         return None
-    inside = texts_inside(view, [line])
+    inside = stated.texts_inside(view, [line])
     held = next((child for child in inside if _is_made(child, "Summary")), None)
     if _is_made(node, "Topic"):
-        return Material(node, tuple(_turn_source(turn) for turn in gathered(view, line)), held)
+        told = stated.gathered(view, line)
+        return Material(
+            node, tuple(CoverageSource(*turn, role_of(turn[3]) != "assistant") for turn in told), held
+        )
     own = [child for child in inside if child.made is None]
-    worlds = worlds_among(view, [child.line for child in own])
+    worlds = stated.worlds_among(view, [child.line for child in own])
     sources = [_text_source(child) for child in own if child.line not in worlds]
     sources += _from_worlds(view, [child.line for child in own if child.line in worlds], made)
     return Material(node, tuple(sorted(sources, key=lambda s: s.at)), held)
@@ -376,41 +339,31 @@ def _is_made(node: Node, type_: str) -> bool:
 
 
 def _text_source(node: Node) -> CoverageSource:
-    turn = node.type == "Turn"
-    text = (
-        node.content
-        if turn or not node.name
-        else f"{node.name}: {node.content}"
-        if node.content
-        else node.name
-    )
-    return CoverageSource(
-        node.line, text, node.valid.start, node.name if turn else "", role_of(node.name) != "assistant"
-    )
+    own, at = role_of(node.name) != "assistant", node.valid.start
+    if node.type == "Turn":
+        return CoverageSource(node.line, node.content, at, node.name, own)
+    text = ": ".join(part for part in (node.name, node.content) if part)
+    return CoverageSource(node.line, text, at, "", own)
 
 
-def _from_worlds(view: View, worlds: Sequence[int], made: Mapping[int, MadeWorld]) -> list[CoverageSource]:
+def _from_worlds(
+    view: View, worlds: Sequence[int], made: Mapping[int, CoverageSource]
+) -> list[CoverageSource]:
     """A summary for each world that has one, its texts for each that has none."""
-    found = [
-        _again(made[line].line or -line, made[line].text, made[line].at) for line in worlds if line in made
-    ]
+    found = [made[line] for line in worlds if line in made]
     rest = [line for line in worlds if line not in made]
     if not rest:
         return found
-    summaries = summaries_inside(view, rest)
+    summaries = stated.summaries_inside(view, rest)
     for node in view.visible(sorted(summaries.values())):
         found.append(_again(node.line, node.content, node.metadata.get("until", node.valid.start)))
     bare = [line for line in rest if line not in summaries]
-    return found + [_text_source(child) for child in texts_inside(view, bare)]
+    return found + [_text_source(child) for child in stated.texts_inside(view, bare)]
 
 
 def _again(line: int, text: str, at: Instant) -> CoverageSource:
-    """A summary as a text of the world around it."""
+    """A summary as a text of the world around it; one that is not stored yet goes by its world, below zero."""
     return CoverageSource(line, text, at, dated=True)
-
-
-def _turn_source(turn: ToldNow) -> CoverageSource:
-    return CoverageSource(turn.line, turn.text, turn.at, turn.speaker, role_of(turn.speaker) != "assistant")
 
 
 # Writing ---------------------------------------------------------------------------------------------
@@ -421,7 +374,7 @@ def _summary(
     night: Night,
     world: Material,
     model: LanguageModel | None,
-    made: dict[int, MadeWorld],
+    made: dict[int, CoverageSource],
     counted: dict[str, int],
 ) -> list[Change]:
     """The summary of one world, unless it would say what it says already."""
@@ -434,10 +387,10 @@ def _summary(
     digest = blake3("\n".join(lines).encode()).hexdigest()[:32]
     held = world.held
     if held is not None and held.metadata.get("of") == digest:
-        made[world.node.line] = MadeWorld(held.content, until, held.line)
+        made[world.node.line] = _again(held.line, held.content, until)
         return []
     text, by = _written(model, lines, night.config.model_tokens)
-    made[world.node.line] = MadeWorld(text, until, held.line if held else 0)
+    made[world.node.line] = _again(held.line if held else -world.node.line, text, until)
     cited = _cited(chosen)
     closed, standing = _settled(view, held, cited)
     return [
@@ -450,7 +403,7 @@ def _summary(
             line=held.line if held else 0,
             world=world.node.line,
             metadata={**MADE, "of": digest, "by": by, "texts": len(world.sources), "until": until},
-            label=_summary_label(world.node.line),
+            label=f"summary {world.node.line}",
             edges=tuple(_arrow(event, spans) for event, spans in cited.items() if event not in standing),
         ),
     ]
@@ -472,8 +425,7 @@ def _line(source: CoverageSource, sentence: Sentence) -> str:
     text = source.text[sentence.start : sentence.end]
     if source.dated:
         return text
-    day = to_datetime(source.at).date().isoformat()
-    return f"{day} {source.speaker}: {text}" if source.speaker else f"{day}: {text}"
+    return f"{_day(source.at)} {source.speaker}".rstrip() + f": {text}"
 
 
 def _written(model: LanguageModel | None, lines: Sequence[str], most: int) -> tuple[str, str]:
@@ -497,14 +449,10 @@ def _cited(chosen: Iterable[Sentence]) -> dict[int, list[list[int]]]:
 
 
 def _arrow(event: int, spans: list[list[int]]) -> Arrow:
-    to: int | str = event if event > 0 else _summary_label(-event)
+    to: int | str = event if event > 0 else f"summary {-event}"
     more: dict[str, Any] = {"spans": spans} if len(spans) > 1 else {}
     metadata = {**INFERRED, "start": spans[0][0], "end": spans[0][1], **more}
     return Arrow("derived_from", to, metadata, made="inferred")
-
-
-def _summary_label(world: int) -> str:
-    return f"summary {world}"
 
 
 def _settled(
@@ -553,36 +501,25 @@ def compose(view: View, night: Night) -> Plan:
     Vectors come after words, so a child may have none yet: its worlds are put off until a newer vector is
     stored. A memory without an embedder puts off everything, and the first vectors bring it all.
     """
-    stood = vectors_made(view)
-    newest = stood.newest
+    newest, made = stated.vectors_made(view)
     if not newest:
         return Plan(
             waiting=(0, EVERYTHING), note="nothing to compose: this memory has no vectors (no embedder)"
         )
     put_off = set(night.waiting[1:])
     due = put_off if night.waiting[:1] != (newest,) else set()
-    started = _touched_worlds(night.news) | topics_of(view, _retold(night.news)) | due
+    news = night.news
+    started = {line for item in news.items for line in (item.line, item.world)} | due
+    started |= {end for edge in news.edges if edge.type == "contains" for end in (edge.src, edge.dst)}
+    # topics lie elsewhere: those of the sessions with a turn that says something else now, or nothing
+    retold = {item.world for item in news.of("Turn") if item.closed or item.node != item.line}
+    started |= stated.topics_of(view, retold)
     if EVERYTHING in due:
-        started |= every_world(view)
-    changed, missing = _composed(view, climbed(view, started - {EVERYTHING}), stood.made + 1)
+        started |= stated.every_world(view)
+    changed, missing = _composed(view, stated.climbed(view, started - {EVERYTHING}), made + 1)
     late = sorted(missing | (put_off - due))
     waiting = () if not late else (newest, *late) if len(late) <= _MUCH else (newest, EVERYTHING)
     return Plan((NewRows("composed", tuple(changed)),) if changed else (), waiting)
-
-
-# Which worlds ---------------------------------------------------------------------------------------
-
-
-def _touched_worlds(news: News) -> set[int]:
-    """Whatever was put, closed or moved, and the worlds that it was put into or moved between."""
-    lines = {line for item in news.items for line in (item.line, item.world)}
-    lines |= {end for edge in news.edges if edge.type == "contains" for end in (edge.src, edge.dst)}
-    return lines - {0}
-
-
-def _retold(news: News) -> set[int]:
-    """The sessions with a turn that says something else now, or nothing."""
-    return {item.world for item in news.of("Turn") if item.closed or item.node != item.line}
 
 
 # What they are made of --------------------------------------------------------------------------------
@@ -609,7 +546,8 @@ def _composed(
     for level in levels:
         for start in range(0, len(level), _AT_ONCE):
             worlds = _worlds(view, level[start : start + _AT_ONCE])
-            stored = composed(view, _lines_of(worlds))
+            lines = [line for w in worlds for line in (w.line, *(child.line for child in w.children))]
+            stored = stated.composed(view, lines)
             inner = {line: max(rows.values()).vector for line, rows in stored.items()} | fresh
             vectors = _vectors(view, worlds, inner)
             for world in worlds:
@@ -656,22 +594,20 @@ def _pooled(
 def _worlds(view: View, lines: Sequence[int]) -> list[_World]:
     """Those of these lineages that contain something, or have a vector from a time when they did."""
     found = {line: _World(line) for line in lines}
-    for seen in seen_now(view, lines):
-        world = found[seen.line]
-        world.node, world.type, world.silent = seen.node, seen.type, seen.silent
-        world.scopes.add(seen.scope)
+    for line, node, type_, silent, scope in stated.seen_now(view, lines):
+        world = found[line]
+        world.node, world.type, world.silent = node, type_, bool(silent)
+        world.scopes.add(scope)
     gathers = [line for line, world in found.items() if world.type == "Topic"]
-    inside = [*children(view, lines, MOST_CHILDREN), *turns_gathered(view, gathers, MOST_STRETCHES)]
+    inside = [
+        *stated.children(view, lines, MOST_CHILDREN),
+        *stated.turns_gathered(view, gathers, MOST_STRETCHES),
+    ]
     newest = {(child.world, child.line): child for child in inside}
     for (line, _), child in sorted(newest.items()):
         found[line].children.append(child)
-    before = ever_composed(view, lines)
+    before = stated.ever_composed(view, lines)
     return [world for line, world in found.items() if world.children or line in before]
-
-
-def _lines_of(worlds: Sequence[_World]) -> list[int]:
-    """These worlds and their children."""
-    return [world.line for world in worlds] + [child.line for world in worlds for child in world.children]
 
 
 def _vectors(view: View, worlds: Sequence[_World], inner: Mapping[int, bytes]) -> dict[int, Floats]:
@@ -679,7 +615,7 @@ def _vectors(view: View, worlds: Sequence[_World], inner: Mapping[int, bytes]) -
     leaves = (child for world in worlds for child in world.children if not inner.get(child.line))
     nodes = {child.node for child in leaves if not child.silent}
     nodes |= {world.node for world in worlds if not world.silent}
-    stored = passages(view, nodes)
+    stored = stated.passages(view, nodes)
     width = max((len(row) for rows in stored.values() for row in rows), default=0)
     found = {node: _sound(rows, width) for node, rows in stored.items()}
     return {node: mean(block) for node, block in found.items() if len(block)}

@@ -146,11 +146,9 @@ def _relative(match: re.Match[str], target: DateStretch) -> DateStretch | None:
     unit, word = match["u"].lower(), match["w"].lower()
     sign = -1 if word in ("before", "preceding") or word.startswith("prior") else 1
     if unit in WEEKDAYS and word != "of":
-        before = sign < 0
-        day = target.start if before else target.stop - words.DAY
-        return (
-            words.weekday_before(day, WEEKDAYS[unit]) if before else words.weekday_after(day, WEEKDAYS[unit])
-        )
+        if sign < 0:
+            return words.weekday_before(target.start, WEEKDAYS[unit])
+        return words.weekday_after(target.stop - words.DAY, WEEKDAYS[unit])
     unit = words.unit_of(unit) if unit not in WEEKDAYS else unit
     if word == "of":
         return words.unit_span(target.start, unit) if unit in ("week", "weekend", "month") else None
@@ -170,14 +168,11 @@ def _adjacent(target: DateStretch, unit: str, sign: int) -> DateStretch | None:
             return DateStretch(words.midnight(start) - size, words.midnight(start), unit)
         return DateStretch(stop, stop + size, unit)
     if unit == "weekend":
-        saturday = (
-            words.weekday_before(target.start, 5)
-            if sign < 0
-            else words.weekday_after(target.stop - words.DAY, 5)
-        )
-        if sign < 0 and saturday.start + words.DAY * 2 > target.start:
-            saturday = words.weekday_before(saturday.start, 5)
-        return words.unit_span(saturday.start, "weekend")
+        day = words.weekday_after(target.stop - words.DAY, 5).start
+        if sign < 0:
+            day = words.weekday_before(target.start, 5).start
+            day -= words.DAY * (7 if day + words.DAY * 2 > target.start else 0)
+        return words.unit_span(day, "weekend")
     return words.unit_span(words.shift(target.start, sign, unit), unit)
 
 

@@ -17,26 +17,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 
 from worldline.dates import words as w
-from worldline.dates.words import (
-    DECADES,
-    MONTHS,
-    MOVED,
-    NUMBERS,
-    ORDINALS,
-    VAGUE,
-    WEEKDAYS,
-    DateStretch,
-    FoundDate,
-    Now,
-    Pointed,
-    Pointer,
-    Role,
-    is_of_a_thing,
-    nearest,
-    numbered,
-    over_years,
-    pointed,
-)
+from worldline.dates.words import DateStretch, FoundDate, Now, Pointed, Pointer
 from worldline.text import word_set
 
 Rule = Callable[["re.Match[str]", w.Now], DateStretch | None]
@@ -437,6 +418,7 @@ _FUNCTION = word_set(
     "did will would can could should may might must not also only just too again now already still all both"
 )
 _ADJECTIVAL = re.compile(r"\b(?:for|of|about)\s+$", re.I)
+_ONWARD = ("-", "to", "until", "till", "through", "on", "onward", "onwards")
 _NEXT_WORD = re.compile(r"\s([A-Za-z][\w’'-]{0,30})|\s?[-–]")
 
 
@@ -446,16 +428,7 @@ def _is_label(text: str, begin: int, end: int) -> bool:
     word = (following[1] or "-").lower() if following else ""
     if _ADJECTIVAL.search(head):
         return word not in ("", "-") and word not in _FUNCTION and not word.endswith("ly")
-    return is_of_a_thing(head) and word not in (
-        "-",
-        "to",
-        "until",
-        "till",
-        "through",
-        "on",
-        "onward",
-        "onwards",
-    )
+    return w.is_of_a_thing(head) and word not in _ONWARD
 
 
 @form(
@@ -522,9 +495,9 @@ _TOKEN = re.compile(r"[A-Za-z]+\d?|\d+")
 _LETTERS = re.compile(r"[a-z]+")
 _DIGIT = re.compile(r"\d")
 TRIGGERS = (
-    frozenset(MONTHS)
-    | frozenset(WEEKDAYS)
-    | frozenset(DECADES)
+    frozenset(w.MONTHS)
+    | frozenset(w.WEEKDAYS)
+    | frozenset(w.DECADES)
     | word_set(
         "yesterday today tomorrow tonight ago last next past previous second seconds week weeks "
         "weekend weekends month months year years day days night nights spring summer autumn fall "
@@ -535,9 +508,9 @@ TRIGGERS = (
 )
 _STARTERS = (
     TRIGGERS
-    | frozenset(NUMBERS)
-    | frozenset(VAGUE)
-    | frozenset(ORDINALS)
+    | frozenset(w.NUMBERS)
+    | frozenset(w.VAGUE)
+    | frozenset(w.ORDINALS)
     | word_set(
         "the in on over for during within throughout this following current upcoming "
         "early mid late "
@@ -575,10 +548,10 @@ def scan_english(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
         if name in _REPEATED and _REPEATED[name].search(text[max(0, begin - 24) : begin]):
             position = match.end()
             continue
-        if name == "weekdays" and MOVED.search(text[max(0, begin - 60) : begin]):
+        if name == "weekdays" and w.MOVED.search(text[max(0, begin - 60) : begin]):
             name = "weekday"
         way = pointer.at(begin, match.end(), name, position)
-        found = _resolve(name, text, begin, pointed(now, way, anchor), way)
+        found = _resolve(name, text, begin, w.pointed(now, way, anchor), way)
         if found is not None:
             yield found
             anchor = found.span.start if found.kind != "clock" else anchor
@@ -598,16 +571,16 @@ def _resolve(name: str, text: str, begin: int, now: Now, way: Pointed) -> FoundD
         return None
     groups = match.groupdict()
     dated = bool(groups.get("y"))
-    role: Role = "range" if groups.get("e") else way.role
+    role: w.Role = "range" if groups.get("e") else way.role
     yearless = name in ("month", "day-month", "month-day") and not dated
     return FoundDate(begin, match.end(), span, name, yearless, dated, way.future, role)
 
 
-_DIGITS = numbered("零 〇|一|二 两|三|四|五|六|七 日 天|八|九")
-_DAYS = numbered(
+_DIGITS = w.numbered("零 〇|一|二 两|三|四|五|六|七 日 天|八|九")
+_DAYS = w.numbered(
     "大前天|前天 前日|昨天 昨日 昨晚 昨夜|今天 今日 今晚 今早 今晨|明天 明日 明晚 明早|后天|大后天", -3
 )
-_YEARS = numbered("大前年|前年|去年|今年 本年|明年|后年", -3)
+_YEARS = w.numbered("大前年|前年|去年|今年 本年|明年|后年", -3)
 _UNITS = {"秒": "second", "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day", "日": "day"}
 _UNITS |= {"周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
 _PARTS = {
@@ -664,7 +637,7 @@ def scan_chinese(text: str, now: Now, pointer: Pointer) -> Iterator[FoundDate]:
     """Every Chinese expression from left to right."""
     for match in _ANY.finditer(text):
         way = pointer.at(match.start(), match.end(), "chinese")
-        here = pointed(now, way)
+        here = w.pointed(now, way)
         try:
             span = _counted(match, here) if match["c_n"] else _placed(match, here)
         except (ValueError, OverflowError, KeyError):
@@ -750,7 +723,7 @@ def _day_or_longer(match: re.Match[str], now: Now) -> DateStretch | None:
         return w.unit_span(now.moment, "weekend")
     if match["day"]:
         return w.unit_span(now.today + w.DAY * _DAYS[match["day"]], "day")
-    return nearest(over_years(lambda y: _in_year(y, match["month"], match["md"]), now), now)
+    return w.nearest(w.over_years(lambda y: _in_year(y, match["month"], match["md"]), now), now)
 
 
 def _in_year(year: int, month: str | None, day: str | None) -> DateStretch:

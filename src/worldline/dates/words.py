@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from calendar import Calendar
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import takewhile
@@ -26,6 +27,7 @@ import msgspec
 # The calendar =========================================================================================
 
 DAY = timedelta(days=1)
+MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 PART_HOURS = {
     "morning": (5, 12),
@@ -71,9 +73,8 @@ def add_months(moment: datetime, months: int) -> datetime:
 
 def shift(moment: datetime, count: int, unit: str) -> datetime:
     """The moment moved by a number of units."""
-    if unit in ("month", "quarter", "year", "decade", "century"):
-        months = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
-        return add_months(moment, count * months)
+    if unit in MONTHS_IN:
+        return add_months(moment, count * MONTHS_IN[unit])
     if unit in ("weekend", "fortnight"):
         return moment + timedelta(weeks=count if unit == "weekend" else 2 * count)
     if unit in ("night", "morning", "afternoon", "evening"):
@@ -103,37 +104,34 @@ def unit_span(moment: datetime, unit: str) -> DateStretch:
 
 
 def _months_span(moment: datetime, unit: str) -> DateStretch:
-    first = midnight(moment).replace(day=1)
-    if unit == "month":
-        return DateStretch(first, add_months(first, 1), "month")
-    if unit == "quarter":
-        start = first.replace(month=(first.month - 1) // 3 * 3 + 1)
-        return DateStretch(start, add_months(start, 3), "quarter")
-    years = {"year": 1, "decade": 10, "century": 100}[unit]
-    start = first.replace(month=1, year=first.year // years * years)
-    return DateStretch(start, add_months(start, 12 * years), unit)
+    months = MONTHS_IN[unit]
+    year, month = divmod((moment.year * 12 + moment.month - 1) // months * months, 12)
+    return _from_month(year, month + 1, months, unit)
+
+
+def _from_month(year: int, month: int, months: int, precision: str) -> DateStretch:
+    start = datetime(year, month, 1)
+    return DateStretch(start, add_months(start, months), precision)
 
 
 def month_span(year: int, month: int) -> DateStretch:
     """A whole month."""
-    return _months_span(datetime(year, month, 1), "month")
+    return _from_month(year, month, 1, "month")
 
 
 def year_span(year: int) -> DateStretch:
     """A whole year."""
-    return _months_span(datetime(year, 1, 1), "year")
+    return _from_month(year, 1, 12, "year")
 
 
 def season_of(year: int, name: str) -> DateStretch:
     """Three months; a winter is named after the year in which it begins."""
-    start = datetime(year, SEASON_STARTS[name], 1)
-    return DateStretch(start, add_months(start, 3), "season")
+    return _from_month(year, SEASON_STARTS[name], 3, "season")
 
 
 def slice_of(year: int, which: int, months: int) -> DateStretch:
     """The first, second … quarter or half of a year."""
-    start = datetime(year, (which - 1) * months + 1, 1)
-    return DateStretch(start, add_months(start, months), "half" if months == 6 else "quarter")
+    return _from_month(year, (which - 1) * months + 1, months, "half" if months == 6 else "quarter")
 
 
 def moved(span: DateStretch, months: int, days: int = 0) -> DateStretch:
@@ -185,13 +183,9 @@ def easter(year: int) -> date:
 
 def nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
     """The nth such weekday of a month (nth = -1: the last)."""
-    first = date(year, month, 1)
-    day = first + DAY * ((weekday - first.weekday()) % 7) + DAY * 7 * (max(nth, 1) - 1)
-    if nth > 0:
-        return day
-    while (day + DAY * 7).month == month:
-        day += DAY * 7
-    return day
+    days = Calendar().itermonthdates(year, month)
+    found = [day for day in days if day.month == month and day.weekday() == weekday]
+    return found[nth - (nth > 0)]
 
 
 _FIXED = {

@@ -18,7 +18,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -26,33 +25,20 @@ from worldline.clock import FOREVER, NOW, Instant, Interval
 from worldline.errors import NotFound, Refused
 from worldline.exchange import exporters, restore
 from worldline.exchange.formats import Bad, Imported, Record
-from worldline.exchange.restore import (
-    Copy,
-    Line,
-    OwnRow,
-    ToldRow,
-    guarded,
-    held,
-    judge,
-    require_handlers,
-    require_types,
-    rivals,
-    span,
-    told,
-)
+from worldline.exchange.restore import Copy, Line, ToldRow
 from worldline.handle import Handle
 from worldline.hashing import edge_id
-from worldline.model import EdgeDraft, NodeDraft, Propose, Receipt, Refuse
-from worldline.ports import Tx
+from worldline.model import EdgeDraft, Propose, Receipt, Refuse
+from worldline.ports import Tx, View
 from worldline.rules import handlers
 from worldline.store import copying, people, registry
-from worldline.store.copying import SIDE
-from worldline.store.schema import COLUMNS
+from worldline.store.copying import SIDE, HeldRow
 from worldline.store.slots import holds_one
 from worldline.store.sqlite import reading_only
 from worldline.write.given import propose_alike
 
 Progress: TypeAlias = Callable[[str, int], None]
+_GIVEN_UP = ("given up here, believed there", "believed here, given up there")
 BATCH = 2000
 """So many memories or edges are one changeset."""
 
@@ -122,11 +108,7 @@ def absorb(
         raise Refused("agents cannot absorb a memory; an operator does")
     with _opened(handle, other, tenant) as origin:
         _require_another(handle, origin)
-        copy = origin.read(
-            lambda view: restore.gathered(
-                _records(exporters.told_lines(view), progress), plain=handle.config.redact
-            )
-        )
+        copy = _told_by(origin, handle, progress)
     return _join(handle, copy, dry_run, progress)
 
 
@@ -146,12 +128,7 @@ def put_back(
         if restore.is_empty(handle) and (done := restore.restore_exactly(handle, rows, dry_run=dry_run)):
             return done
         with restore.aside(handle, rows) as origin:
-            copy = origin.read(
-                lambda view: restore.gathered(
-                    (*_records(exporters.told_lines(view), progress), *rows.others),
-                    plain=handle.config.redact,
-                )
-            )
+            copy = _told_by(origin, handle, progress, rows.others)
     else:
         copy = restore.gathered(rest if head is None else (head, *rest), plain=handle.config.redact)
     if restore.is_empty(handle):
@@ -187,11 +164,19 @@ def _require_another(handle: Handle, origin: Handle) -> None:
         raise Refused("that is this very memory; absorb another one")
 
 
-def _records(lines: Iterable[dict[str, Any]], progress: Progress | None) -> Iterator[Record]:
-    for number, line in enumerate(lines, 1):
-        if progress is not None and number % BATCH == 0:
-            progress("reading", number)
-        yield Record(f"{line['kind']} {str(line.get('id') or line.get('of') or '')[:12]}".rstrip(), line)
+def _told_by(
+    origin: Handle, handle: Handle, progress: Progress | None, others: Iterable[Record | Bad] = ()
+) -> Copy:
+    """All that another memory tells, and these."""
+
+    def records(view: View) -> Iterator[Record | Bad]:
+        for number, line in enumerate(exporters.told_lines(view), 1):
+            if progress is not None and number % BATCH == 0:
+                progress("reading", number)
+            yield Record(f"{line['kind']} {str(line.get('id') or line.get('of') or '')[:12]}".rstrip(), line)
+        yield from others
+
+    return origin.read(lambda view: restore.gathered(records(view), plain=handle.config.redact))
 
 
 # Joining -------------------------------------------------------------------------------------------
@@ -206,23 +191,23 @@ def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) 
             _check_types(handle, copy, run)
             _memories(run, union)
             _edges(run, union)
-            _merges(run, union)
+            with run.changeset() as tx:
+                for position, line in copy.lines["merge"]:
+                    with restore.guarded(copy, position):
+                        join_merge(tx, union, line)
         if run.indexed and not dry_run:
             handle._follow_up(run.indexed)
     stamps = run.stamps[::-1]
+    counts = ((union.memories, "memories"), (union.beliefs, "beliefs"), (union.edges, "edges"))
     receipt = Receipt(
-        "absorb", None, bool(stamps), stamps[0] if stamps else handle.now(), _told(union),
+        "absorb", None, bool(stamps), stamps[0] if stamps else handle.now(),
+        tuple(f"{count:,} {what}" for count, what in counts if count),
         tuple(dict.fromkeys(run.proposed)), dry_run=dry_run, also=tuple(stamps[1:]),
     )  # fmt: skip
     return Absorbed(
         copy.root.hex(), union.memories, same, union.beliefs, union.edges, union.contradictions,
         tuple(union.differences), tuple(copy.skipped), receipt,
     )  # fmt: skip
-
-
-def _told(union: Union) -> tuple[str, ...]:
-    counts = ((union.memories, "memories"), (union.beliefs, "beliefs"), (union.edges, "edges"))
-    return tuple(f"{count:,} {what}" for count, what in counts if count)
 
 
 def _already_here(handle: Handle, union: Union) -> int:
@@ -238,7 +223,7 @@ def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:
     """Refuses, before anything is written, what this store's ontology does not know."""
     versions = {line["name"]: line["version"] for _, line in copy.lines["type"] if line["of"] == "edge"}
     used = {line["type"] for _, line in copy.lines["edge"]}
-    require_handlers(used, versions, {name: type_.version for name, type_ in handle.types.items()})
+    restore.require_handlers(used, versions, {name: type_.version for name, type_ in handle.types.items()})
     worlds = {line["id"]: line.get("world") for _, line in copy.lines["node"]}
     own = {
         (line["type"], _nearest(line.get("world"), worlds, copy))
@@ -250,7 +235,7 @@ def _check_types(handle: Handle, copy: Copy, run: _Run) -> None:
             unknown = {
                 type_ for type_, world in own if type_ not in registry.node_types(tx, world, agent=False)
             }
-        require_types(unknown)
+        restore.require_types(unknown)
 
 
 def _nearest(world: str | None, worlds: dict[str, str | None], copy: Copy) -> int:
@@ -266,11 +251,13 @@ def _memories(run: _Run, union: Union) -> None:
         with run.changeset() as tx:
             restore.scope_sets(tx, copy)
             for position, line in batch:
-                guarded(copy, position, join_memory, tx, union, line)
+                with restore.guarded(copy, position):
+                    join_memory(tx, union, line)
         run.progress("memories", done)
     with run.changeset() as tx:
         for position, line in copy.lines["type"]:
-            guarded(copy, position, join_predicate, tx, union, line)
+            with restore.guarded(copy, position):
+                join_predicate(tx, union, line)
 
 
 def _edges(run: _Run, union: Union) -> None:
@@ -278,18 +265,13 @@ def _edges(run: _Run, union: Union) -> None:
     for done, batch in _batches(copy.lines["edge"]):
         with run.changeset() as tx:
             for position, line in batch:
-                if guarded(copy, position, join_edge, tx, union, line):
-                    moves.append((position, line))
+                with restore.guarded(copy, position):
+                    if join_edge(tx, union, line):
+                        moves.append((position, line))
         run.progress("edges", done)
     for position, line in moves:
-        with run.changeset() as tx:
-            guarded(copy, position, move, tx, union, line)
-
-
-def _merges(run: _Run, union: Union) -> None:
-    with run.changeset() as tx:
-        for position, line in union.copy.lines["merge"]:
-            guarded(union.copy, position, join_merge, tx, union, line)
+        with run.changeset() as tx, restore.guarded(copy, position):
+            move(tx, union, line)
 
 
 def _batches(lines: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
@@ -371,28 +353,14 @@ def join_memory(tx: Tx, union: Union, line: Line) -> None:
 
 def _put(tx: Tx, union: Union, line: Line) -> None:
     copy, id_ = union.copy, line["id"]
-    world = copy.keys[line["world"]] if line.get("world") else 0
-    restore.checked(copy, line)
-    if id_ in copy.facts:
-        restore.fact_row(copy, copy.facts[id_])
-    first = copy.first.get(id_, {})
     lineage = 0 if line["lineage"] == id_ else _lineage(tx, union, line)
-    if lineage in tx.worlds.heads:  # of several new versions each but the last is a former one
-        tx.worlds.add(lineage, tx.id_of(tx.worlds.heads[lineage]))
-    draft = NodeDraft(
-        line["type"], line["name"], line["content"],
-        span(first["valid"]) if first else Interval(0), line.get("dated"), world,
-        copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {},
-        id=bytes.fromhex(id_), made=line.get("made"),
-    )  # fmt: skip
-    key, home, _ = tx.payload_only(draft, place=False)
-    copy.keys[id_], union.home[key] = key, home
+    former = tx.worlds.heads.get(lineage)
+    key, home = restore.put_version(tx, copy, line, lineage, place=False)
+    if former is not None:  # of several new versions each but the last is a former one
+        tx.worlds.add(lineage, tx.id_of(former))
+    union.home[key] = home
     union.born.add(key)
     union.memories += 1
-    if id_ in copy.events:
-        restore.put_event(tx, copy, line, key, world)
-    if id_ in copy.facts:
-        tx.add("facts", key, *restore.fact_row(copy, copy.facts[id_]))
     if home == key:
         _place(tx, union, id_, key)
 
@@ -406,7 +374,7 @@ def _lineage(tx: Tx, union: Union, line: Line) -> int:
     if apart:
         return apart[0]
     for belief in union.of("belief", line["id"]):
-        row = told(belief, union.copy.root)
+        row = restore.told(belief, union.copy.root)
         if row.current and _unlike(tx, union, belief, row, home):
             return 0
     return home
@@ -415,17 +383,13 @@ def _lineage(tx: Tx, union: Union, line: Line) -> int:
 def _unlike(tx: Tx, union: Union, belief: Line, row: ToldRow, home: int) -> bool:
     """Whether another version is believed here of the same time, which the other store does not believe."""
     scope = union.copy.scope(belief)
-    for node, id_, own in _held_beliefs(tx, home):
-        theirs = [told(b, union.copy.root) for b in union.of("belief", id_)]
+    for own in copying.held_beliefs(tx, home):
+        theirs = [restore.told(b, union.copy.root) for b in union.of("belief", own.id)]
         shared = any(t.current and t.valid == own.valid and t.marks & own.marks for t in theirs)
-        same = union.copy.keys.get(belief["of"]) == node
-        if own.scope == scope and not same and not shared and rivals(row, [own]):
+        same = union.copy.keys.get(belief["of"]) == own.node
+        if own.scope == scope and not same and not shared and restore.rivals(row, [own]):
             return True
     return False
-
-
-def _held_beliefs(tx: Tx, home: int) -> list[tuple[int, str, OwnRow]]:
-    return [(row.node, row.id, held(row)) for row in copying.held_beliefs(tx, home)]
 
 
 def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
@@ -433,7 +397,7 @@ def _place(tx: Tx, union: Union, id_: str, key: int) -> None:
     for line in union.of("edge", id_):
         if line["src"] not in union.copy.keys:
             continue
-        src, row = union.line(line["src"]), told(line, union.copy.root)
+        src, row = union.line(line["src"]), restore.told(line, union.copy.root)
         if row.current and row.valid.end == FOREVER:
             draft = EdgeDraft(src, "contains", key, row.valid)
             if any(isinstance(op, Refuse) for op in tx.types["contains"].on_insert(draft, tx)):
@@ -453,10 +417,9 @@ def _aliases(tx: Tx, union: Union, line: Line, key: int) -> list[tuple[str, int]
         if (alias["key"], alias["name"], scope) not in there:
             tx.add("aliases", alias["key"], alias["name"], home, scope)
             new.append((alias["name"], scope))
-    for table, of in SIDE.items():
+    for table in SIDE:
         for side in union.of(table, line["id"]):
-            row = {**side["values"], of: home}
-            tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
+            restore.put_aside(tx, table, side, home)
     return new
 
 
@@ -466,56 +429,34 @@ def _notes(tx: Tx, union: Union, line: Line, key: int) -> None:
     if line.get("metadata") and key not in union.born:
         noted.append((union.copy.scope(line), line["metadata"]))
     for scope, metadata in noted:
-        draft = NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, scope=scope)
-        tx.own_metadata(key, draft)
+        restore.note_beside(tx, line, key, scope, metadata)
 
 
 def _beliefs(tx: Tx, union: Union, line: Line, key: int) -> None:
     wanted = union.of("belief", line["id"])
     home = union.home[key]
-    here = [] if key in union.born else [own for node, _, own in _held_beliefs(tx, home) if node == key]
+    here = [] if key in union.born else [own for own in copying.held_beliefs(tx, home) if own.node == key]
     scopes = {own.scope for own in here}
     for belief in wanted:
-        scope, row = union.copy.scope(belief), told(belief, union.copy.root)
-        verdict, own = judge(row, [h for h in here if h.scope == scope])
+        scope, row = union.copy.scope(belief), restore.told(belief, union.copy.root)
+        verdict, own = restore.judge(row, [h for h in here if h.scope == scope])
         if verdict == "known" and own is not None:
-            _given_up(union, line["id"], own, row)
+            if own.current != row.current:
+                union.differ(line["id"], _GIVEN_UP[own.current])
             continue
-        number = own.row if own else _believe(tx, union, line, (key, home), belief, row)
-        restore.note_origin(tx, "beliefs", number, row)
-        if not own:
-            scopes.add(scope)
-            union.beliefs += 1
-            if row.current:
-                tx.wake(home)
-                _beside_others(tx, union, line, belief, row)
-    if len(scopes) > 1 and wanted:
-        _found_from_all(tx, union, line, key, here)
-
-
-def _believe(tx: Tx, union: Union, line: Line, place: tuple[int, int], belief: Line, row: ToldRow) -> int:
-    key, home = place
-    number = tx.add(
-        "beliefs", home, key, line["type"], union.copy.scope(belief), row.valid.start, row.valid.end, tx.stamp,
-        FOREVER, belief.get("status"), belief.get("confidence"), belief.get("precision"), belief.get("reason"),
-    )  # fmt: skip
-    if not row.current:
-        tx.end_row("beliefs", number)
-    return number
-
-
-def _found_from_all(tx: Tx, union: Union, line: Line, key: int, before: Sequence[OwnRow]) -> None:
-    """The words are found from every scope that believes them."""
-    now = {union.copy.scope(belief) for belief in union.of("belief", line["id"])}
-    if key in union.born or now - {own.scope for own in before}:
-        tx.reindex_shared([key])
-
-
-def _given_up(union: Union, id_: str, own: OwnRow, row: ToldRow) -> None:
-    if own.current and not row.current:
-        union.differ(id_, "believed here, given up there")
-    elif row.current and not own.current:
-        union.differ(id_, "given up here, believed there")
+        if own:
+            restore.note_origin(tx, "beliefs", own.row, row)
+            continue
+        number = restore.put_belief(tx, union.copy, belief, (home, key, line["type"]))
+        scopes.add(scope)
+        union.beliefs += 1
+        if row.current:
+            tx.wake(home)
+            _beside_others(tx, union, line, belief, row)
+        else:
+            tx.end_row("beliefs", number)
+    if len(scopes) > 1 and (key in union.born or scopes - {own.scope for own in here}):
+        tx.reindex_shared([key])  # the words are found from every scope that believes them
 
 
 # Differences ---------------------------------------------------------------------------------------
@@ -583,15 +524,14 @@ def join_edge(tx: Tx, union: Union, line: Line) -> bool:
     """An edge as rows; whether it is a move to another world, which is a changeset of its own."""
     if line["row"] in union.placed:
         return False
-    ends, row = _ends(tx, union, line), told(line, union.copy.root)
+    ends, row = _ends(tx, union, line), restore.told(line, union.copy.root)
     scope = union.copy.scope(line)
     here = _held_edges(tx, union, ends, line["type"])
     mine = [own for own in here if own.scope == scope or line["type"] == "contains"]
-    verdict, own = judge(row, mine, at_once=tx.types[line["type"]].versions)
-    if verdict == "known" and own is not None:
-        return False
+    verdict, own = restore.judge(row, mine, at_once=tx.types[line["type"]].versions)
     if own is not None:
-        restore.note_origin(tx, "edges", own.row, row)
+        if verdict != "known":
+            restore.note_origin(tx, "edges", own.row, row)
         return False
     if verdict == "new" and not _may_stand(tx, union, line, ends, row):
         return False
@@ -603,7 +543,7 @@ def join_edge(tx: Tx, union: Union, line: Line) -> bool:
 
 def move(tx: Tx, union: Union, line: Line) -> None:
     """What lies in no world here goes into the one that the other store has it in."""
-    (src, dst), row = _ends(tx, union, line), told(line, union.copy.root)
+    (src, dst), row = _ends(tx, union, line), restore.told(line, union.copy.root)
     if _may_stand(tx, union, line, (src, dst), row):
         tx.worlds.move(dst, tx.world_of(dst), src)
         tx.lies_in(dst, src)
@@ -622,11 +562,11 @@ def _ends(tx: Tx, union: Union, line: Line) -> tuple[int, int]:
     return src, dst
 
 
-def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[OwnRow]:
+def _held_edges(tx: Tx, union: Union, ends: tuple[int, int], type_: str) -> list[HeldRow]:
     triple = ends[0], type_, ends[1]
     if triple not in union.linked and (ends[0] in union.born or ends[1] in union.born):
         return []
-    return [held(row) for row in copying.held_edges(tx, ends[0], type_, ends[1])]
+    return copying.held_edges(tx, *triple)
 
 
 def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: ToldRow) -> bool:
@@ -637,7 +577,11 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
     if type_ == "same_as":
         return _may_merge(tx, union, line, ends)
     if type_ == "supersedes":
-        return _is_over(tx, union, ends, row, scope)
+        if not any(b.valid.start < row.valid.start < b.valid.end for b in tx.held_in(dst, scope)):
+            return True
+        # what is still believed here is contradicted by what replaced it there, not closed
+        _contradict(tx, union, (union.home[src], union.home[dst]), row.valid.start, scope)
+        return False
     if type_ == "contains":
         if any(own.overlaps(row.valid) for own in copying.contained_when(tx, dst)):
             union.differ(line["dst"], "it lies in another world here")
@@ -651,16 +595,6 @@ def _may_stand(tx: Tx, union: Union, line: Line, ends: tuple[int, int], row: Tol
     return not refused
 
 
-def _is_over(tx: Tx, union: Union, ends: tuple[int, int], row: ToldRow, scope: int) -> bool:
-    """What is still believed here is contradicted by what replaced it there, not closed."""
-    src, dst = ends
-    beliefs = [b for b in tx.held_in(dst, scope) if b.valid.start < row.valid.start < b.valid.end]
-    if not beliefs:
-        return True
-    _contradict(tx, union, (union.home[src], union.home[dst]), row.valid.start, scope)
-    return False
-
-
 def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
     """A decision of this store stands; two that it has both known by itself are proposed only."""
     a, b = sorted(ends)
@@ -670,16 +604,11 @@ def _may_merge(tx: Tx, union: Union, line: Line, ends: tuple[int, int]) -> bool:
         if status != "accepted":
             union.differ(line["src"], f"one and the same there; that merge is {status} here")
         return status == "accepted"
-    if not (_is_native(tx, a) and _is_native(tx, b)):
-        return True
+    if any(copying.first_told_by(tx, line) in ("", "absorb", "import") for line in ends):
+        return True  # this store did not know both before another one told it
     tx.scope_id = scope
     tx.propose(Propose(a, b, reason="one and the same in the memory that was absorbed"))
     return False
-
-
-def _is_native(tx: Tx, line: int) -> bool:
-    """Whether this store knew a memory before any other one told it."""
-    return copying.first_told_by(tx, line) not in ("", "absorb", "import")
 
 
 def _add_edge(
@@ -687,16 +616,11 @@ def _add_edge(
 ) -> None:
     (src, dst), type_ = ends, line["type"]
     world = src if type_ == "contains" else tx.owning_world(src, type_, dst)
-    id_, metadata = edge_id(tx.id_of(src), type_, tx.id_of(dst)), line.get("metadata")
-    number = tx.add(
-        "edges", id_, src, type_, dst, world, union.copy.scope(line), row.valid.start, row.valid.end, tx.stamp,
-        FOREVER, orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
-    )  # fmt: skip
+    number = restore.put_edge(tx, union.copy, line, ends, world)
     if not row.current:
         tx.end_row("edges", number)
     if type_ != "contains" and first:
-        tx.worlds.add(world, id_)
-    restore.note_origin(tx, "edges", number, row)
+        tx.worlds.add(world, edge_id(tx.id_of(src), type_, tx.id_of(dst)))
     union.linked.add((src, type_, dst))
     union.edges += 1
 

@@ -179,19 +179,14 @@ def shortened(text: str, width: int = 60) -> str:
 
 def text_of(content: Any) -> str:
     """The words of a message: plain text, or the text blocks of a list."""
-    if isinstance(content, str):
-        return content
     if not isinstance(content, list):
-        return ""
-    blocks = [block if isinstance(block, str) else _block(block) for block in content]
-    return "\n".join(block for block in blocks if block.strip())
-
-
-def _block(block: Any) -> str:
-    if isinstance(block, dict) and block.get("type", "text") in ("text", "input_text", "output_text"):
-        found = block.get("text", "")
-        return found if isinstance(found, str) else ""
-    return ""
+        return content if isinstance(content, str) else ""
+    kinds = ("text", "input_text", "output_text")
+    blocks = [
+        block.get("text", "") if isinstance(block, dict) and block.get("type", "text") in kinds else block
+        for block in content
+    ]
+    return "\n".join(block for block in blocks if isinstance(block, str) and block.strip())
 
 
 _Read: TypeAlias = Callable[[Record], Iterator[Item]]
@@ -235,10 +230,6 @@ _TEXT = ("content", "text", "message")
 _SPEAKER = ("name", "speaker", "role", "sender", "author")
 _TIME = ("timestamp", "said_at", "created_at", "time", "date")
 _SESSION = ("session", "session_id", "conversation_id", "thread_id")
-
-
-def _is_chat(record: dict[str, Any]) -> bool:
-    return isinstance(record.get("messages"), list) or bool(_first(record, _TEXT))
 
 
 def _chat() -> _Read:
@@ -438,12 +429,6 @@ def _relation(given: dict[str, Any]) -> Fact:
 # The server "memory" -----------------------------------------------------------------------------
 
 
-def _is_of_server_memory(record: dict[str, Any]) -> bool:
-    return (record.get("type") == "entity" and "entityType" in record) or (
-        record.get("type") == "relation" and "relationType" in record
-    )
-
-
 def _read_server_memory(record: Record) -> Iterator[Item]:
     """An observation is a note under its entity's name, a relation a fact, a type a fact with "is a"; none is dated."""
     line = record.value
@@ -469,9 +454,12 @@ FORMATS: dict[str, JsonFormat] = {
     "chatgpt": JsonFormat(lambda r: isinstance(r.get("mapping"), dict), lambda: _read_chatgpt),
     "claude": JsonFormat(lambda r: isinstance(r.get("chat_messages"), list), lambda: _read_claude),
     "claude-code": JsonFormat(lambda r: "sessionId" in r and "type" in r, lambda: _read_claude_code),
-    "server-memory": JsonFormat(_is_of_server_memory, lambda: _read_server_memory),
+    "server-memory": JsonFormat(
+        lambda r: r.get("type") in ("entity", "relation") and f"{r['type']}Type" in r,
+        lambda: _read_server_memory,
+    ),
     "mem0": JsonFormat(lambda r: isinstance(r.get("memory"), str) or _is_relation(r), lambda: _read_mem0),
-    "chat": JsonFormat(_is_chat, _chat),
+    "chat": JsonFormat(lambda r: isinstance(r.get("messages"), list) or bool(_first(r, _TEXT)), _chat),
 }
 """In the order in which they are tried."""
 

@@ -12,9 +12,10 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import orjson
 from msgspec.structs import replace
@@ -46,7 +47,6 @@ from worldline.store.events import known_before
 from worldline.write import change, given
 from worldline.write import remember as remembering
 from worldline.write.gate import require_plain, screened
-from worldline.write.given import believe
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -75,35 +75,23 @@ def import_(
     chosen = detect(place) if format == "auto" else format
     if chosen == "worldline":
         return put_back(handle, records(place), dry_run=dry_run, progress=progress)
-    return _store(handle, _items(place, chosen), Imported(chosen, dry_run=dry_run), progress)
+    items = formats.read_folder(place) if chosen == "markdown" else FORMATS[chosen].read(records(place))
+    return _store(handle, items, Imported(chosen, dry_run=dry_run), progress)
 
 
 def detect(path: Path) -> str:
     """The format of a file, by its first records; an error says which there are."""
     if path.suffix.lower() in (".md", ".markdown"):
         return "markdown"
-    for record in _some(records(path)):
-        if restore.fits(record.value):
+    for record in islice(records(path), 20):
+        value = record.value if isinstance(record, Record) else None
+        if restore.fits(value):
             return "worldline"
-        if found := format_of(record.value):
+        if found := format_of(value):
             return found
     if path.is_dir() and formats.files(path):
         return "markdown"
     raise InvalidInput(f"cannot tell the format of {path}; name one of: {', '.join(NAMES[1:])}")
-
-
-def _some(found: Iterator[Record | Bad], most: int = 20) -> Iterator[Record]:
-    for number, record in enumerate(found):
-        if number >= most:
-            return
-        if isinstance(record, Record):
-            yield record
-
-
-def _items(path: Path, format: str) -> Iterator[Item]:
-    if format == "markdown":
-        return formats.read_folder(path)
-    return FORMATS[format].read(records(path))
 
 
 # Storing -------------------------------------------------------------------------------------------
@@ -146,57 +134,36 @@ def _keep(
 ) -> Imported:
     if isinstance(item, SaidItem):
         return _keep_said(handle, item, report)
-    if isinstance(item, JoinedItem):
-        return _keep_link(handle, item, report)
-    if isinstance(item, Linked):
-        return _end_links(handle, item, report)
     try:
-        item, found = _plain(handle, item)
-        report = replace(report, redacted=(*report.redacted, *found))
-        new = _note(handle, item, report) if isinstance(item, KnownItem) else _fact(handle, item, report)
+        if isinstance(item, KnownItem | StatedItem):
+            item, found = _plain(handle, item)
+            report = replace(report, redacted=(*report.redacted, *found))
+            handle = _owned(handle, item.scope)
+        work = partial(_WORK[type(item)], handle, item)
+        new = handle.write("import", work, dry_run=report.dry_run).changed
     except _UNSTORABLE as error:
         return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
-    return _counted(report, int(new), int(not new))
+    return _counted(report, int(new), int(not (new or isinstance(item, Linked))))
 
 
-def _keep_link(handle: Handle, item: JoinedItem, report: Imported) -> Imported:
+def _link(handle: Handle, item: JoinedItem, tx: Tx, place: Place) -> Done:
     """An edge between two notes that this import, or one before it, stored."""
-
-    def work(tx: Tx, place: Place) -> Done:
-        lines = [_named(tx, name) for name in (item.src, item.dst)]
-        if not all(lines):
-            raise NotFound(f"there is no note {item.dst if lines[0] else item.src}")
-        valid = clean_interval(None, None, tx.stamp)
-        return tx.link(EdgeDraft(lines[0], item.type, lines[1], valid, place.scope))
-
-    try:
-        new = handle.write("import", work, dry_run=report.dry_run).changed
-    except _UNSTORABLE as error:
-        return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
-    return _counted(report, int(new), int(not new))
+    lines = [_named(tx, name) for name in (item.src, item.dst)]
+    if not all(lines):
+        raise NotFound(f"there is no note {item.dst if lines[0] else item.src}")
+    valid = clean_interval(None, None, tx.stamp)
+    return tx.link(EdgeDraft(lines[0], item.type, lines[1], valid, place.scope))
 
 
-def _end_links(handle: Handle, item: Linked, report: Imported) -> Imported:
+def _end_links(handle: Handle, item: Linked, tx: Tx, place: Place) -> Done:
     """Ends the links of a note that its file knew of and does not tell any more."""
-
-    def work(tx: Tx, place: Place) -> Done:
-        view, seen = tx.as_view(), instant(item.seen)
-        held = view.edges([_named(tx, item.src)], tuple(AGENT_EDGES), "out")
-        told = {(kind, _named(tx, name)) for kind, name in item.told}
-        among = (
-            {_named(tx, name) for name in item.among} if any(e.known.start <= seen for e in held) else set()
-        )
-        gone = [
-            e for e in held
-            if e.known.start <= seen and e.dst_line in among and (e.type, e.dst_line) not in told
-        ]  # fmt: skip
-        return None, change.end_edge(tx, gone, None, wrong=False)
-
-    try:
-        new = handle.write("import", work, dry_run=report.dry_run).changed
-    except _UNSTORABLE as error:
-        return replace(report, skipped=(*report.skipped, Bad(item.position, str(error))))
-    return _counted(report, int(new), 0)
+    seen = instant(item.seen)
+    held = tx.as_view().edges([_named(tx, item.src)], tuple(AGENT_EDGES), "out")
+    held = [edge for edge in held if edge.known.start <= seen]
+    told = {(kind, _named(tx, name)) for kind, name in item.told}
+    among = {_named(tx, name) for name in item.among} if held else set()
+    gone = [edge for edge in held if edge.dst_line in among and (edge.type, edge.dst_line) not in told]
+    return None, change.end_edge(tx, gone, None, wrong=False)
 
 
 def _named(tx: Tx, name: str) -> int:
@@ -244,31 +211,29 @@ def _remember(handle: Handle, events: Sequence[Event], dry_run: bool) -> tuple[i
     return len(set(ids) - known), receipt.redacted
 
 
-def _fact(handle: Handle, item: StatedItem, report: Imported) -> bool:
-    handle = _owned(handle, item.scope)
-
-    def work(tx: Tx, place: Place) -> Done:
-        key, changed = believe(tx, item.fact, place, handle)
-        return tx.id_of(key), changed
-
-    return handle.write("import", work, dry_run=report.dry_run).changed
+def _fact(handle: Handle, item: StatedItem, tx: Tx, place: Place) -> Done:
+    key, changed = given.believe(tx, item.fact, place, handle)
+    return tx.id_of(key), changed
 
 
-def _note(handle: Handle, item: KnownItem, report: Imported) -> bool:
+def _note(handle: Handle, item: KnownItem, tx: Tx, place: Place) -> Done:
     """A new note; a new version of the one that was imported before; or nothing new."""
-    handle = _owned(handle, item.scope)
+    line = _imported(tx, item)
+    if line:
+        return None, _amend(tx, line, item, handle.config.max_text)
+    draft = NodeDraft(item.type, item.name, item.content, clean_interval(item.valid_from, None, tx.stamp))
+    metadata = {**item.metadata, SOURCE: item.source_id}
+    key, new = given.note(tx, draft, place, handle.config.max_text, metadata)
+    return tx.id_of(key), new
 
-    def work(tx: Tx, place: Place) -> Done:
-        line = _imported(tx, item)
-        if line:
-            return None, _amend(tx, line, item, handle.config.max_text)
-        valid = clean_interval(item.valid_from, None, tx.stamp)
-        draft = NodeDraft(item.type, item.name, item.content, valid)
-        metadata = {**item.metadata, SOURCE: item.source_id}
-        key, new = given.note(tx, draft, place, handle.config.max_text, metadata)
-        return tx.id_of(key), new
 
-    return handle.write("import", work, dry_run=report.dry_run).changed
+_WORK: dict[type, Callable[..., Done]] = {
+    JoinedItem: _link,
+    Linked: _end_links,
+    StatedItem: _fact,
+    KnownItem: _note,
+}
+"""What is done with an item inside a changeset."""
 
 
 def _owned(handle: Handle, scope: Scope) -> Handle:
@@ -291,15 +256,15 @@ def _imported(tx: Tx, item: KnownItem) -> int:
 
 def _amend(tx: Tx, line: int, item: KnownItem, limit: int) -> bool:
     """As of when it changed at its origin; now, where that is no longer possible."""
-    moments: tuple[When | None, ...] = (item.changed_at, None)
-    for moment in moments:
+
+    def amended(moment: When | None) -> bool:
         start = clean_interval(moment, None, tx.stamp).start
-        try:
-            return change.amend_memory(tx, line, change.Revision(item.name, item.content, start), limit)[1]
-        except Refused:
-            if moment is None:
-                raise
-    return False
+        return change.amend_memory(tx, line, change.Revision(item.name, item.content, start), limit)[1]
+
+    try:
+        return amended(item.changed_at)
+    except Refused:
+        return amended(None)
 
 
 # A file, a folder or a ZIP archive as a stream of records, each with its position -----------------
@@ -321,8 +286,6 @@ _WANTED = ("conversations", "memories", "memory")
 
 def documents(path: Path) -> Iterator[tuple[str, bytes]]:
     """(name, bytes) of each JSON document of a file, a folder or an archive."""
-    if not path.exists():
-        raise NotFound(f"there is no file or folder {path}")
     if path.is_dir():
         for child in sorted(path.rglob("*.json*")):
             if _wanted(child.name):
@@ -367,14 +330,10 @@ def _is_lines(name: str, data: bytes) -> bool:
     if name.endswith((".jsonl", ".ndjson")):
         return True
     first, _, rest = data.lstrip().partition(b"\n")
-    return bool(rest.strip()) and first.startswith(b"{") and isinstance(_parsed(first), dict)
-
-
-def _parsed(data: bytes) -> Any:
     try:
-        return orjson.loads(data)
+        return bool(rest.strip()) and first.startswith(b"{") and isinstance(orjson.loads(first), dict)
     except orjson.JSONDecodeError:
-        return None
+        return False
 
 
 def _lines(name: str, data: bytes) -> Iterator[Record | Bad]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
@@ -25,16 +25,16 @@ from msgspec import Struct, field
 
 from worldline.clock import EARLIEST, FOREVER, NOW, Instant, Interval
 from worldline.errors import InvalidInput, Refused, StoreError, UnknownType
-from worldline.exchange.exporters import EXACT_FORMAT, TOLD_FORMAT, event_key
+from worldline.exchange.exporters import EXACT_FORMAT, TOLD_FORMAT
 from worldline.exchange.formats import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
-from worldline.model import NodeDraft, Scope
+from worldline.model import Metadata, NodeDraft, Scope
 from worldline.ports import Tx
 from worldline.rules.handlers import edge_made, node_made
 from worldline.store import copying, registry, reindexing
-from worldline.store.copying import SIDE, HeldRow, Mark
-from worldline.store.events import has_key
+from worldline.store.copying import RANKS, SIDE, HeldRow, Mark
+from worldline.store.events import event_key, has_key
 from worldline.store.schema import COLUMNS, block_key
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
@@ -99,22 +99,17 @@ class Copy(Struct):
 def restore(handle: Handle, copy: Copy, *, dry_run: bool = False) -> Imported:
     """Puts a whole exported memory into this empty one."""
     require_whole(handle)
-    put: list[int] = []
     with handle.writing(keep=not dry_run):
-        put += _changeset(handle, lambda tx: _payloads(tx, copy))
-        put += _replay(handle, copy)
-        _changeset(handle, lambda tx: _shared(tx, copy))
-    if put and not dry_run:
+        run = _Restoring(handle, handle._begin(False))
+        _payloads(run.tx, copy)
+        run.turn_over()
+        _replay(run, copy)
+        _shared(run.tx, copy)
+        run.tx.finish("import")
+    if run.indexed and not dry_run:
         with suppress(StoreError):
-            handle.after_write(handle, put)
+            handle.after_write(handle, run.indexed)
     return Imported("worldline", copy.stored, skipped=tuple(copy.skipped), dry_run=dry_run)
-
-
-def _changeset(handle: Handle, work: Callable[[Tx], None]) -> list[int]:
-    tx = handle._begin(False)
-    work(tx)
-    tx.finish("import")
-    return tx.indexed_nodes
 
 
 def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
@@ -146,21 +141,16 @@ def gathered(records: Iterable[Record | Bad], *, plain: bool = True) -> Copy:
     for _, line in lines["blocks"]:
         line["values"] = {**line["values"], "key": block_key(line["values"].get("key", ""))}
     if not all(head.get("marked") for _, head in lines["worldline"]):
-        _mark_old(lines)
+        for _, line in lines["node"]:  # before there were marks, metadata said what sleep made
+            line["made"] = node_made(line["type"], line.get("metadata") or {})
+        for _, line in lines["edge"]:
+            line["made"] = edge_made(line.get("metadata") or {})
     copy.events = {line["id"]: line for _, line in lines["event"] if "id" in line}
     copy.facts = {line["id"]: line for _, line in lines["fact"] if "id" in line}
     for _, line in lines["belief"]:
         if "of" in line:
             copy.first.setdefault(line["of"], line)
     return copy
-
-
-def _mark_old(lines: Mapping[str, list[tuple[str, Line]]]) -> None:
-    """Exports from before there were marks say in metadata what sleep made."""
-    for _, line in lines["node"]:
-        line["made"] = node_made(line["type"], line.get("metadata") or {})
-    for _, line in lines["edge"]:
-        line["made"] = edge_made(line.get("metadata") or {})
 
 
 def _missing(line: Line) -> str:
@@ -170,17 +160,15 @@ def _missing(line: Line) -> str:
         return "kind"
     for name in NEEDED.get(kind, ()):
         value = line.get(name)
-        if value is None or not _is_sound(name, value, kind):
-            return str(name)
+        if name in ("valid", "known"):
+            sound = isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)
+        elif name in ("id", "lineage", "src", "dst", "a", "b") or (name == "of" and kind != "type"):
+            sound = isinstance(value, str) and _ID.fullmatch(value) is not None
+        else:
+            sound = value is not None
+        if not sound:
+            return name
     return ""
-
-
-def _is_sound(name: str, value: Any, kind: str) -> bool:
-    if name in ("valid", "known"):
-        return isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)
-    if name in ("id", "lineage", "src", "dst", "a", "b") or (name == "of" and kind != "type"):
-        return isinstance(value, str) and _ID.fullmatch(value) is not None
-    return True
 
 
 def require_whole(handle: Handle) -> None:
@@ -208,55 +196,66 @@ def _payloads(tx: Tx, copy: Copy) -> None:
     for position, line in copy.lines["node"]:
         copy.lineages[line["id"]] = line["lineage"]
         if line["lineage"] == line["id"]:
-            guarded(copy, position, _node, tx, copy, line)
+            with guarded(copy, position):
+                _node(tx, copy, line)
         else:
             copy.later[line["id"]] = line
     for position, line in copy.lines["alias"]:
-        guarded(copy, position, _alias, tx, copy, line)
-    for table, of in SIDE.items():
+        with guarded(copy, position):
+            tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
+    for table in SIDE:
         for position, line in copy.lines[table]:
-            guarded(copy, position, _aside, tx, copy, table, of, line)
+            with guarded(copy, position):
+                put_aside(tx, table, line, copy.keys[line["of"]])
     for position, line in copy.lines["type"]:
-        guarded(copy, position, _type, tx, copy, line)
+        with guarded(copy, position):
+            world = copy.keys[line["world"]] if line.get("world") else 0
+            named = line["of"], line["name"], line["version"], line.get("spec")
+            tx.add("ontology", world, *named, tx.stamp, FOREVER)
     copy.placed.update(copying.placed(tx))
 
 
-def guarded(copy: Copy, position: str, work: Callable[..., Any], *args: Any) -> Any:
+@contextmanager
+def guarded(copy: Copy, position: str) -> Iterator[None]:
     """A line that cannot be put back is told, and the others go on."""
     try:
-        return work(*args)
+        yield
     except KeyError as error:
         copy.skip(position, f"it needs {str(error.args[0])[:16]}, which is missing or was skipped")
     except (TypeError, ValueError, AttributeError) as error:
         copy.skip(position, f"it does not fit together ({error})")
-    return None
 
 
 def _node(tx: Tx, copy: Copy, line: Line) -> None:
     if line["type"] == "Scope":
-        found = tx.find(bytes.fromhex(line["id"]))
-        if found:
+        if found := tx.find(bytes.fromhex(line["id"])):
             copy.keys[line["id"]] = found[0]
         return
-    world = copy.keys[line["world"]] if line.get("world") else 0
-    lineage = 0 if line["lineage"] == line["id"] else copy.keys[line["lineage"]]
-    id_ = checked(copy, line)
-    first = copy.first.get(line["id"], {})
-    valid = span(first["valid"]) if first else Interval(EARLIEST)
-    draft = NodeDraft(
-        line["type"], line["name"], line["content"], valid, line.get("dated"), world,
-        copy.scope(line if "scope" in line else first), lineage, line.get("metadata") or {}, id=id_,
-        made=line.get("made"),
-    )  # fmt: skip
-    key = copy.keys[line["id"]] = tx.payload_only(draft)[0]
-    if line["id"] in copy.events:
-        put_event(tx, copy, line, key, world)
-    if line["id"] in copy.facts:
-        tx.add("facts", key, *fact_row(copy, copy.facts[line["id"]]))
+    put_version(tx, copy, line, 0 if line["lineage"] == line["id"] else copy.keys[line["lineage"]])
     copy.stored += 1
 
 
-def checked(copy: Copy, line: Line) -> bytes:
+def put_version(tx: Tx, copy: Copy, line: Line, lineage: int, *, place: bool = True) -> tuple[int, int]:
+    """A version, with its row of what was said or of a fact: its number and its lineage here."""
+    id_, world = line["id"], copy.keys[line["world"]] if line.get("world") else 0
+    checked = _checked(copy, line)
+    fact = _fact_row(copy, copy.facts[id_]) if id_ in copy.facts else None
+    first = copy.first.get(id_, {})
+    draft = NodeDraft(
+        line["type"], line["name"], line["content"], span(first["valid"]) if first else Interval(EARLIEST),
+        line.get("dated"), world, copy.scope(line if "scope" in line else first), lineage,
+        line.get("metadata") or {}, id=checked, made=line.get("made"),
+    )  # fmt: skip
+    key, home, _ = tx.payload_only(draft, place=place)
+    copy.keys[id_] = key
+    if id_ in copy.events:
+        _put_event(tx, copy, line, key, world)
+    if fact is not None:
+        tx.add("facts", key, *fact)
+    return key, home
+
+
+def _checked(copy: Copy, line: Line) -> bytes:
     """The id, recomputed from what the line says."""
     inside = bytes.fromhex(line["world"]) if line.get("world") else None
     event, fact = copy.events.get(line["id"]), copy.facts.get(line["id"])
@@ -269,37 +268,30 @@ def checked(copy: Copy, line: Line) -> bytes:
         )  # fmt: skip
     else:
         made = node_id(line["type"], line["name"], line["content"], line.get("dated"), inside)
-    if made.hex() != line["id"] and not _corrected_turn(line):
+    if made.hex() != line["id"] and line["lineage"] != line["id"]:
+        # a later version of what was said is identified as a node, not as an event
+        made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
+    if made.hex() != line["id"]:
         raise ValueError("its contents are not what its id was made from")
-    return bytes.fromhex(line["id"])
+    return made
 
 
-def _corrected_turn(line: Line) -> bool:
-    """A later version of what was said is identified as a node, not as an event."""
-    made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
-    return bool(line["lineage"] != line["id"] and made.hex() == line["id"])
-
-
-def put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
+def _put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
     """The row of an event; where its key is taken by other words, it gets one of its own."""
     event = copy.events[line["id"]]
     scope = copy.scope(copy.first.get(line["id"], {}))
-    own = event_key(event, scope, world, line["content"], undated=bool(event.get("undated")))
+    when = None if event.get("undated") else event["said_at"]
+    own = event_key(event.get("external_id"), scope, world, event["sender"], when, line["content"])
     if own in copy.taken or has_key(tx, own):
         own = record_id("event by id", line["id"])
     copy.taken.add(own)
     left = _left(copy, event.get("draft"))
     state = event.get("state", "stored") if left or event.get("state") != "pending" else "stored"
     row = {**event, "node": key, "key": own, "session": world or None, "draft": left, "state": state}
-    row = {"utc_offset": 0, "modality": "text", **row, "reading": _reading(event)}
-    values = [row.get(column) for column in COLUMNS["events"] if column != "tenant"]
-    tx.add("events", *values)
-
-
-def _reading(event: Line) -> bytes | None:
-    """What an event was found to say; one that does not decode is made anew."""
     kept = event.get("reading")
-    return b64decode(kept, validate=True) if isinstance(kept, str) and kept else None
+    reading = b64decode(kept, validate=True) if isinstance(kept, str) and kept else None
+    row = {"utc_offset": 0, "modality": "text", **row, "reading": reading}
+    tx.add("events", *[row.get(column) for column in COLUMNS["events"] if column != "tenant"])
 
 
 def _left(copy: Copy, draft: list[Line] | None) -> str | None:
@@ -310,32 +302,26 @@ def _left(copy: Copy, draft: list[Line] | None) -> str | None:
     return orjson.dumps([{**i, "world": w} for i, w in zip(draft, worlds, strict=True)]).decode()
 
 
-def fact_row(copy: Copy, fact: Line) -> list[Any]:
+def _fact_row(copy: Copy, fact: Line) -> list[Any]:
     """The row of a fact after its number; KeyError where an end is missing."""
     object_ = copy.keys[fact["object"]] if fact.get("object") else 0
     row = {**fact["values"], "subject": copy.keys[fact["subject"]], "object": object_}
     return [row[column] for column in COLUMNS["facts"] if column not in ("node", "tenant")]
 
 
-def _alias(tx: Tx, copy: Copy, line: Line) -> None:
-    tx.add("aliases", line["key"], line["name"], copy.keys[line["of"]], copy.scope(line))
-
-
-def _aside(tx: Tx, copy: Copy, table: str, of: str, line: Line) -> None:
-    row = {**line["values"], of: copy.keys[line["of"]]}
+def put_aside(tx: Tx, table: str, line: Line, of: int) -> None:
+    """A wording or a block key of something."""
+    row = {**line["values"], SIDE[table]: of}
     tx.add(table, *[row[column] for column in COLUMNS[table] if column != "tenant"])
-
-
-def _type(tx: Tx, copy: Copy, line: Line) -> None:
-    world = copy.keys[line["world"]] if line.get("world") else 0
-    tx.add("ontology", world, line["of"], line["name"], line["version"], line.get("spec"), tx.stamp, FOREVER)
 
 
 def _shared(tx: Tx, copy: Copy) -> None:
     """What several scopes believe is found from each of them, with what each has noted beside it."""
     lines = {line["id"]: line for _, line in copy.lines["node"] if line.get("type") != "Scope"}
     for position, noted in copy.lines["metadata"]:
-        guarded(copy, position, _noted, tx, copy, lines, noted)
+        with guarded(copy, position):
+            of = noted["of"]
+            note_beside(tx, lines[of], copy.keys[of], copy.scope(noted), noted["metadata"])
     scopes: dict[str, set[int]] = defaultdict(set)
     for _, line in copy.lines["belief"]:
         scopes[line.get("of", "")].add(line.get("scope") or 0)
@@ -344,15 +330,10 @@ def _shared(tx: Tx, copy: Copy) -> None:
             tx.reindex_shared([copy.keys[id_]])
 
 
-def _noted(tx: Tx, copy: Copy, lines: dict[str, Line], noted: Line) -> None:
-    draft = _draft(lines[noted["of"]])
-    draft.metadata, draft.scope = noted["metadata"], copy.scope(noted)
-    tx.own_metadata(copy.keys[noted["of"]], draft)
-
-
-def _draft(line: Line) -> NodeDraft:
-    metadata = line.get("metadata") or {}
-    return NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, made=line.get("made"))
+def note_beside(tx: Tx, line: Line, key: int, scope: int, metadata: Metadata) -> None:
+    """What a scope has noted beside a version that another one had first; what it noted itself stays."""
+    draft = NodeDraft(line["type"], line["name"], line["content"], metadata=metadata, scope=scope)
+    tx.own_metadata(key, draft)
 
 
 # History -------------------------------------------------------------------------------------------
@@ -387,9 +368,9 @@ class _Restoring(Struct):
         self.young.clear()
 
 
-def _replay(handle: Handle, copy: Copy) -> list[int]:
-    """Step by step; the nodes whose text came with them."""
-    run, seen = _Restoring(handle, handle._begin(False)), set[str]()
+def _replay(run: _Restoring, copy: Copy) -> None:
+    """Step by step."""
+    seen = set[str]()
     for step in _steps(copy):
         alone = _moves(step)
         if alone or any((kind, line["row"]) in run.fresh for kind, line in step.closed):
@@ -400,11 +381,11 @@ def _replay(handle: Handle, copy: Copy) -> list[int]:
         for position, kind, line in step.put:
             if _touched(copy, kind, line) in run.young:
                 run.turn_over()
-            guarded(copy, position, _once, run, copy, kind, line, seen)
+            with guarded(copy, position):
+                _once(run, copy, kind, line, seen)
         if alone:
             run.turn_over()
     run.turn_over()
-    return run.indexed
 
 
 def _moves(step: _Step) -> bool:
@@ -466,15 +447,18 @@ def _put(tx: Tx, copy: Copy, kind: str, line: Line, seen: set[str]) -> int:
 def _belief(tx: Tx, copy: Copy, line: Line) -> int:
     key = copy.keys[line["of"]]
     lineage, type_ = copying.line_and_type(tx, key)
-    if type_ == "Scope":
-        return 0
-    valid = span(line["valid"])
-    row = tx.add(
-        "beliefs", lineage, key, type_, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
+    return 0 if type_ == "Scope" else put_belief(tx, copy, line, (lineage, key, type_))
+
+
+def put_belief(tx: Tx, copy: Copy, line: Line, of: tuple[int, int, str]) -> int:
+    """The row of a belief in a version (its lineage, number and type), with where it comes from."""
+    row = told(line, copy.root)
+    number = tx.add(
+        "beliefs", *of, copy.scope(line), row.valid.start, row.valid.end, tx.stamp, FOREVER,
         line.get("status"), line.get("confidence"), line.get("precision"), line.get("reason"),
     )  # fmt: skip
-    note_origin(tx, "beliefs", row, told(line, copy.root))
-    return row
+    note_origin(tx, "beliefs", number, row)
+    return number
 
 
 def note_origin(tx: Tx, table: str, number: int, row: ToldRow) -> None:
@@ -485,27 +469,36 @@ def note_origin(tx: Tx, table: str, number: int, row: ToldRow) -> None:
 
 def _edge(tx: Tx, copy: Copy, line: Line, seen: set[str]) -> int:
     src, dst = copy.keys[line["src"]], copy.keys[line["dst"]]
-    valid, type_ = span(line["valid"]), line["type"]
+    row, type_ = told(line, copy.root), line["type"]
     id_ = edge_id(tx.id_of(src), type_, tx.id_of(dst))
     if id_.hex() != line["id"]:
         raise ValueError("its ends are not what its id was made from")
-    if type_ == "contains" and (src, dst) in copy.placed and valid == Interval(EARLIEST):
-        row = copy.placed.pop((src, dst))
-        note_origin(tx, "edges", row, told(line, copy.root))
-        return row
-    world, metadata = copy.keys[line["world"]] if line.get("world") else tx.root, line.get("metadata")
-    row = tx.add(
-        "edges", id_, src, type_, dst, world, copy.scope(line), valid.start, valid.end, tx.stamp, FOREVER,
-        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
-    )  # fmt: skip
-    note_origin(tx, "edges", row, told(line, copy.root))
+    if type_ == "contains" and (src, dst) in copy.placed and row.valid == Interval(EARLIEST):
+        number = copy.placed.pop((src, dst))
+        note_origin(tx, "edges", number, row)
+        return number
+    world = copy.keys[line["world"]] if line.get("world") else tx.root
+    number = put_edge(tx, copy, line, (src, dst), world)
     if type_ == "contains":
-        if valid.end == FOREVER:
+        if row.valid.end == FOREVER:
             tx.worlds.move(dst, tx.root, src)
     elif line["id"] not in seen:
         tx.worlds.add(world, id_)
     seen.add(line["id"])
-    return row
+    return number
+
+
+def put_edge(tx: Tx, copy: Copy, line: Line, ends: tuple[int, int], world: int) -> int:
+    """The row of an edge, with where it comes from."""
+    (src, dst), type_, metadata = ends, line["type"], line.get("metadata")
+    row = told(line, copy.root)
+    number = tx.add(
+        "edges", edge_id(tx.id_of(src), type_, tx.id_of(dst)), src, type_, dst, world, copy.scope(line),
+        row.valid.start, row.valid.end, tx.stamp, FOREVER,
+        orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode() if metadata else None, line.get("made"),
+    )  # fmt: skip
+    note_origin(tx, "edges", number, row)
+    return number
 
 
 def _mark(tx: Tx, copy: Copy, line: Line) -> int:
@@ -533,22 +526,6 @@ def _merge(tx: Tx, copy: Copy, line: Line) -> int:
 
 
 Verdict = Literal["known", "covered", "history", "new"]
-_RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
-
-
-class OwnRow(Struct, frozen=True):
-    """A row of this store."""
-
-    row: int
-    valid: Interval
-    known: Interval
-    scope: int
-    rank: int
-    marks: frozenset[Mark]
-
-    @property
-    def current(self) -> bool:
-        return self.known.end == FOREVER
 
 
 class ToldRow(Struct, frozen=True):
@@ -573,18 +550,7 @@ def told(line: Mapping[str, Any], root: bytes) -> ToldRow:
     """A belief or edge of an export; `root` is the hash of the store that it comes from."""
     valid, known = span(line["valid"]), span(line["known"])
     earlier = [(bytes.fromhex(store), span(v), span(k)) for store, v, k in line.get("origin") or ()]
-    return ToldRow(valid, known, rank(line.get("status")), ((root, valid, known), *earlier))
-
-
-def held(row: HeldRow) -> OwnRow:
-    """A row of this store, with the marks of its origins."""
-    own = (row.valid.start, row.valid.end, row.known.start)
-    return OwnRow(row.row, row.valid, row.known, row.scope, rank(row.status), frozenset((own, *row.marks)))
-
-
-def rank(status: str | None) -> int:
-    """How far a belief is trusted: quarantined, believed, confirmed."""
-    return _RANKS[status]
+    return ToldRow(valid, known, RANKS[line.get("status")], ((root, valid, known), *earlier))
 
 
 def span(pair: Sequence[Any]) -> Interval:
@@ -592,7 +558,7 @@ def span(pair: Sequence[Any]) -> Interval:
     return Interval(pair[0], FOREVER if pair[1] is None else pair[1])
 
 
-def judge(row: ToldRow, here: Sequence[OwnRow], *, at_once: bool = False) -> tuple[Verdict, OwnRow | None]:
+def judge(row: ToldRow, here: Sequence[HeldRow], *, at_once: bool = False) -> tuple[Verdict, HeldRow | None]:
     """What a row of the other store is to this one, and the row here that says so.
 
     `at_once`: only a row that begins at the same moment covers it (each supersession is its own).
@@ -609,7 +575,7 @@ def judge(row: ToldRow, here: Sequence[OwnRow], *, at_once: bool = False) -> tup
     return "new", None
 
 
-def rivals(row: ToldRow, here: Iterable[OwnRow]) -> list[OwnRow]:
+def rivals(row: ToldRow, here: Iterable[HeldRow]) -> list[HeldRow]:
     """The current rows here that claim the same time."""
     return [own for own in here if own.current and own.rank and own.valid.overlaps(row.valid)]
 
@@ -685,21 +651,17 @@ def gathered_rows(head: Record, records: Iterable[Record | Bad]) -> CopiedRows:
     return rows
 
 
-def holds_secrets(rows: CopiedRows) -> bool:
-    """Whether a text among the rows is one that this store would not keep as it is."""
-    told = (row for table in ("nodes", "metadata", "aliases") for row in rows.tables[table])
-    return any(redact(value)[1] for row in told for value in row if isinstance(value, str))
-
-
 def restore_exactly(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) -> Imported | None:
     """Puts the rows into this empty store as they are; None where that cannot be, and nothing was written."""
-    if handle.config.redact and holds_secrets(rows):
-        return None
+    texts = (value for of in ("nodes", "metadata", "aliases") for row in rows.tables[of] for value in row)
+    if handle.config.redact and any(redact(text)[1] for text in texts if isinstance(text, str)):
+        return None  # this store would not keep such a text as it is
     if rows.name != handle.tenant or not rows.tenant:
         return None
     try:
         with handle.writing(keep=not dry_run):
-            put = _put_rows(handle, rows)
+            reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
+            put = reindexing.index_words(handle._begin(False))
             if verify(handle.store, handle.tenant_row()).damage:
                 raise Unproved
     except Unproved:
@@ -711,11 +673,6 @@ def restore_exactly(handle: Handle, rows: CopiedRows, *, dry_run: bool = False) 
     stored = sum(row[at] != "Scope" for row in rows.tables["nodes"])
     skipped = [one if isinstance(one, Bad) else Bad(one.position, "it is no row") for one in rows.others]
     return Imported("worldline", stored, skipped=tuple(skipped), dry_run=dry_run)
-
-
-def _put_rows(handle: Handle, rows: CopiedRows) -> list[int]:
-    reindexing.put_rows(handle.store, rows.name, rows.tenant, rows.tables)
-    return reindexing.index_words(handle._begin(False))
 
 
 @contextmanager

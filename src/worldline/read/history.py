@@ -56,7 +56,7 @@ from worldline.read.score import CLOSENESS, Board
 from worldline.store import ledger, people, registry, search
 from worldline.store.ledger import Noted, Window, mentions_of
 from worldline.store.nights import Verbatim
-from worldline.store.people import Worded, stages
+from worldline.store.people import stages
 from worldline.store.registry import missing
 from worldline.text import estimate_tokens, inert, passages, tokens, words
 
@@ -338,7 +338,7 @@ def listing(
 
 def stats(view: View, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
-    return {**msgspec.structs.asdict(registry.amounts(view)), "bytes": store.size()}
+    return {**registry.amounts(view), "bytes": store.size()}
 
 
 def _is_text(value: object) -> bool:
@@ -390,7 +390,7 @@ def _in_sight(view: View) -> list[Contradiction]:
 def _conflict(
     edge: Edge,
     nodes: dict[int, Node],
-    about: dict[int, Worded],
+    about: dict[int, tuple[str, str]],
     said: dict[int, list[Utterance]],
 ) -> Contradiction:
     ends = sorted((nodes[line] for line in (edge.src_line, edge.dst_line)), key=_begins)

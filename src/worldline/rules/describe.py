@@ -32,6 +32,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from worldline import lexicon
 from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.dates import find_dates
 from worldline.model import Findable, NodeDraft
@@ -214,16 +215,11 @@ def _is_aside(sentence: str) -> bool:
 
 def _flags(text: str) -> int:
     head = _scanned(text)
-    low = _plain(head)
+    low = head.lower() if head.isascii() else ""  # other letters have rules of their own
     flags = sum(bit for bit, pattern in _FLAGS if _may_match(bit, low) and pattern.search(head))
     if text.rstrip().endswith(("?", "？")):
         flags |= ASKS
     return flags | (REACTS if _REACTION.match(text) else 0)
-
-
-def _plain(head: str) -> str:
-    """In small letters; empty where the case of letters has rules of its own."""
-    return head.lower() if head.isascii() else ""
 
 
 def _may_match(bit: int, low: str) -> bool:
@@ -306,7 +302,6 @@ def _tags(draft: NodeDraft, role: str, text: str, tokens: str) -> Iterator[str]:
 # How new ==============================================================================================
 
 LONGEST = 6000
-_NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w'’&.-]*")
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,:/-]*\w*")
 _DEFINES = re.compile(
     r"\b([\w'’-]{3,}) (?:is|are|was|means|stands for|refers to) (?:an?|the) ([\w'’-]{3,})", re.I
@@ -341,7 +336,7 @@ def fingerprints(text: str) -> Fingerprints:
     """The fingerprints of one text, as the words index has them."""
     head = text[:LONGEST]
     events, updates = _EVENTS.findall(head), _UPDATES.findall(head)
-    found = [*_NAME.findall(head), *_NUMBER.findall(head), *events]
+    found = [*_INNER_NAME.findall(head), *_NUMBER.findall(head), *events]
     found += [update for update in updates if " " not in update]
     found += [part for pair in _DEFINES.findall(head) for part in pair]
     tokens = frozenset(token for part in found for token in words(part) if len(token) > 1)
@@ -351,13 +346,11 @@ def fingerprints(text: str) -> Fingerprints:
 def surprise(mark: Fingerprints, new: Collection[str]) -> float:
     """From 0 (nothing that was not known) to 1, given those of its tokens that were never met before."""
     count = len(mark.tokens)
-    share = len(mark.tokens & set(new)) / count if count else 0.0
     bonus = _LENGTH * min(1.0, mark.length / _LONG) + _DETAIL * min(1.0, count / _MANY)
-    return (
-        _SHARE * share * min(1.0, count / _ENOUGH) + bonus + _EVENT * (mark.happens or mark.updates)
-        if count
-        else bonus
-    )
+    if not count:
+        return bonus
+    share = len(mark.tokens & set(new)) / count
+    return _SHARE * share * min(1.0, count / _ENOUGH) + bonus + _EVENT * (mark.happens or mark.updates)
 
 
 # How strong ===========================================================================================
@@ -426,18 +419,7 @@ def standing(strength: Strength, now: Instant, rate: float) -> float:
 # What never fades ------------------------------------------------------------------------------------
 
 _WORDS = re.compile(r"\w+")
-_LASTING = frozenset(
-    stem(word)
-    for word in (
-        "name named surname nickname birthday birthdate birthplace born age gender pronoun pronouns "
-        "live lives living reside home hometown address based timezone nationality citizenship citizen "
-        "religion language speak email phone work works employed employer job occupation profession role "
-        "title boss study university degree married engaged spouse wife husband partner boyfriend girlfriend "
-        "fiance fiancee child children son daughter mother father mom mum dad parent sister brother sibling "
-        "pet dog cat allergic allergy allergies intolerant diet vegetarian vegan blood disability condition "
-        "medication like love adore enjoy prefer dislike hate favourite favorite fan hobby avoid"
-    ).split()
-)
+_LASTING = frozenset(map(stem, lexicon.words("lasting_matters.txt")))
 
 
 def is_lasting(phrase: str) -> bool:

@@ -40,12 +40,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from worldline import lexicon
 from worldline.clock import Instant, to_datetime
 from worldline.dates import find_dates
 from worldline.rules import TURNS
-from worldline.rules.happenings import Landmark, causes, landmarks, sentences
+from worldline.rules.happenings import causes, landmarks, sentences
 from worldline.rules.identity import GIVEN
-from worldline.text import estimate_tokens, fold, stop, word_set, words
+from worldline.text import estimate_tokens, fold, stop, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,16 +72,6 @@ NAMED, ECHOED = 2.0, 0.3
 BY, _LOOKED_AT = 8, 64
 """A topic is looked for by so many of its terms, among so many that share one."""
 _NAME = re.compile(r"(?<=[a-z,;:'’\)] )(?!I\b|I'|OK\b|TV\b)[A-Z][\w&-]*")
-_DULL = (
-    "january february march april june july august september october november december jan feb mar apr jun "
-    "jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday am pm today "
-    "tomorrow yesterday day week weekend month year time hour minute morning evening afternoon ok okay cool "
-    "kinda yeah sure thanks thank hmm great sound good nice get think make want need know help feel worry "
-    "curious wonder really thing way lot now maybe gonna stuff actually like try use work look go see come "
-    "say tell give take keep find never always enough already much more most well still right even one two "
-    "first last new next hey hi hello please yes no bit something anything everything someone "
-    "totally agree true able such through happy love amazing awesome wow lovely glad definitely other different"
-)
 
 
 class TopicTurn(Struct, frozen=True):
@@ -120,12 +111,8 @@ class Topic(Struct):
 
 @cache
 def _dull() -> frozenset[str]:
-    return frozenset(words(_DULL)) | stop()
-
-
-def is_dull(term: str) -> bool:
-    """Whether a term says nothing about what talk is about."""
-    return term in _dull()
+    """Terms that say nothing about what talk is about."""
+    return frozenset(words(" ".join(lexicon.lines("dull_words.txt")))) | stop()
 
 
 def subjects(counts: Mapping[str, int], turns: int) -> dict[str, float]:
@@ -315,7 +302,7 @@ def _pieces(source: CoverageSource, place: int) -> Iterator[Sentence]:
 
 def _covers(piece: str, at: Instant) -> frozenset[str]:
     """Its terms, and its dates as days; nothing where it says next to nothing."""
-    terms = {term for term in words(piece) if not is_dull(term) and not term.isdigit()}
+    terms = {term for term in words(piece) if term not in _dull() and not term.isdigit()}
     if len(terms) < TELLS:
         return frozenset()
     if len(piece) <= DATABLE:
@@ -415,8 +402,6 @@ class SaidWords(Struct, frozen=True):
     said_at: Instant
     answers: str = ""
     """Who spoke just before, if it was somebody else."""
-    told: tuple[Landmark, ...] | None = None
-    """Its landmarks, where they have been looked for already."""
 
 
 class Tally(Struct, frozen=True):
@@ -440,9 +425,7 @@ class Tally(Struct, frozen=True):
 
 def tally(said: Iterable[SaidWords]) -> Tally:
     """The sum over some texts of one person."""
-    total = Tally()
-    found = [_one(each) for each in said]
-    return combined([total, *found]) if found else total
+    return combined(map(_one, said))
 
 
 def combined(tallies: Iterable[Tally]) -> Tally:
@@ -489,7 +472,7 @@ def _one(said: SaidWords) -> Tally:
     names = spoken_of(said.text)
     pairs = [f"{a}|{b}" for at, a in enumerate(names) for b in names[at + 1 :]]
     told: dict[str, tuple[Marker, ...]] = {}
-    for mark in landmarks(said.text) if said.told is None else said.told:
+    for mark in landmarks(said.text):
         told[mark.kind] = (*told.get(mark.kind, ()), Marker(said.line, mark.weight, mark.of))
     return Tally(
         said.line, 1, len(said.text), len(said.text.split()), said.said_at, said.said_at,
@@ -508,15 +491,6 @@ _BY_ROLE = re.compile(
     r"grandfather|grandpa|friend|boss|colleague|coworker|neighbou?r|roommate|mentor|teacher|coach|dog|puppy|cat|kitten)"
     r",? (?:named |called )?([A-Z][a-z]+)"
 )
-_ALSO_WORDS = word_set(
-    "will mark art rose grace joy hope may frank bill pat drew rich rob dick jack jay dean lance ray roy ruth "
-    "iris ivy olive june april summer sandy dot chuck ed gene guy hank jean june lily miles rusty penny max "
-    "ally amber angel ash bob buddy cliff clay dale dawn faith gay glen heath holly jade jasmine jewel kit "
-    "lane lea mason morgan nick norm page pearl peg reed robin sage scott skip star stone sue tiffany trip "
-    "victor ward wade wren van an ama see so my mei son eve val viola melody harmony tara dot charity carol "
-    "paris sydney madison florence virginia georgia jordan israel chelsea austin dallas houston lincoln"
-)
-"""Given names that are words too: taken for a name only inside a sentence, and never after "in" or "to"."""
 _PLACED = re.compile(r"\b(?:in|to|from|at|near|of|the|a|an)\s+$")
 
 
@@ -525,7 +499,9 @@ def spoken_of(text: str) -> tuple[str, ...]:
     found = {fold(match.group(1)) for match in _BY_ROLE.finditer(text)}
     for match in _CAPITAL.finditer(text):
         name = fold(match.group())
-        if name in GIVEN and (name not in _ALSO_WORDS or _inside(text, match.start())):
+        if name in GIVEN and (
+            name not in lexicon.words("names_that_are_words.txt") or _inside(text, match.start())
+        ):
             found.add(name)
     return tuple(sorted(found))[:MOST_NAMED]
 

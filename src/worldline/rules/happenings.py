@@ -19,7 +19,7 @@ Whether anything of it is true is not decided.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -96,6 +96,11 @@ def unreal_before(sentence: str, at: int) -> bool:
     for found in _STRONG_CUT.finditer(head):
         cut = found.end()
     return bool(_UNREAL.search(head, cut))
+
+
+def strength(found: Iterable[Cause | Landmark]) -> float:
+    """How plainly a text states a cause, or how much of a landmark it is: by its weightiest one."""
+    return max((one.weight for one in found), default=0.0)
 
 
 # Causes ===============================================================================================
@@ -234,11 +239,6 @@ def causes(text: str) -> tuple[Cause, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def cause_strength(found: tuple[Cause, ...]) -> float:
-    """How plainly a text states a cause."""
-    return max((one.weight for one in found), default=0.0)
-
-
 def _causes_of(text: str, place: Span, last: Span | None) -> Iterator[Cause]:
     sentence = text[slice(*place)]
     if len(sentence) > 2 * LONGEST_CLAUSE or not _CUE.search(sentence) or _DENIED_ALTOGETHER.search(sentence):
@@ -315,21 +315,17 @@ def happening(clause: str, speaker: str = "") -> str:
 # Landmarks ============================================================================================
 
 WEIGHTS = {
-    "birth": 1.0,
-    "marriage": 1.0,
-    "loss": 0.9,
-    "job": 0.8,
-    "move": 0.8,
-    "health": 0.8,
-    "graduation": 0.8,
-    "identity": 0.8,
-    "mishap": 0.7,
-    "achievement": 0.7,
-    "purchase": 0.6,
-    "pet": 0.6,
-    "travel": 0.5,
-    "beginning": 0.5,
-    "event": 0.4,
+    kind: weight
+    for kinds, weight in (
+        ("birth marriage", 1.0),
+        ("loss", 0.9),
+        ("job move health graduation identity", 0.8),
+        ("mishap achievement", 0.7),
+        ("purchase pet", 0.6),
+        ("travel beginning", 0.5),
+        ("event", 0.4),
+    )
+    for kind in kinds.split()
 }
 """What each kind weighs, told of oneself and done."""
 _OF_OTHERS, _AHEAD = 0.8, 0.7
@@ -582,11 +578,6 @@ def landmarks(text: str) -> tuple[Landmark, ...]:
             if not sentence.isascii():
                 found += _in_chinese(sentence, start)
     return tuple(found)
-
-
-def landmark_strength(found: tuple[Landmark, ...]) -> float:
-    """How much of a landmark a text is: its weightiest one."""
-    return max((one.weight for one in found), default=0.0)
 
 
 def _landmarks_of(sentence: str, offset: int) -> list[Landmark]:

@@ -23,81 +23,24 @@ from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
 from worldline import lexicon
 from worldline.text import fold, word_set
 
-MALE = word_set("mr sir lord herr monsieur senor signor uncle grandpa king prince brother father fr")
-FEMALE = word_set(
-    "mrs ms miss dame lady frau madame mme senora signora aunt auntie grandma queen princess sister"
-)
-TITLES = (
-    MALE
-    | FEMALE
-    | word_set(
-        "mx dr prof professor rev reverend capt captain lt col gen sgt hon president senator judge dr med "
-        "doctor coach chef pope"
-    )
-)
-LINEAGE = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr"}
-DEGREES = word_set("phd md esq msc mba bsc")
-PARTICLES = word_set("van von der den de da do dos das del della di du la le bin ibn al el ter ten")
-LEGAL = word_set(
-    "inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag kg se sa sas "
-    "sarl srl spa bv nv oy oyj ab as asa aps kk pty pte pvt private sro zoo bhd tbk jsc ooo ltda "
-    "cie mbh ug kgaa ohg eg ev sl slu sgps lda kft zrt doo ad"
-)
-LEADING_LEGAL = word_set("ooo oao zao pt ao")
-GENERIC = word_set("group holding holdings worldwide global international enterprise enterprises")
-SHORT_FORMS = {
-    "intl": "international",
-    "univ": "university",
-    "uni": "university",
-    "tech": "technologies",
-    "technology": "technologies",
-    "technologie": "technologies",
-    "mfg": "manufacturing",
-    "mgmt": "management",
-    "bros": "brothers",
-    "assoc": "associates",
-    "assn": "association",
-    "natl": "national",
-    "dept": "department",
-    "inst": "institute",
-    "ctr": "center",
-    "centre": "center",
-    "sys": "systems",
-    "system": "systems",
-    "svcs": "services",
-    "svc": "services",
-    "service": "services",
-    "labs": "laboratories",
-    "lab": "laboratories",
-    "laboratory": "laboratories",
-    "ind": "industries",
-    "industry": "industries",
-    "hosp": "hospital",
-    "pharma": "pharmaceuticals",
-    "pharmaceutical": "pharmaceuticals",
-    "solution": "solutions",
-    "st": "saint",
-    "mt": "mount",
-    "ft": "fort",
-    "eng": "engineering",
-    "engg": "engineering",
-    "dev": "development",
-    "comms": "communications",
-    "fin": "financial",
-    "ins": "insurance",
-    "elec": "electric",
-    "transp": "transport",
-    "logistic": "logistics",
-}
-ORGANISATION_WORDS = word_set(
-    "bank university institute school college hospital museum church foundation "
-    "association agency "
-    "ministry department club union league team society council committee partners ventures capital "
-    "media press studio studios records airlines airways motors foods energy insurance consulting "
-    "software hotel hotels restaurant cafe bakery library laboratories systems services solutions "
-    "technologies industries logistics brothers associates"
-)
 
+def _listed(kind: str) -> list[list[str]]:
+    """The rows of one kind in the list of words that names are made of."""
+    rows = [line.split() for line in lexicon.lines("name_words.txt")]
+    return [words for label, *words in rows if label == kind]
+
+
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(word for row in _listed(kind) for word in row)
+
+
+MALE, FEMALE = _words("male"), _words("female")
+TITLES = MALE | FEMALE | _words("title")
+LINEAGE = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr"}
+DEGREES, PARTICLES, GENERIC = _words("degree"), _words("particle"), _words("generic")
+LEGAL, LEADING_LEGAL = _words("legal"), _words("leading_legal")
+ORGANISATION_WORDS = _words("organisation")
+SHORT_FORMS = {word: row[-1] for row in _listed("short") for word in row[:-1]}
 ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6"}
 GIVEN = lexicon.words("given_names.txt")
 
@@ -193,29 +136,7 @@ def east_asian_words(kind: str) -> tuple[str, ...]:
 # skeleton("tchaikovsky") == skeleton("chaikovskiy")
 
 
-_SOUNDS = (
-    ("tsch", "c"),
-    ("tch", "c"),
-    ("sch", "s"),
-    ("sh", "s"),
-    ("zh", "z"),
-    ("kh", "h"),
-    ("ch", "c"),
-    ("ph", "f"),
-    ("gh", "g"),
-    ("th", "t"),
-    ("dj", "j"),
-    ("dzh", "j"),
-    ("ck", "k"),
-    ("kn", "n"),
-    ("wr", "r"),
-    ("qu", "kv"),
-    ("q", "k"),
-    ("x", "ks"),
-    ("w", "v"),
-    ("tz", "c"),
-    ("ts", "c"),
-)
+_SOUNDS = [(spelt, heard) for spelt, heard in map(str.split, lexicon.lines("name_sounds.txt"))]
 _CLASSES = {c: n for n, group in enumerate(("bpfv", "cgjkqsxz", "dt", "l", "mn", "r"), 1) for c in group}
 
 
@@ -399,7 +320,6 @@ class NearEntity(msgspec.Struct, frozen=True):
 
     id: str
     names: tuple[str, ...]
-    kind: str = ""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -410,12 +330,8 @@ class Match(msgspec.Struct, frozen=True):
     score: float
 
 
-class Resolved(msgspec.Struct, frozen=True):
+class Resolved(Match, frozen=True):
     """One entity; silent only when the tier is exact."""
-
-    id: str
-    tier: str
-    score: float
 
 
 class Unclear(msgspec.Struct, frozen=True):
@@ -439,14 +355,12 @@ def resolve(
     name: str,
     pool: Iterable[NearEntity],
     *,
-    kind: str = "",
     similarity: Similarity | None = None,
     tiebreak: Tiebreak | None = None,
 ) -> Resolution:
     """Which of the pool a name means, if any."""
-    fitting = [c for c in pool if not (kind and c.kind and kind != c.kind)]
     matches = sorted(
-        (match_candidate(name, c, similarity) for c in fitting),
+        (match_candidate(name, c, similarity) for c in pool),
         key=lambda m: (TIERS.index(m.tier) if m.tier == "exact" else 1, -m.score, m.id),
     )
     good = tuple(m for m in matches if m.score >= PROPOSE)

@@ -9,185 +9,39 @@ proved before it is kept: every row that the log vouches for; indexes are copied
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant, Interval
+from worldline.clock import FOREVER, Instant, Interval
 from worldline.errors import Refused, StoreError
 from worldline.hashing import GENESIS
 from worldline.model import Node
 from worldline.ports import Store, Tenant, Tx, View
 from worldline.store import packing
+from worldline.store.events import event_key
 from worldline.store.held import CLAIM
 from worldline.store.schema import COLUMNS, TABLES, VECTORS, columns_of, key_of, quoted
 from worldline.store.verify import verify
 from worldline.store.view import LISTED, listed
 
+_NOT_TOLD = frozenset({"node", "tenant", "key", "session", "draft"})
 _ID = "(SELECT x.hash FROM nodes x WHERE x.tenant = :t AND x.id = {})"
-_EVENT_SKIPPED = frozenset({"node", "tenant", "key", "session", "draft"})
-EVENT_COLUMNS = tuple(c for c in COLUMNS["events"] if c not in _EVENT_SKIPPED)
-FACT_COLUMNS = tuple(c for c in COLUMNS["facts"] if c not in ("node", "tenant", "subject", "object"))
 SIDE = {"wordings": "object", "blocks": "line"}
 """What understanding has learned of names and wordings, by the column that says of what."""
 Mark = tuple[Instant, Instant, Instant]
 """Valid start, valid end and known start of a row in another store."""
 
 
-class TypeRow(NamedTuple):
-    """A registered type or predicate."""
-
-    kind: str
-    name: str
-    version: str
-    spec: str | None
-    world_id: bytes | None
-    world: int
-
-
-class NodeRow(NamedTuple):
-    """A version of a memory."""
-
-    key: int
-    id: bytes
-    lineage: bytes
-    type: str
-    name: str
-    content: str
-    dated: Instant | None
-    world_id: bytes | None
-    metadata: str | None
-    scope: int | None
-    made: str | None
-
-
-class EventRow(NamedTuple):
-    """Something said: its words, what is left to do with it, and its other columns by name."""
-
-    node: int
-    id: bytes
-    key: bytes
-    world: int
-    text: str
-    scope: int
-    draft: str | None
-    values: dict[str, Any]
-
-
-class FactRowById(NamedTuple):
-    """A fact with its ends by id, and its other columns by name."""
-
-    node: int
-    id: bytes
-    subject: bytes | None
-    object: bytes | None
-    values: dict[str, Any]
-
-
-class AliasRow(NamedTuple):
-    """A name of somebody."""
-
-    line: int
-    of: bytes
-    key: str
-    name: str
-    scope: int
-
-
-class NoteRow(NamedTuple):
-    """What another scope has noted beside the same words."""
-
-    node: int
-    of: bytes
-    scope: int
-    metadata: str
-
-
-class SideRow(NamedTuple):
-    """A wording or a block key of a name."""
-
-    table: str
-    of_key: int
-    of: bytes
-    values: dict[str, Any]
-
-
-class CopiedOrigin(NamedTuple):
-    """A store that held a row before, and how it held it."""
-
-    store: bytes
-    valid: Interval
-    known: Interval
-
-
-class BeliefRow(NamedTuple):
-    """A belief in a version."""
-
-    row: int
-    of: bytes
-    valid: Interval
-    known: Interval
-    scope: int
-    status: str | None
-    confidence: float | None
-    precision: str | None
-    reason: str | None
-    node: int
-
-
-class EdgeRow(NamedTuple):
-    """An edge with its ends by id."""
-
-    row: int
-    id: bytes
-    src_id: bytes
-    type: str
-    dst_id: bytes
-    world_id: bytes | None
-    valid: Interval
-    known: Interval
-    scope: int
-    metadata: str | None
-    src: int
-    dst: int
-    world: int
-    made: str | None
-
-
-class MergeRow(NamedTuple):
-    """A merge that was staged or decided."""
-
-    row: int
-    id: bytes
-    a_id: bytes
-    b_id: bytes
-    status: str
-    tier: str
-    score: float
-    reason: str | None
-    scope: int
-    known: Interval
-    a: int
-    b: int
-
-
-class MarkRow(NamedTuple):
-    """A pin or a stage."""
-
-    row: int
-    of: bytes
-    kind: str
-    value: str | None
-    reason: str | None
-    scope: int
-    known: Interval
-    line: int
+RANKS = {"quarantined": 0, None: 1, "believed": 1, "confirmed": 2}
+"""How far a belief is trusted."""
 
 
 class HeldRow(NamedTuple):
-    """A row of this store, with the version it is about, and its marks in the stores that held it before."""
+    """A row of this store, with the version it is about, and its marks here and in the stores that held it before."""
 
     node: int
     id: str
@@ -195,8 +49,12 @@ class HeldRow(NamedTuple):
     scope: int
     valid: Interval
     known: Interval
-    status: str | None
-    marks: tuple[Mark, ...]
+    rank: int
+    marks: frozenset[Mark]
+
+    @property
+    def current(self) -> bool:
+        return self.known.end == FOREVER
 
 
 # What an export tells -------------------------------------------------------------------------------
@@ -229,50 +87,176 @@ def spoken_of(view: View, nodes: Collection[int]) -> set[int]:
     return {row[0] for row in rows if row[0]}
 
 
-def scope_parts(view: View) -> dict[int, list[dict[str, str]]]:
-    """The scopes of every scope set that this view may tell, by its number."""
-    rows = view.query(
-        'SELECT r.scope, r."user", r.agent, r.app, r.run FROM (SELECT id, tenant, part_of AS scope, "user",'
-        " agent, app, run FROM scopes WHERE tenant = :t) r"
-        f" WHERE r.tenant = :t AND {view.scoped('r')} ORDER BY r.id"
-    )
-    sets: dict[int, list[dict[str, str]]] = {}
-    for number, *values in rows:
-        bound = {k: v for k, v in zip(("user", "agent", "app", "run"), values, strict=True) if v}
-        sets.setdefault(number, []).extend([bound] if bound else [])
-    return sets
+class _Told(NamedTuple):
+    """How the rows `r` of a table are told."""
+
+    rows: str
+    """Where they come from; `{scoped}` is the condition of this view's scope."""
+    about: tuple[str, ...]
+    """The columns of the versions that must all be among those that may be told."""
+    fields: dict[str, str]
+    """The name of each field of a line, and the column that it holds."""
+    values: tuple[str, ...] = ()
+    """Columns that go together, as one field, under their own names."""
 
 
-def types(view: View) -> list[TypeRow]:
-    """Everything that is registered now."""
-    rows = view.query(
-        f"SELECT o.kind, o.name, o.version, o.spec, {_ID.format('o.world')}, o.world FROM ontology o"
-        " WHERE o.tenant = :t AND o.kt = :forever ORDER BY o.id"
-    )
-    return [TypeRow(*row) for row in rows]
+def _same(names: str) -> dict[str, str]:
+    return {name: f"r.{name}" for name in names.split()}
 
 
-def nodes(view: View) -> Iterator[NodeRow]:
-    """Every version; metadata and scope only of those that this view may tell."""
-    rows = view.query(
-        f"SELECT n.id, n.hash, {_ID.format('n.line')}, n.type, n.name, n.content, n.dated,"
-        f" {_ID.format('n.world')}, CASE WHEN {view.scoped('n')} THEN n.metadata END,"
-        f" CASE WHEN {view.scoped('n')} THEN n.scope END, n.made"
-        " FROM nodes n WHERE n.tenant = :t ORDER BY n.id"
-    )
-    return (NodeRow(*row) for row in rows)
+def _ids(**columns: str) -> dict[str, str]:
+    return {name: _ID.format(column) for name, column in columns.items()}
 
 
-def events(view: View) -> Iterator[EventRow]:
-    """Everything that was ever said."""
-    columns = ", ".join(f"e.{column}" for column in EVENT_COLUMNS)
-    rows = view.query(
-        "SELECT e.node, n.hash, e.key, coalesce(n.world, 0), n.content, coalesce((SELECT b.scope FROM beliefs b"
-        " WHERE b.tenant = :t AND b.line = n.line ORDER BY b.id LIMIT 1), 0),"
-        f" e.draft, {columns} FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
-        " WHERE e.tenant = :t ORDER BY e.node"
-    )
-    return (EventRow._make((*row[:7], dict(zip(EVENT_COLUMNS, row[7:], strict=True)))) for row in rows)
+_SCOPED = "{table} r WHERE r.tenant = :t AND {{scoped}} ORDER BY r.id"
+_VERSIONED = "CROSS JOIN nodes n ON n.tenant = :t AND n.id = r.node WHERE r.tenant = :t"
+_HELD = {"row": "r.id", **_same("vf vt kf kt scope")}
+_TOLD = {
+    "type": _Told(
+        "ontology r WHERE r.tenant = :t AND r.kt = :forever ORDER BY r.id",
+        ("r.world",),
+        {"of": "r.kind", **_same("name version spec"), **_ids(world="r.world")},
+    ),
+    "node": _Told(
+        "nodes r WHERE r.tenant = :t ORDER BY r.id",
+        ("r.id",),
+        {
+            "id": "r.hash",
+            **_ids(lineage="r.line"),
+            **_same("type name content dated"),
+            **_ids(world="r.world"),
+            "metadata": "CASE WHEN {scoped} THEN r.metadata END",
+            "scope": "CASE WHEN {scoped} THEN r.scope END",
+            "made": "r.made",
+        },
+    ),
+    "event": _Told(
+        f"events r {_VERSIONED} ORDER BY r.node",
+        ("r.node",),
+        {
+            "id": "n.hash",
+            "draft": "r.draft",
+            **{name: f"r.{name}" for name in COLUMNS["events"] if name not in _NOT_TOLD},
+            "key": "r.key",
+            "world": "coalesce(n.world, 0)",
+            "text": "n.content",
+            "scope": "coalesce((SELECT b.scope FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
+            " ORDER BY b.id LIMIT 1), 0)",
+        },
+    ),
+    "fact": _Told(
+        f"facts r {_VERSIONED} ORDER BY r.node",
+        ("r.node",),
+        {"id": "n.hash", **_ids(subject="r.subject", object="r.object")},
+        tuple(name for name in COLUMNS["facts"] if name not in ("node", "tenant", "subject", "object")),
+    ),
+    "alias": _Told(
+        _SCOPED.format(table="aliases"), ("r.line",), {**_ids(of="r.line"), **_same("key name scope")}
+    ),
+    "metadata": _Told(
+        _SCOPED.format(table="metadata"), ("r.node",), {**_ids(of="r.node"), **_same("scope metadata")}
+    ),
+    **{
+        table: _Told(
+            f"{table} r WHERE r.tenant = :t ORDER BY r.{of}, {', '.join(f'r.{name}' for name in rest)}",
+            (f"r.{of}",),
+            _ids(of=f"r.{of}"),
+            rest,
+        )
+        for table, of in SIDE.items()
+        for rest in [tuple(name for name in COLUMNS[table] if name not in ("tenant", of))]
+    },
+    "belief": _Told(
+        f"beliefs r {_VERSIONED} AND {{scoped}} ORDER BY r.id",
+        ("r.node",),
+        {"of": "n.hash", **_HELD, **_same("status confidence precision reason")},
+    ),
+    "edge": _Told(
+        _SCOPED.format(table="edges"),
+        ("r.src", "r.dst"),
+        {
+            "id": "r.hash",
+            **_ids(src="r.src", dst="r.dst", world="r.world"),
+            **_HELD,
+            **_same("type metadata made"),
+            "inside": "r.world",
+        },
+    ),
+    "merge": _Told(
+        _SCOPED.format(table="proposals"),
+        ("r.a", "r.b"),
+        {
+            "row": "r.id",
+            "id": "r.hash",
+            **_ids(a="r.a", b="r.b"),
+            **_same("status tier score reason scope kf kt"),
+        },
+    ),
+    "mark": _Told(
+        "marks r WHERE r.tenant = :t AND r.kind <> 'archived' AND {scoped} ORDER BY r.id",
+        ("r.line",),
+        {"row": "r.id", **_ids(of="r.line"), "mark": "r.kind", **_same("value reason scope kf kt")},
+    ),
+}
+"""Pins and stages are marks; what is archived is left to the nights of the store that reads this."""
+
+
+def told(view: View) -> Iterator[dict[str, Any]]:
+    """A line for every row of this view's scope and world, those that others refer to before them.
+
+    Versions may be told that have a belief there, and what these speak of.
+    """
+    kept = {0, *believed_ever(view)}
+    while more := spoken_of(view, kept) - kept:
+        kept |= more
+    for kind, how in _TOLD.items():
+        origins = _origins(view, f"{kind}s") if kind in ("belief", "edge") else {}
+        columns = [*how.about, *how.fields.values(), *(f"r.{name}" for name in how.values)]
+        sql = f"SELECT {', '.join(columns)} FROM {how.rows}".replace("{scoped}", view.scoped("r"))
+        start, end = len(how.about), len(how.about) + len(how.fields)
+        for row in view.query(sql):
+            if kept.issuperset(row[:start]):
+                line = {"kind": kind, **dict(zip(how.fields, row[start:end], strict=True))}
+                if how.values:
+                    line["values"] = dict(zip(how.values, row[end:], strict=True))
+                if kind == "event":
+                    _tell_event(view, line)
+                elif kind == "edge" and line.pop("inside") not in kept:
+                    line["world"] = None
+                yield _plain({**line, "origin": origins.get(line.get("row", 0))})
+
+
+def _tell_event(view: View, line: dict[str, Any]) -> None:
+    """What is left to do goes by ids; whether its key counts its date is told, since row numbers make the key."""
+    key, scope, world, text = (line.pop(name) for name in ("key", "scope", "world", "text"))
+    line["reading"] = b64encode(line["reading"]).decode() if line["reading"] else None
+    own = event_key(line["external_id"], scope, world, line["sender"], line["said_at"], text)
+    line["undated"] = None if key == own else True
+    if line["draft"]:
+        left = orjson.loads(line["draft"])
+        line["draft"] = [{**item, "world": id_of(view, item["world"])} for item in left]
+    else:
+        line["draft"] = None
+
+
+def _plain(line: dict[str, Any]) -> dict[str, Any]:
+    """Ids as digits, intervals with an open end that is null; fields that say nothing are left out."""
+    for span, start, end in (("valid", "vf", "vt"), ("known", "kf", "kt")):
+        if start in line:
+            line[span] = _span(line.pop(start), line.pop(end))
+    if line.get("scope") == 0:
+        line["scope"] = None
+    if isinstance(line.get("metadata"), str):
+        line["metadata"] = orjson.loads(line["metadata"])
+    return {
+        name: value.hex() if isinstance(value, bytes) else value
+        for name, value in line.items()
+        if value is not None
+    }
+
+
+def _span(start: Instant, end: Instant) -> list[Instant | None]:
+    return [start, None if end == FOREVER else end]
 
 
 def id_of(view: View, key: int) -> str | None:
@@ -281,96 +265,17 @@ def id_of(view: View, key: int) -> str | None:
     return rows[0][0].hex() if rows else None
 
 
-def facts(view: View) -> Iterator[FactRowById]:
-    """Every fact."""
-    columns = ", ".join(f"f.{column}" for column in FACT_COLUMNS)
-    rows = view.query(
-        f"SELECT f.node, n.hash, {_ID.format('f.subject')}, {_ID.format('f.object')}, {columns}"
-        " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node WHERE f.tenant = :t ORDER BY f.node"
-    )
-    return (FactRowById._make((*row[:4], dict(zip(FACT_COLUMNS, row[4:], strict=True)))) for row in rows)
-
-
-def aliases(view: View) -> list[AliasRow]:
-    """Every name in this scope."""
-    rows = view.query(
-        f"SELECT a.line, {_ID.format('a.line')}, a.key, a.name, a.scope FROM aliases a"
-        f" WHERE a.tenant = :t AND {view.scoped('a')} ORDER BY a.id"
-    )
-    return [AliasRow(*row) for row in rows]
-
-
-def notes(view: View) -> list[NoteRow]:
-    """What other scopes have noted beside the same words."""
-    rows = view.query(
-        f"SELECT m.node, {_ID.format('m.node')}, m.scope, m.metadata FROM metadata m"
-        f" WHERE m.tenant = :t AND {view.scoped('m')} ORDER BY m.id"
-    )
-    return [NoteRow(*row) for row in rows]
-
-
-def sides(view: View) -> Iterator[SideRow]:
-    """Wordings and block keys of names."""
-    for table, of in SIDE.items():
-        columns = [column for column in COLUMNS[table] if column not in ("tenant", of)]
-        rows = view.query(
-            f"SELECT r.{of}, {_ID.format('r.' + of)}, {', '.join(f'r.{c}' for c in columns)} FROM {table} r"
-            f" WHERE r.tenant = :t ORDER BY r.{of}, {', '.join(f'r.{c}' for c in columns)}"
-        )
-        for key, id_, *values in rows:
-            yield SideRow(table, key, id_, dict(zip(columns, values, strict=True)))
-
-
-def origins(view: View, table: str) -> dict[int, list[CopiedOrigin]]:
-    """Where the rows of a table come from, if another store held them first."""
-    found: dict[int, list[CopiedOrigin]] = {}
+def _origins(view: View, table: str) -> dict[int, list[Any]]:
+    """Where the rows of a table come from, if another store held them first: store, valid, known."""
+    found: dict[int, list[Any]] = {}
     rows = view.query(
         "SELECT o.row, o.store, o.vf, o.vt, o.kf, o.kt FROM origins o WHERE o.tenant = :t AND o.of = :table"
         " ORDER BY o.id",
         table=table,
     )
     for row, store, vf, vt, kf, kt in rows:
-        found.setdefault(row, []).append(CopiedOrigin(store, Interval(vf, vt), Interval(kf, kt)))
+        found.setdefault(row, []).append([store.hex(), _span(vf, vt), _span(kf, kt)])
     return found
-
-
-def beliefs(view: View) -> Iterator[BeliefRow]:
-    """Every belief of this scope."""
-    rows = view.query(
-        "SELECT b.id, n.hash, b.vf, b.vt, b.kf, b.kt, b.scope, b.status, b.confidence, b.precision,"
-        " b.reason, b.node FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-        f" WHERE b.tenant = :t AND {view.scoped('b')} ORDER BY b.id"
-    )
-    return (BeliefRow._make((r[0], r[1], Interval(r[2], r[3]), Interval(r[4], r[5]), *r[6:])) for r in rows)
-
-
-def edges(view: View) -> Iterator[EdgeRow]:
-    """Every edge of this scope."""
-    rows = view.query(
-        f"SELECT e.id, e.hash, {_ID.format('e.src')}, e.type, {_ID.format('e.dst')},"
-        f" {_ID.format('e.world')}, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.src, e.dst, e.world, e.made"
-        f" FROM edges e WHERE e.tenant = :t AND {view.scoped('e')} ORDER BY e.id"
-    )
-    return (EdgeRow._make((*r[:6], Interval(r[6], r[7]), Interval(r[8], r[9]), *r[10:])) for r in rows)
-
-
-def merges(view: View) -> list[MergeRow]:
-    """Every merge of this scope, as it was staged and decided."""
-    rows = view.query(
-        f"SELECT p.id, p.hash, {_ID.format('p.a')}, {_ID.format('p.b')}, p.status, p.tier, p.score,"
-        " p.reason, p.scope, p.kf, p.kt, p.a, p.b FROM proposals p"
-        f" WHERE p.tenant = :t AND {view.scoped('p')} ORDER BY p.id"
-    )
-    return [MergeRow._make((*r[:9], Interval(r[9], r[10]), *r[11:])) for r in rows]
-
-
-def marks(view: View) -> list[MarkRow]:
-    """Pins and stages; what is archived is left to the nights of the store that reads this."""
-    rows = view.query(
-        f"SELECT m.id, {_ID.format('m.line')}, m.kind, m.value, m.reason, m.scope, m.kf, m.kt, m.line"
-        f" FROM marks m WHERE m.tenant = :t AND m.kind <> 'archived' AND {view.scoped('m')} ORDER BY m.id"
-    )
-    return [MarkRow._make((*r[:6], Interval(r[6], r[7]), r[8])) for r in rows]
 
 
 # What a union asks ----------------------------------------------------------------------------------
@@ -442,8 +347,8 @@ def held_edges(tx: Tx, src: int, type_: str, dst: int) -> list[HeldRow]:
 
 def _held(row: tuple[Any, ...]) -> HeldRow:
     node, id_, number, scope, vf, vt, kf, kt, status, marks_ = row
-    earlier = tuple((mark[0], mark[1], mark[2]) for mark in orjson.loads(marks_))
-    return HeldRow(node, id_.hex(), number, scope, Interval(vf, vt), Interval(kf, kt), status, earlier)
+    marks = frozenset([(vf, vt, kf), *map(tuple, orjson.loads(marks_))])
+    return HeldRow(node, id_.hex(), number, scope, Interval(vf, vt), Interval(kf, kt), RANKS[status], marks)
 
 
 def is_contradicted(tx: Tx, a: int, b: int, scope: int) -> bool:

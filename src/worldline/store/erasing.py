@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id
-from worldline.model import NodeDraft, Scope
+from worldline.model import Made, NodeDraft, Scope
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules import slots
 from worldline.store import held, ledger, words
@@ -115,7 +115,7 @@ def is_unswept(store: Store, tenant: int) -> bool:
 
 def not_erased(tx: Tx, entries: list[ledger.Entry]) -> list[ledger.Entry]:
     """Those of these rows that are still there."""
-    gone = tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant).rows
+    gone = tombs(tx.store.query, tx.tenant).rows
     return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
 
 
@@ -323,7 +323,7 @@ class WrittenText(NamedTuple):
     name: str
     content: str
     metadata: str | None
-    made: str | None
+    made: Made | None
 
 
 def written(view: View, lines: Collection[int]) -> list[WrittenText]:
@@ -338,34 +338,23 @@ def written(view: View, lines: Collection[int]) -> list[WrittenText]:
 
 def names_of(view: View, lines: Collection[int]) -> list[tuple[int, int, str]]:
     """(row, entity, name) of every alias of these."""
-    return [
-        (row, line, name)
-        for row, line, name in view.query(
-            f"SELECT id, line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} ORDER BY id",
-            among=listed(lines),
-        )
-    ]
+    sql = f"SELECT id, line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} ORDER BY id"
+    return view.query(sql, among=listed(lines))
 
 
 def reasons_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
     """(row, reason) of every proposal to merge any of these."""
-    rows = view.query(
+    return view.query(
         f"SELECT id, reason FROM proposals WHERE tenant = :t AND (a IN {LISTED} OR b IN {LISTED})"
         " AND reason IS NOT NULL ORDER BY id",
         among=listed(lines),
     )
-    return [(row, reason) for row, reason in rows]
 
 
 def wordings_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
     """(object, kind) of what texts call these."""
-    return [
-        (object_, kind)
-        for object_, kind in view.query(
-            f"SELECT DISTINCT object, kind FROM wordings WHERE tenant = :t AND object IN {LISTED} ORDER BY 1, 2",
-            among=listed(lines),
-        )
-    ]
+    sql = f"SELECT DISTINCT object, kind FROM wordings WHERE tenant = :t AND object IN {LISTED} ORDER BY 1, 2"
+    return view.query(sql, among=listed(lines))
 
 
 def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
@@ -454,35 +443,28 @@ class Doomed(Struct):
     """Events whose reading goes, so that they are read again."""
 
 
-class LeftBehind(NamedTuple):
-    """What was deleted."""
-
-    rows: int
-    vectors: int
-
-
 def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
     """Takes the words of these out of the index; of a share, only its owners. How many passages had words."""
     count = 0
     index = tx.words()
     for one in written(tx, lines):
-        draft = NodeDraft(
-            one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=_made(one.made)
-        )
-        if is_silent(one.type, draft.made):
+        if is_silent(one.type, one.made):
             continue
+        draft = NodeDraft(
+            one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=one.made
+        )
         texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
         cold = bool(words.archived(tx.store, tx.tenant, [texts[0][0]]))
         index.remove(texts, cold=cold)
         count += len(texts)
         if not share:
             _recount(tx, texts, -1)
-        if share:
-            owner = _owner_without(tx, one.node, sets)
-            kept = [(row, owner, tokens, kinds) for row, _, tokens, kinds in texts]
-            index.replace([], kept)
-            if cold:
-                index.move(kept, cold=True)
+            continue
+        owner = _owner_without(tx, one.node, sets)
+        kept = [(row, owner, tokens, kinds) for row, _, tokens, kinds in texts]
+        index.replace([], kept)
+        if cold:
+            index.move(kept, cold=True)
     return count
 
 
@@ -499,20 +481,23 @@ def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
 
 def name_again(tx: Tx, line: int, name: str) -> None:
     """An entity that had lost its name is called by it again; so it is in what is said of it."""
-    facts = said_of(tx, [line])
     renamed = {line: (name, "")}
-    for fact in facts:
+    for fact in said_of(tx, [line]):
         subject = name if fact.subject == line else fact.subject_name
         value = name if fact.object == line else fact.value
         renamed[fact.node] = slots.label(fact.phrase), slots.sentence(subject, fact.phrase, value)
     unindex(tx, renamed, Sets(), share=False)
     index(tx, renamed)
-    for node, (called, content) in renamed.items():
-        tx.query(
-            "UPDATE nodes SET name = :name, content = :content WHERE tenant = :t AND id = :node",
-            name=called, content=content, node=node,
-        )  # fmt: skip
+    for node, words_ in renamed.items():
+        _rename(tx, node, *words_)
     tx.renamed(renamed)
+
+
+def _rename(tx: Tx, node: int, name: str, content: str) -> None:
+    tx.query(
+        "UPDATE nodes SET name = :name, content = :content WHERE tenant = :t AND id = :node",
+        name=name, content=content, node=node,
+    )  # fmt: skip
 
 
 def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
@@ -522,10 +507,6 @@ def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -
         texts=sign * texts,
         tokens=sign * tokens,
     )
-
-
-def _made(stored: str | None) -> Any:
-    return stored
 
 
 def _owner_without(tx: Tx, node: int, sets: Sets) -> str:
@@ -538,18 +519,17 @@ def _owner_without(tx: Tx, node: int, sets: Sets) -> str:
     return " ".join(dict.fromkeys(" ".join(tx.owner_in(row[0]) for row in rows).split()))
 
 
-def erase(tx: Tx, doomed: Doomed, who: str) -> LeftBehind:
-    """Deletes the rows, writes some over, and leaves the tombstones."""
-    before = tombs(lambda sql, args: tx.store.query(sql, args), tx.tenant)
+def erase(tx: Tx, doomed: Doomed, who: str) -> tuple[int, int]:
+    """Deletes the rows, writes some over, and leaves the tombstones; how many rows and vectors are gone."""
+    before = tombs(tx.store.query, tx.tenant)
     rows = _rows_of(tx, doomed)
-    over = {
-        "nodes": sorted({*doomed.renamed, *(_first_owned(tx, doomed))} - rows["nodes"]),
-    }
+    over = sorted({*doomed.renamed, *(_first_owned(tx, doomed))} - rows["nodes"])
     kept = _kept(tx, doomed, rows, over)
-    gone = {table: sorted({*rows[table], *over.get(table, ())}) for table in rows}
+    gone = {table: sorted(rows[table]) for table in rows}
+    gone["nodes"] = sorted({*rows["nodes"], *over})
     seals = _seals(tx, gone, before)
     vectors = _delete(tx, doomed, rows)
-    _write_over(tx, doomed, over["nodes"])
+    _write_over(tx, doomed, over)
     for table, numbers in gone.items():
         if numbers:
             _leave(tx, table, numbers, kept.get(table, []), who)
@@ -561,7 +541,7 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> LeftBehind:
         key=f"{UNSWEPT} {tx.tenant}",
         stamp=str(tx.stamp),
     )
-    return LeftBehind(sum(map(len, rows.values())), vectors)
+    return sum(map(len, rows.values())), vectors
 
 
 def _leave(tx: Tx, table: str, numbers: Sequence[int], kept: Sequence[Any], who: str) -> None:
@@ -626,12 +606,12 @@ def _first_owned(tx: Tx, doomed: Doomed) -> set[int]:
 
 
 def _kept(
-    tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], over: Mapping[str, Collection[int]]
+    tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], over: Collection[int]
 ) -> dict[str, list[Any]]:
     """What the tombstones of each table must know."""
     nodes = tx.query(
         f"SELECT id, hash, line, type FROM nodes WHERE tenant = :t AND id IN {LISTED} ORDER BY id",
-        among=listed([*rows["nodes"], *over["nodes"]]),
+        among=listed([*rows["nodes"], *over]),
     )
     edges = tx.query(
         f"SELECT hash, src, type, dst, world, vt, kf, kt FROM edges WHERE tenant = :t AND id IN {LISTED} ORDER BY id",
@@ -641,14 +621,12 @@ def _kept(
         f"SELECT line, min(kf) FROM beliefs WHERE tenant = :t AND line IN {LISTED} GROUP BY line ORDER BY line",
         among=listed(sorted({*doomed.lines, *doomed.shares})),
     )
-    told = []
-    for node, hash_, line, type_ in nodes:
-        payload = None
-        if node in over["nodes"] and node in doomed.renamed:
-            payload = node_id(type_, *doomed.renamed[node])
-        told.append((node, bytes(hash_), line, payload))
+    over = {*over} & doomed.renamed.keys()
     return {
-        "nodes": told,
+        "nodes": [
+            (node, bytes(hash_), line, node_id(type_, *doomed.renamed[node]) if node in over else None)
+            for node, hash_, line, type_ in nodes
+        ],
         "edges": [(bytes(row[0]), *row[1:]) for row in edges],
         "beliefs": [tuple(row) for row in born],
     }
@@ -663,8 +641,11 @@ def _seals(tx: Tx, gone: Mapping[str, Sequence[int]], before: Tombs) -> list[tup
             for table in {*before.rows, *gone}
         }
     )
-    stored = _reader(tx)
     seals = []
+
+    def stored(table: str, numbers: list[int]) -> dict[int, bytes]:
+        return covered_rows(tx.store.query, tx.tenant, table, numbers)
+
     known = {
         row[0]
         for table in ("beliefs", "edges", "proposals", "marks")
@@ -700,13 +681,6 @@ def _seals(tx: Tx, gone: Mapping[str, Sequence[int]], before: Tombs) -> list[tup
     return sorted(seals)
 
 
-def _reader(tx: Tx) -> Callable[[str, list[int]], dict[int, bytes]]:
-    def stored(table: str, numbers: list[int]) -> dict[int, bytes]:
-        return covered_rows(lambda sql, args: tx.store.query(sql, args), tx.tenant, table, numbers)
-
-    return stored
-
-
 def covered_rows(query: Query, tenant: int, table: str, numbers: Sequence[int]) -> dict[int, bytes]:
     """The canonical bytes of these rows of a table, as far as they are there."""
     key, columns = ledger.key_column(table), ", ".join(map(quoted, COVERED[table]))
@@ -728,21 +702,14 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
     above = listed(_above(tx, [*doomed.lines, *doomed.shares]))
     _reset_passes(tx, doomed, above)
     vectors = 0
-    tx.query(
-        "DELETE FROM reembedding WHERE tenant = :t AND passage IN (SELECT v.passage FROM json_each(:among) j"
-        f" CROSS JOIN reembedding v ON v.tenant = :t AND v.passage >= j.value * {WORDS_PER_NODE}"
-        f" AND v.passage < (j.value + 1) * {WORDS_PER_NODE})",
-        among=listed(nodes),
-    )
-    for table in ("embeddings", "cold_embeddings"):
-        vectors += len(
-            tx.query(
-                f"DELETE FROM {table} WHERE tenant = :t AND id IN (SELECT v.id FROM json_each(:among) j"
-                f" CROSS JOIN {table} v ON v.tenant = :t AND v.passage >= j.value * {WORDS_PER_NODE}"
-                f" AND v.passage < (j.value + 1) * {WORDS_PER_NODE}) RETURNING id",
-                among=listed(nodes),
-            )
+    for table in ("reembedding", "embeddings", "cold_embeddings"):
+        gone = tx.query(
+            f"DELETE FROM {table} WHERE tenant = :t AND passage IN (SELECT v.passage FROM json_each(:among) j"
+            f" CROSS JOIN {table} v ON v.tenant = :t AND v.passage >= j.value * {WORDS_PER_NODE}"
+            f" AND v.passage < (j.value + 1) * {WORDS_PER_NODE}) RETURNING 1",
+            among=listed(nodes),
         )
+        vectors += len(gone) if table != "reembedding" else 0
     for table in _BY_NODE:
         tx.query(f"DELETE FROM {table} WHERE tenant = :t AND node IN {LISTED}", among=listed(nodes))
     for table in _BY_LINE:
@@ -841,11 +808,7 @@ def _write_over(tx: Tx, doomed: Doomed, nodes: Sequence[int]) -> None:
     """Nodes that stay without their metadata, or under another name; the changeset vouches for them anew."""
     for node in nodes:
         if node in doomed.renamed:
-            name, content = doomed.renamed[node]
-            tx.query(
-                "UPDATE nodes SET name = :name, content = :content WHERE tenant = :t AND id = :node",
-                name=name, content=content, node=node,
-            )  # fmt: skip
+            _rename(tx, node, *doomed.renamed[node])
         else:
             tx.query(
                 "UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node

@@ -8,7 +8,7 @@ are no memory, so that the log does not cover them. Turns, as a view may see the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,13 +52,6 @@ class Same(NamedTuple):
     text: str
 
 
-class WaitingEvent(NamedTuple):
-    """An event that is not settled: its id, and what is left to do."""
-
-    id: str
-    draft: str
-
-
 class HeardEvent(NamedTuple):
     """An event that may be read again, and where it was said."""
 
@@ -69,16 +62,6 @@ class HeardEvent(NamedTuple):
     scope: int
     world: int
     """Outside its session."""
-
-
-class SpokenEvent(NamedTuple):
-    """What somebody said in a talk, as it is shown."""
-
-    text: str
-    sender: str
-    said_at: Instant
-    offset: int
-    talk: str
 
 
 class AtHand(Struct, frozen=True):
@@ -118,7 +101,7 @@ def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
     session = event.session or place.session
     world = _session_world(tx, session, place) if session else place.world
     dated = said_at if event.said_at is not None else None
-    key = _event_key(event, place, world, dated)
+    key = event_key(event.external_id, place.scope, world, event.speaker, dated, event.text)
     world_id = tx.id_of(world) if world else None
     id_ = event_id(event.speaker, world_id, said_at, event.text, event.external_id)
     same = None if is_unheard(tx, key, id_) else same_event(tx, key)
@@ -126,7 +109,11 @@ def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
         0, event.text, event.speaker, event.recipient or "", said_at, offset, known.draft, known.reading
     )
     if same is not None:
-        _require_same(tx, same, event.text)
+        if same.text != event.text:
+            raise Conflict(
+                f"this external id is stored with other text ({tx.id_of(same.node).hex()[:12]}); "
+                "correct that memory, or send the event under another external id"
+            )
         stored = replace(stored, said_at=same.said_at)
         id_ = event_id(event.speaker, world_id, same.said_at, event.text, event.external_id)
         if tx.beliefs(same.node):  # otherwise it was taken back, and is said again
@@ -137,7 +124,7 @@ def append(tx: Tx, event: Event, place: Place, known: AtHand) -> Appended:
     )  # fmt: skip
     row, new = tx.put(node)
     born = tx.is_new(row)
-    if born or not is_event(tx, row):
+    if born or not tx.query("SELECT 1 FROM events WHERE tenant = :t AND node = :node", node=row):
         tx.add(
             "events", row, key, event.speaker, event.recipient, stored.said_at, offset, world or None, event.modality,
             event.category, event.source, event.external_id, "pending" if known.draft else "stored", known.draft,
@@ -158,19 +145,14 @@ def _session_world(tx: Tx, name: str, place: Place) -> int:
     return session_of(tx, draft.id, place.scope) or tx.put(draft)[0]
 
 
-def _event_key(event: Event, place: Place, world: int, said_at: Instant | None) -> bytes:
-    if event.external_id is not None:
-        return record_id("external", str(place.scope), event.external_id)
+def event_key(
+    external: str | None, scope: int, world: int, sender: str, said_at: Instant | None, text: str
+) -> bytes:
+    """The key by which the same event, sent again, is recognised in a store with these row numbers."""
+    if external is not None:
+        return record_id("external", str(scope), external)
     when = "" if said_at is None else str(said_at)
-    return record_id("event", str(place.scope), str(world), event.speaker, when, event.text)
-
-
-def _require_same(tx: Tx, stored: Same, text: str) -> None:
-    if stored.text != text:
-        raise Conflict(
-            f"this external id is stored with other text ({tx.id_of(stored.node).hex()[:12]}); "
-            "correct that memory, or send the event under another external id"
-        )
+    return record_id("event", str(scope), str(world), sender, when, text)
 
 
 # One event -----------------------------------------------------------------------------------------
@@ -270,21 +252,12 @@ def has_key(tx: Tx, key: bytes) -> bool:
     )
 
 
-def is_event(tx: Tx, node: int) -> bool:
-    """Whether a turn has its row of things said."""
-    return bool(tx.query("SELECT 1 FROM events WHERE tenant = :t AND node = :node", node=node))
-
-
-def draft_of(tx: Tx, node: int) -> str | None:
-    """What is still to be done with an event."""
-    found = tx.query("SELECT draft FROM events WHERE tenant = :t AND node = :node", node=node)
-    return None if found[0][0] is None else str(found[0][0])
-
-
-def signals_of(tx: Tx, node: int) -> str | None:
-    """What the gate found in an event."""
-    found = tx.query("SELECT signals FROM events WHERE tenant = :t AND node = :node", node=node)
-    return None if found[0][0] is None else str(found[0][0])
+def kept_of(tx: Tx, node: int, column: Literal["draft", "signals"]) -> str | None:
+    """What is still to be done with an event, or what the gate found in it."""
+    found: str | None = tx.query(
+        f"SELECT {column} FROM events WHERE tenant = :t AND node = :node", node=node
+    )[0][0]
+    return found
 
 
 def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: str | None = None) -> None:
@@ -304,31 +277,24 @@ def leave(tx: Tx, node: int, draft: str | None, state: str = "stored", signals: 
     )
 
 
-def keep_signals(tx: Tx, node: int, signals: str) -> None:
-    """What was found in an event, with what a model made of it."""
+def keep(tx: Tx, node: int, column: Literal["signals", "reading"], value: str | bytes) -> None:
+    """What was found in an event, with what a model made of it; or what it says, as it was read last."""
     tx.query(
-        "UPDATE events SET signals = :signals WHERE tenant = :t AND node = :node", signals=signals, node=node
-    )
-
-
-def keep_reading(tx: Tx, node: int, reading: bytes) -> None:
-    """What an event says, as it was read last."""
-    tx.query(
-        "UPDATE events SET reading = :reading WHERE tenant = :t AND node = :node", reading=reading, node=node
+        f"UPDATE events SET {column} = :value WHERE tenant = :t AND node = :node", value=value, node=node
     )
 
 
 # Many ----------------------------------------------------------------------------------------------
 
 
-def waiting(view: View) -> list[WaitingEvent]:
-    """The events of this scope that are not settled, oldest first."""
+def waiting(view: View) -> list[tuple[str, str]]:
+    """(id, what is left to do) of the events of this scope that are not settled, oldest first."""
     rows = view.query(
         "SELECT n.hash, e.draft FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
         " WHERE e.tenant = :t AND e.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
         f" AND b.line = n.line AND {view.scoped('b')}) ORDER BY e.node"
     )
-    return [WaitingEvent(id_.hex(), draft) for id_, draft in rows]
+    return [(id_.hex(), draft) for id_, draft in rows]
 
 
 def readings(view: View) -> list[bytes | None]:
@@ -368,16 +334,15 @@ def known_before(view: View, ids: Sequence[str], before: Instant) -> set[str]:
     return found
 
 
-def talks(view: View) -> list[SpokenEvent]:
-    """Everything said that can be seen from here, talk by talk."""
-    rows = view.query(
+def talks(view: View) -> list[tuple[str, str, Instant, int, str]]:
+    """(text, sender, time said, offset, talk) of everything said that can be seen from here, talk by talk."""
+    return view.query(
         "SELECT n.content, e.sender, e.said_at, e.utc_offset,"
         " coalesce((SELECT w.name FROM nodes w WHERE w.tenant = :t AND w.id = e.session), '') AS talk"
         " FROM events e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.node"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE e.tenant = :t AND {view.seen()} ORDER BY talk, e.said_at, e.node, b.id"
     )
-    return [SpokenEvent(*row) for row in rows]
 
 
 # Scope sets ----------------------------------------------------------------------------------------
@@ -406,15 +371,15 @@ def scope_key(tx: Tx, scope: int) -> str:
 MOST = 100
 
 
-def handed_out(view: View, most: int = MOST) -> list[tuple[str, str]]:
+def handed_out(view: View) -> list[tuple[str, str]]:
     """(text, speaker) of the memories shown last, in this scope; noted aside, or still in mind."""
-    held = list(reversed(view.store.shown.get(view.tenant, {})))[:most]
+    held = list(reversed(view.store.shown.get(view.tenant, {})))[:MOST]
     rows = view.query(
         "SELECT n.content, CASE WHEN n.type = 'Turn' THEN n.name ELSE '' END FROM (SELECT value AS line FROM"
         " json_each(:among) UNION SELECT line FROM (SELECT line FROM uses WHERE tenant = :t AND kind = 'shown'"
         " ORDER BY id DESC LIMIT :most) u) s CROSS JOIN beliefs b ON b.tenant = :t AND b.line = s.line"
         f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node WHERE {view.scoped('b')}",
-        among=listed(held), most=most - len(held),
+        among=listed(held), most=MOST - len(held),
     )  # fmt: skip
     return list(dict.fromkeys((str(content), str(speaker)) for content, speaker in rows))
 

@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from worldline.store.schema import insertion
 from worldline.store.view import metadata_from
 from worldline.store.words import Index, owner_token
 
-Step = str | Callable[[apsw.Connection, str], None]
 _SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
 _BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
 MARKS = f"""
@@ -62,11 +61,7 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     """
     cold = drop_fts5(connection)
     names = connection.execute("SELECT id, name FROM tenants").fetchall()
-    connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
-    connection.executemany(
-        "INSERT INTO numbers VALUES (?, ?)", [(old, number_in_file(str(name))) for old, name in names]
-    )
-    _renumber(connection)
+    _renumber(connection, [(old, number_in_file(str(name))) for old, name in names])
     connection.execute(
         "UPDATE tenants SET moved = coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'moved'), 0);"
         "UPDATE tenants SET embedder = (SELECT value FROM meta WHERE key = 'embedder') WHERE tenant IN"
@@ -77,8 +72,10 @@ def _tenants_first(connection: apsw.Connection, language: str) -> None:
     reword(connection, language, cold)
 
 
-def _renumber(connection: apsw.Connection) -> None:
-    """Every table anew, with the tenants' numbers that `numbers` says, and its indexes."""
+def _renumber(connection: apsw.Connection, numbers: Sequence[tuple[Any, int]]) -> None:
+    """Every table anew, with the tenants' (old, new) numbers, and its indexes."""
+    connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
+    connection.executemany("INSERT INTO numbers VALUES (?, ?)", numbers)
     for name in schema.TABLES:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
         if name != "meta":
@@ -130,11 +127,8 @@ def _small_number(connection: apsw.Connection, language: str) -> None:
     """Format 6: the usual tenant's number is 1, and rows lie side by side again."""
     names = connection.execute("SELECT tenant, name FROM tenants").fetchall()
     numbers = [(old, number_in_file(str(name))) for old, name in names]
-    if all(old == new for old, new in numbers):
-        return
-    connection.execute("CREATE TEMP TABLE numbers (old INTEGER PRIMARY KEY, new INTEGER NOT NULL UNIQUE)")
-    connection.executemany("INSERT INTO numbers VALUES (?, ?)", numbers)
-    _renumber(connection)
+    if any(old != new for old, new in numbers):
+        _renumber(connection, numbers)
 
 
 def _fifteen_bits(connection: apsw.Connection, language: str) -> None:
@@ -150,14 +144,7 @@ def _fifteen_bits(connection: apsw.Connection, language: str) -> None:
         connection.execute(f"CREATE {schema.INDEXES[f'{name}_passage']}")
 
 
-STEPS: dict[int, Step] = {
-    1: "",
-    2: "",
-    3: _tenants_first,
-    4: _narrower,
-    5: _small_number,
-    6: _fifteen_bits,
-}
+STEPS = {3: _tenants_first, 4: _narrower, 5: _small_number, 6: _fifteen_bits}
 """Format 3 added a column to 2, and 2 tables to 1; the step from 3 copes with either."""
 
 
@@ -166,18 +153,14 @@ def upgrade(connection: apsw.Connection, path: str, language: str) -> None:
     version = connection.pragma("user_version")
     if version >= schema.FORMAT:
         return
-    missing = [n for n in range(version, schema.FORMAT) if n not in STEPS]
-    if missing:
+    wanted = range(max(version, 3), schema.FORMAT)
+    if version < 1 or not STEPS.keys() >= set(wanted):
         raise StoreError(f"{path} has format {version}, for which there is no migration")
     backup(connection, f"{path}.format{version}.backup")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in range(version, schema.FORMAT):
-            way = STEPS[step]
-            if callable(way):
-                way(connection, language)
-            else:
-                connection.execute(way)
+        for step in wanted:
+            STEPS[step](connection, language)
         connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
         connection.execute("COMMIT")
     except apsw.Error as error:

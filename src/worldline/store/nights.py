@@ -22,11 +22,10 @@ from worldline.rules.describe import Described, Strength, Use, starting
 from worldline.store import indexing, ledger
 from worldline.store.held import USED
 from worldline.store.indexing import ARCHIVED
-from worldline.store.schema import SILENT
+from worldline.store.schema import SILENT, columns_of, key_of
 from worldline.store.search import first_holding
 from worldline.store.view import LISTED, NODE, listed, node_from
 from worldline.store.words import owner_token
-from worldline.text import fold
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
@@ -213,26 +212,7 @@ def set_mark(tx: Tx, line: int, kind: str, value: str | None, reason: str, scope
     return True
 
 
-_KEYS = {
-    "scores": ("tenant", "node", "name"),
-    "uses": ("tenant", "id"),
-    "strengths": ("tenant", "line"),
-    "composed": ("tenant", "line", "scope"),
-    "profiles": ("tenant", "speaker", "scope"),
-}
-_COLUMNS = {
-    "scores": ("tenant", "node", "name", "value"),
-    "uses": ("id", "tenant", "line", "scope", "kind", "at"),
-    "strengths": (
-        *("line", "tenant", "scope", "salience", "reinforced_at", "cold_at", "uses", "useful", "wrong"),
-    ),
-    "composed": ("tenant", "line", "scope", "vector", "members", "made"),
-    "profiles": ("tenant", "speaker", "scope", "body", "style"),
-}
-"""Derived tables: the keys by which rows go, and the columns in which they are given."""
-
-
-SEALED = {table: _COLUMNS[table] for table in ("scores", "strengths", "composed", "profiles")}
+SEALED = {table: columns_of(table)[:-1] for table in ("scores", "strengths", "composed", "profiles")}
 """Derived tables that nothing else could be compared with: each row carries a checksum over these columns."""
 _REAL = frozenset({"value", "salience"})
 
@@ -254,19 +234,17 @@ def unsound(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str,
         for *row, sealed in query(sql, {"t": tenant}):
             held = [bytes(value) if isinstance(value, memoryview) else value for value in row]
             if seal(table, held) != sealed:
-                yield (
-                    table,
-                    tuple(value for name, value in zip(columns, held, strict=True) if name in _KEYS[table]),
-                )
+                keys = key_of(table)
+                yield table, tuple(v for name, v in zip(columns, held, strict=True) if name in keys)
 
 
 def derive(
     store: Store, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
 ) -> int:
     """Replaces derived rows by primary key and deletes those whose keys are `gone`; how many those are."""
-    keys, columns = _KEYS[table], _COLUMNS[table]
+    keys, columns = key_of(table), columns_of(table)
     if table in SEALED:
-        columns, rows = (*columns, "seal"), [(*row, seal(table, row)) for row in rows]
+        rows = [(*row, seal(table, row)) for row in rows]
     if gone:
         store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in keys)}", gone)
     if rows:
@@ -279,27 +257,19 @@ def derive(
     return len(rows) + len(gone)
 
 
-class NightName(Struct, frozen=True):
-    """What a report may call a memory."""
-
-    type: str
-    name: str
-    content: str
-    """Its beginning."""
-    id: str
-
-
-def names(view: View, lines: Collection[int], length: int) -> dict[int, NightName]:
-    """Of each of these its type, name and so much of its text."""
-    if not lines:
-        return {}
+def names(view: View, lines: Collection[int], length: int) -> dict[int, str]:
+    """What a report calls each of these: facts and texts go by so much of their words, others by their name."""
     rows = view.query(
         "SELECT n.id, n.type, n.name, substr(n.content, 1, :length), n.hash FROM json_each(:among) j"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value ORDER BY n.id",
         among=listed(sorted(lines)),
         length=length,
     )
-    return {key: NightName(type_, name, content, hash_.hex()) for key, type_, name, content, hash_ in rows}
+    told = {
+        key: content if type_ in ("Fact", "Turn") else name or content
+        for key, type_, name, content, _ in rows
+    }
+    return {key: " ".join(told[key].split()) or hash_.hex()[:12] for key, *_, hash_ in rows}
 
 
 # The words index --------------------------------------------------------------------------------------
@@ -309,21 +279,14 @@ _FAR = 200
 
 
 def first_with(view: View, tokens: Collection[str]) -> dict[str, int]:
-    """The first version of this owner's that has each token."""
-    return first_holding(view, sorted(tokens), _owned(view), _FAR)
-
-
-def _owned(view: View) -> list[str]:
-    """The tokens by which the index leaves out other owners, where there are any."""
+    """The first version of this owner's that has each token; by the owner's tokens the index leaves out others."""
     rows = view.query(
         'SELECT "user", agent, app FROM scopes WHERE tenant = :t'
         " AND part_of = (SELECT min(j.value) FROM json_each(:only) j) ORDER BY id"
     )
-    kinds = ("user", "agent", "app")
-    tokens = [
-        owner_token(kind, value) for row in rows for kind, value in zip(kinds, row, strict=True) if value
-    ]
-    return list(dict.fromkeys(tokens))
+    named = [pair for row in rows for pair in zip(("user", "agent", "app"), row, strict=True)]
+    owned = list(dict.fromkeys(owner_token(kind, value) for kind, value in named if value))
+    return first_holding(view, sorted(tokens), owned, _FAR)
 
 
 def whole_texts(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
@@ -359,8 +322,7 @@ def keep_scorer(tx: Tx, name: str, signal: str, version: str, weight: float) -> 
 
 def drop_scorer(tx: Tx, name: str, signal: str) -> bool:
     """Forgets a scorer and all that it said; False where there is none of that name."""
-    known = tx.query("SELECT 1 FROM scorers WHERE tenant = :t AND name = :name", name=name)
-    tx.store.execute("DELETE FROM scorers WHERE tenant = ? AND name = ?", (tx.tenant, name))
+    known = tx.query("DELETE FROM scorers WHERE tenant = :t AND name = :name RETURNING 1", name=name)
     _drop_scores(tx, signal)
     return bool(known)
 
@@ -389,35 +351,23 @@ def _after(view: View, signal: str) -> Mapping[str, Any]:
 # What is kept of each speaker ---------------------------------------------------------------------
 #
 # What is kept of each speaker, and which turns it is counted from; hot or archived, in the owner's scope.
-#
-# It reads and decides nothing: how texts are tallied is in `rules/gathering.py` and `rules/gathering.py`.
 
 
 _TABLES = ("texts", "cold_texts")
 
 
-class StoredProfile(Struct, frozen=True):
-    """What was counted of one speaker, as it is stored."""
-
-    tally: str
-    style: bytes
-
-
-def profiles(view: View, scope: int, speakers: Collection[str]) -> dict[str, StoredProfile]:
-    """The stored rows of these speakers."""
-    rows = view.query(
+def profiles(view: View, scope: int, speakers: Collection[str]) -> list[tuple[str, str, bytes]]:
+    """(speaker, tally, style) of these speakers, as they are stored."""
+    return view.query(
         "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
         " AND speaker IN (SELECT value FROM json_each(:speakers)) ORDER BY speaker",
         scope=scope,
         speakers=orjson.dumps(sorted(speakers)).decode(),
     )
-    return {speaker: StoredProfile(body, style) for speaker, body, style in rows}
 
 
 def voices_around(view: View, turns: Collection[int]) -> set[str]:
     """The names of whoever said these, or spoke right after one of them."""
-    if not turns:
-        return set()
     after = (
         " CROSS JOIN {0} s ON s.tenant = :t AND s.node = j.value AND s.position >= 0 CROSS JOIN {1} t"
         " ON t.tenant = :t AND t.session = s.session AND t.position = s.position + 1"
@@ -458,45 +408,27 @@ class KeptStrength(Strength, frozen=True):
     scope: int = 0
 
 
-class NotedStrength(Struct, frozen=True):
-    """That something was shown, praised or complained about."""
-
-    id: int
-    line: int
-    kind: Use
-    at: Instant
-
-
-def notes(view: View, most: int) -> list[NotedStrength]:
-    """The oldest uses of this owner's memories that have not reached their strengths yet."""
-    rows = view.query(
+def notes(view: View, most: int) -> list[tuple[int, int, Use, Instant]]:
+    """(row, lineage, kind, moment) of this owner's oldest uses that have not reached their strengths."""
+    return view.query(
         f"SELECT u.id, u.line, u.kind, u.at FROM uses u WHERE u.tenant = :t AND {view.scoped('u')}"
         " ORDER BY u.id LIMIT :most",
         most=most,
     )
-    return [NotedStrength(*row) for row in rows]
 
 
 def strengths(view: View, lines: Collection[int]) -> dict[int, KeptStrength]:
     """The stored strengths of these lineages."""
-    if not lines:
-        return {}
     rows = view.query(
         f"SELECT {_STRENGTH} FROM json_each(:among) j CROSS JOIN strengths s ON s.tenant = :t AND s.line = j.value"
         " ORDER BY s.line",
         among=listed(lines),
     )
-    return _kept(rows)
-
-
-def _kept(rows: Collection[tuple[Any, ...]]) -> dict[int, KeptStrength]:
-    return {r[5]: KeptStrength(*r) for r in rows}
+    return {row[5]: KeptStrength(*row) for row in rows}
 
 
 def begun(view: View, lines: Collection[int]) -> dict[int, KeptStrength]:
     """What these lineages begin with, where they have no strength yet: the gate's salience, when first learned."""
-    if not lines:
-        return {}
     rows = view.query(
         "SELECT b.line, CAST(e.signals ->> 'salience' AS DOUBLE PRECISION), b.kf, b.scope FROM beliefs b"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = b.line"
@@ -518,7 +450,7 @@ def due(view: View, now: Instant, most: int) -> dict[int, KeptStrength]:
         now=now,
         most=most,
     )
-    return _kept(rows)
+    return {row[5]: KeptStrength(*row) for row in rows}
 
 
 def strength_row(view: View, kept: KeptStrength, cold_at: Instant) -> tuple[Any, ...]:
@@ -531,8 +463,6 @@ def strength_row(view: View, kept: KeptStrength, cold_at: Instant) -> tuple[Any,
 
 def last_learned(view: View, lines: Collection[int], *, named: bool = False) -> dict[int, Instant]:
     """When each of these was last put, put again, given evidence (or `named` by something) in this store."""
-    if not lines:
-        return {}
     ends = (("src", "derived_from"), ("dst", "refers_to")) if named else (("src", "derived_from"),)
     edges = "".join(
         f" UNION ALL SELECT e.{end}, e.kf FROM edges e WHERE e.tenant = :t AND e.{end} IN {LISTED}"
@@ -593,23 +523,14 @@ def flags(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
     return [(line, _FLAGS(described).flags) for line, described in rows]
 
 
-class Phrased(Struct, frozen=True):
-    """A fact by its words: what it says, and of whom (folded)."""
-
-    line: int
-    phrase: str
-    subject: str
-
-
-def phrased(view: View, lines: Collection[int]) -> list[Phrased]:
-    """Those of these that are believed facts."""
-    rows = view.query(
+def phrased(view: View, lines: Collection[int]) -> list[tuple[int, str, str]]:
+    """(lineage, phrase, subject's name) of those of these that are believed facts."""
+    return view.query(
         "SELECT b.line, f.phrase, s.name FROM beliefs b CROSS JOIN facts f ON f.tenant = :t AND f.node = b.node"
         " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
         f" WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()} ORDER BY b.id",
         among=listed(lines),
     )
-    return [Phrased(line, phrase, fold(name)) for line, phrase, name in rows]
 
 
 def speakers(view: View, names: Collection[str]) -> set[str]:
@@ -689,29 +610,22 @@ def verbatim(view: View, nodes: Collection[int]) -> dict[int, Verbatim]:
     )
     found: dict[int, Verbatim] = {}
     for row in rows:
-        one = _verbatim(row)
-        found.setdefault(one.node.key, one)
+        remarks, doubtful, sender, said_at, offset, session, reading, event = row[:8]
+        trusted = (reading or b"") if event is not None and not doubtful else None
+        node = node_from(row[12:])
+        one = Verbatim(node, sender or "", said_at, offset or 0, session, _worded(remarks), trusted)
+        found.setdefault(node.key, one)
     return found
 
 
-def _verbatim(row: Any) -> Verbatim:
-    remarks, doubtful, sender, said_at, offset, session, reading, event = row[:8]
-    trusted = (reading or b"") if event is not None and not doubtful else None
-    return Verbatim(
-        node_from(row[12:]), sender or "", said_at, offset or 0, session, _worded(remarks), trusted
-    )
-
-
 def _worded(remarks: str) -> tuple[str, ...]:
-    """Each remark in words, by kind and then by age."""
+    """Each remark in words, by kind and then by age: what it says, of whose words, and of which day."""
     found = sorted({tuple(one) for one in orjson.loads(remarks)}, key=lambda one: (one[0], one[3]))
-    return tuple(f"{_whose(kind, name, at)}: {text}" for kind, name, text, _, at in found)
-
-
-def _whose(kind: str, name: str, at: Instant | None) -> str:
-    """What a remark says, of whose words, and of which day."""
-    whose = name if at is None else f"{name} on {show(at)[:10]}".lstrip()
-    return f"{kind} {whose}".rstrip()
+    return tuple(
+        " ".join(part for part in (kind, name, "" if at is None else f"on {show(at)[:10]}") if part)
+        + f": {text}"
+        for kind, name, text, _, at in found
+    )
 
 
 def _remarks(view: View) -> str:

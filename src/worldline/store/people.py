@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import orjson
@@ -41,13 +42,6 @@ _WAITING = "SELECT key, line FROM blocks WHERE tenant = :t AND key >= '  ' AND k
 _FACT_ENDS = "SELECT subject, object FROM facts WHERE tenant = :t AND object <> 0 AND"
 
 
-class NamedLine(NamedTuple):
-    """An entity under one of its names."""
-
-    line: int
-    name: str
-
-
 class Called(NamedTuple):
     """A name that is known here: folded, as it was written, of whom, and whether that one is believed now."""
 
@@ -57,12 +51,8 @@ class Called(NamedTuple):
     believed: bool
 
 
-class NamePart(NamedTuple):
-    """A name that shares a block with another one; `exact` where it is that very name."""
-
-    line: int
-    name: str
-    exact: bool
+_Part = tuple[int, str, bool]
+"""A name that shares a block with another one, of whom it is, and whether it is that very name."""
 
 
 def texts(values: Iterable[str]) -> str:
@@ -107,12 +97,7 @@ def stored_names(view: View, keys: Collection[str], scope: int) -> list[Called]:
     return [Called(key, name, line, bool(believed)) for key, name, line, believed in rows]
 
 
-def one_called(tx: Tx, key: str, scope: int) -> int:
-    """The entity that has this folded name in a scope; 0 if none has."""
-    return next((row.line for row in known_names(tx, [key], scope)), 0)
-
-
-def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most: int) -> list[NamePart]:
+def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most: int) -> list[_Part]:
     """Names that share a block key, of whom a slot says something; and the very name, if it is known."""
     fresh = _fresh_parts(tx, keys, exact, slot, scope) if tx.gathering else None
     told = {row[2] for row in tx.rows["facts"] if row[3] == slot}
@@ -125,25 +110,27 @@ def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most
         keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
         waiting=_waiting(tx, keys, peek=fresh is not None),
     )  # fmt: skip
-    found = [NamePart(line, name, bool(same)) for line, name, same in rows]
-    return sorted({*found, *fresh}, key=lambda part: (not part.exact, *part))[:most] if fresh else found
+    found = [(line, name, bool(same)) for line, name, same in rows]
+    return sorted({*found, *fresh}, key=lambda part: (not part[2], *part))[:most] if fresh else found
 
 
-def _fresh_parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int) -> list[NamePart] | None:
+def _fresh_parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int) -> list[_Part] | None:
     """Those among the names that the changeset has gathered; None where the store has to tell."""
     if any(not tx.is_new(row[4]) for row in tx.rows["aliases"]):
         return None
     near = {line for _, key, line in tx.rows["blocks"] if _meets(key, keys)}
     told = {row[2] for row in tx.rows["facts"] if row[3] == slot}
     return [
-        NamePart(line, name, key == exact)
+        (line, name, key == exact)
         for _, _, key, name, line, where in tx.rows["aliases"]
         if line in near and where == scope and (line in told or key == exact)
     ]
 
 
-def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int) -> list[NamedLine]:
-    """Names that share block keys with a new one; those that share the most, if there are many."""
+def alike(
+    tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most: int
+) -> list[tuple[int, str]]:
+    """(entity, name) of names that share block keys with a new one; those that share the most, if there are many."""
     rows = (tx.peek() if tx.gathering else tx).query(
         f"SELECT a.line, a.name FROM {_NEAR} k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         f" WHERE a.scope = :scope AND a.line NOT IN {LISTED}"
@@ -152,8 +139,8 @@ def alike(tx: Tx, keys: Collection[str], but: Collection[int], scope: int, most:
         waiting=_waiting(tx, keys, peek=bool(tx.gathering)),
     )  # fmt: skip
     lines = {line for _, key, line in tx.rows["blocks"] if _meets(key, keys)} - set(but)
-    fresh = [NamedLine(row[4], row[3]) for row in tx.rows["aliases"] if row[4] in lines and row[5] == scope]
-    return [*(NamedLine(*row) for row in rows), *fresh]
+    fresh = [(row[4], row[3]) for row in tx.rows["aliases"] if row[4] in lines and row[5] == scope]
+    return [*((line, name) for line, name in rows), *fresh]
 
 
 @lru_cache(maxsize=50_000)
@@ -216,17 +203,18 @@ def namesakes(tx: Tx, line: int, scope: int) -> list[int]:
 # Who is near whom -----------------------------------------------------------------------------------
 
 
-def beside(view: View, lines: Collection[int], most: int) -> list[int]:
-    """The other ends of the facts of these; whoever has very many is nobody's neighbour."""
+def _ends_of(lines: str) -> str:
+    """The ends of the facts of these; of whoever has very many not all, so that nobody is everybody's neighbour."""
     first, second = (
-        f"SELECT * FROM ({_FACT_ENDS} {end} IN {LISTED} ORDER BY {end}, predicate, node LIMIT :most) x"
+        f"SELECT * FROM ({_FACT_ENDS} {end} IN ({lines}) ORDER BY {end}, predicate, node LIMIT :most) x"
         for end in ("subject", "object")
     )
-    rows = view.query(
-        f"SELECT subject, object FROM ({first} UNION {second}) z ORDER BY 1, 2",
-        among=listed(lines),
-        most=most,
-    )
+    return f"SELECT subject AS a, object AS b FROM ({first} UNION {second}) y"
+
+
+def beside(view: View, lines: Collection[int], most: int) -> list[int]:
+    """The other ends of the facts of these."""
+    rows = view.query(_ends_of("SELECT value FROM json_each(:among)"), among=listed(lines), most=most)
     return sorted({line for row in rows for line in row} - set(lines))
 
 
@@ -236,15 +224,6 @@ class Near(NamedTuple):
     line: int
     far: int
     names: tuple[str, ...]
-
-
-def _ends_of(lines: str) -> str:
-    """The ends of the facts of these, not too many."""
-    first, second = (
-        f"SELECT * FROM ({_FACT_ENDS} {end} IN ({lines}) ORDER BY {end}, predicate, node LIMIT :most) x"
-        for end in ("subject", "object")
-    )
-    return f"SELECT subject AS a, object AS b FROM ({first} UNION {second}) y"
 
 
 def within_two_facts(view: View, lines: Collection[int], scope: int, most: int) -> list[Near]:
@@ -262,11 +241,10 @@ def within_two_facts(view: View, lines: Collection[int], scope: int, most: int) 
         scope=scope,
         most=most,
     )
-    found: dict[int, Near] = {}
-    for line, far, name in rows:
-        held = found.get(line, Near(line, far, ()))
-        found[line] = Near(line, far, (*held.names, name) if name is not None else held.names)
-    return list(found.values())
+    return [
+        Near(line, far, tuple(name for *_, name in each if name is not None))
+        for (line, far), each in groupby(rows, lambda row: row[:2])
+    ]
 
 
 # Merges ---------------------------------------------------------------------------------------------
@@ -329,14 +307,6 @@ class NamedEntity(NamedTuple):
     first: int
 
 
-class KeptProfile(NamedTuple):
-    """What sleep keeps of a speaker: a tally and a style, packed."""
-
-    speaker: str
-    tally: str
-    style: bytes
-
-
 def joined(view: View, start: str) -> str:
     """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
     return (
@@ -356,11 +326,10 @@ def called(view: View, names: Collection[str]) -> list[NamedEntity]:
     rows = view.query(
         f"SELECT a.line, a.name, {first_of(view, 'a.line')} FROM aliases a WHERE a.tenant = :t"
         f" AND a.key IN (SELECT value FROM json_each(:names)) AND {view.scoped('a')} ORDER BY a.id DESC",
-        names=_texts({*names, *map(unsigned, names)}),
+        names=texts({*names, *map(unsigned, names)}),
     )
-    return [
-        NamedEntity(*row) for row in rows if fold(row[1]) in names
-    ]  # an old file's key for C++ is that of C
+    # an old file's key for C++ is that of C
+    return [NamedEntity(*row) for row in rows if fold(row[1]) in names]
 
 
 def names_of(view: View, lines: Collection[int]) -> list[str]:
@@ -372,12 +341,12 @@ def names_of(view: View, lines: Collection[int]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def names_near(view: View, key: str, most: int = 500) -> dict[str, str]:
-    """Names that begin as a folded one does, by their key."""
+def names_near(view: View, key: str) -> dict[str, str]:
+    """Names that begin as a folded one does, by their key; not too many."""
     rows = view.query(
         f"SELECT DISTINCT a.key, a.name FROM aliases a WHERE a.tenant = :t AND {view.scoped('a')}"
         " AND a.key >= :low AND a.key < :high ORDER BY a.key, a.name LIMIT :most",
-        low=key[:2], high=key[:2] + "\U0010ffff", most=most,
+        low=key[:2], high=key[:2] + "\U0010ffff", most=500,
     )  # fmt: skip
     return dict(rows)
 
@@ -389,7 +358,7 @@ def heard(view: View, speakers: Collection[str]) -> list[str]:
         for table in TURN_TABLES
     )
     rows = view.query(
-        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=_texts(speakers)
+        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=texts(speakers)
     )
     return [row[0] for row in rows]
 
@@ -419,14 +388,13 @@ def written(view: View, speaker: str) -> str:
     return str(rows[0][1]) if rows else ""
 
 
-def kept(view: View, first: Collection[str], most: int) -> list[KeptProfile]:
-    """What sleep keeps of people and this view may see; these people's before others'."""
-    rows = view.query(
+def kept(view: View, first: Collection[str], most: int) -> list[tuple[str, str, bytes]]:
+    """(speaker, tally, style): what sleep keeps of people and this view may see; these people's before others'."""
+    return view.query(
         f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
         " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
-        first=_texts(first), most=most,
+        first=texts(first), most=most,
     )  # fmt: skip
-    return [KeptProfile(*row) for row in rows]
 
 
 def landmarks_of(view: View, people: Collection[str], kinds: Collection[str], most: int) -> list[int]:
@@ -434,7 +402,7 @@ def landmarks_of(view: View, people: Collection[str], kinds: Collection[str], mo
     bodies = view.query(
         "SELECT p.body FROM profiles p WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
         f" AND {view.scoped('p')} ORDER BY p.speaker, p.scope",
-        people=_texts(people),
+        people=texts(people),
     )
     weights: dict[int, float] = {}
     for (body,) in bodies:
@@ -447,8 +415,8 @@ def landmarks_of(view: View, people: Collection[str], kinds: Collection[str], mo
         f"SELECT b.line, b.node FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()}",
         among=listed(weights),
     )
-    rows = [(node,) for line, node in sorted(rows, key=lambda row: (-weights[row[0]], row[1]))][:most]
-    return list(dict.fromkeys(row[0] for row in rows))
+    best = sorted(rows, key=lambda row: (-weights[row[0]], row[1]))[:most]
+    return list(dict.fromkeys(node for _, node in best))
 
 
 # Merges ------------------------------------------------------------------------------------------
@@ -464,10 +432,6 @@ def accepted_among(view: View, lines: Collection[int]) -> list[Proposal]:
     return view.proposals(
         f"p.status = 'accepted' AND (p.a IN {LISTED} OR p.b IN {LISTED})", among=listed(lines)
     )
-
-
-def _texts(values: Collection[str]) -> str:
-    return orjson.dumps(list(values)).decode()
 
 
 _NEXT = "(SELECT min(speaker) FROM texts WHERE tenant = :t AND speaker > s.name)"
@@ -547,13 +511,6 @@ class Joint(NamedTuple):
     phrase: str
     object: int
     object_name: str
-
-
-class Worded(NamedTuple):
-    """Whom a fact is about, by name, and its predicate as it was worded."""
-
-    subject: str
-    predicate: str
 
 
 def concerning(also: str = "") -> str:
@@ -701,14 +658,14 @@ def disputed(view: View) -> list[int]:
     return [row[0] for row in rows]
 
 
-def worded(view: View, nodes: Collection[int]) -> dict[int, Worded]:
-    """Those of these that are facts: whom they are about, and how."""
+def worded(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Those of these that are facts: whom they are about, by name, and their predicate as it was worded."""
     rows = view.query(
         "SELECT f.node, s.name, f.phrase FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t"
         " AND f.node = j.value CROSS JOIN nodes s ON s.tenant = f.tenant AND s.id = f.subject",
         among=listed(nodes),
     )
-    return {node: Worded(name, label(phrase)) for node, name, phrase in rows}
+    return {node: (name, label(phrase)) for node, name, phrase in rows}
 
 
 def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
@@ -764,9 +721,7 @@ class FactAround(Struct, frozen=True, gc=False):
     id: str = ""
 
 
-def facts_near(
-    view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
-) -> list[FactAround]:
+def facts_near(view: View, lines: Collection[int], turns: Collection[int]) -> list[FactAround]:
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
     if not lines and not turns:
         return []
@@ -794,7 +749,7 @@ def facts_near(
         " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
         " ORDER BY c.gone, c.since DESC, c.fact DESC, d.id DESC, c.belief DESC LIMIT :limit"
     )
-    rows = widened(view, sql, limit, among=listed(lines), turns=listed(turns))
+    rows = widened(view, sql, MOST, among=listed(lines), turns=listed(turns))
     return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
 
 

@@ -93,21 +93,13 @@ def _numbered(sql: str, number: int) -> str:
 
 
 def _insertion(table: str, columns: tuple[str, ...], rows: Sequence[Row]) -> Part:
-    """Many rows in one statement, one array a column."""
-    return dialect.insertion(table, columns), dict(_arrays(table, columns, rows))
-
-
-def _arrays(table: str, columns: tuple[str, ...], rows: Sequence[Row]) -> Iterator[tuple[str, list[Any]]]:
-    types = dialect.column_types(table)
-    for at, name in enumerate(columns):
-        yield name, [_as(types[name], row[at]) for row in rows]
-
-
-def _as(type_: str, value: Any) -> Any:
-    """All values of a column are of one kind in an array."""
-    if value is None:
-        return None
-    return float(value) if type_ == "DOUBLE PRECISION" else int(value) if type_ == "BIGINT" else value
+    """Many rows in one statement, one array a column, in which all values are of one kind."""
+    makers = {"DOUBLE PRECISION": float, "BIGINT": int}
+    arrays: dict[str, list[Any]] = {}
+    for name, *values in zip(columns, *rows, strict=True):
+        make = makers.get(dialect.column_types(table)[name])
+        arrays[name] = [value if value is None or make is None else make(value) for value in values]
+    return dialect.insertion(table, columns), arrays
 
 
 SCHEMA = "worldline"
@@ -116,6 +108,7 @@ CONNECTIONS = 16
 MANY, AT_ONCE = 200, 2000
 """From so many rows on they are copied in, by a user whom row-level security lets; else so many go as one statement."""
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(0x574C444E)"
+_STARTING = (errors.CannotConnectNow, errors.AdminShutdown, errors.CrashShutdown)
 _Connection = psycopg.Connection[Row]
 
 
@@ -185,7 +178,7 @@ class _Pool:
                 _configure(made)
                 return made
             except psycopg.OperationalError as error:
-                refused = error.sqlstate is not None and not _starting(error)
+                refused = error.sqlstate is not None and not isinstance(error, _STARTING)
                 if refused or _wrong_address(error) or time.monotonic() + 0.1 > until:
                     raise
                 time.sleep(0.1)
@@ -261,7 +254,7 @@ class PostgresStore(Held):
 
     def _format(self, connection: _Connection) -> int | None:
         """The format of the tables, None where there are none; raises where they are no store."""
-        if not connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+        if not _is_made(connection):
             return None
         held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         if held.get("hash") != ALGORITHM:
@@ -391,8 +384,11 @@ class PostgresStore(Held):
     def query(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """All rows of one statement, in the transaction of the tenant that it names."""
         self.statements += 1
-        text, values = self._prepared(sql, args)
-        tenant = args.get("t") if isinstance(args, Mapping) else None
+        tenant, values = None, cast(Any, args)
+        if isinstance(args, Mapping):
+            tenant, (text, values) = args.get("t"), dialect.bound(sql, args)
+        else:
+            text = dialect.adapted(sql)
         held = self._current(tenant)
         if held is not None:
             if held.outbox.names(sql):
@@ -404,11 +400,6 @@ class PostgresStore(Held):
     def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
         """All rows: the server keeps no text that is none."""
         return self.query(sql, args)
-
-    def _prepared(self, sql: str, args: Sequence[Any] | Mapping[str, Any]) -> tuple[str, Any]:
-        if isinstance(args, Mapping):
-            return dialect.bound(sql, args)
-        return dialect.adapted(sql), args
 
     def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """One statement inside the write transaction."""
@@ -575,12 +566,16 @@ class PostgresStore(Held):
             raise StoreError(f"{self.path}: {_short(error)}; check the rights of the database user") from None
 
 
+def _is_made(connection: _Connection) -> bool:
+    return bool(connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0])
+
+
 def make(connection: _Connection) -> None:
     """The tables, by whoever comes first; others wait for it."""
     with connection.transaction():
         connection.execute(_ONE_AT_A_TIME)
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        if connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+        if _is_made(connection):
             return
         for statement in dialect.definitions():
             connection.execute(cast(Any, statement))
@@ -608,7 +603,7 @@ def stored_format(url: str) -> int | None:
     """The format that a database says it has; None where it holds no store."""
     try:
         with psycopg.connect(url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
-            if not connection.execute("SELECT to_regclass('worldline.meta')").fetchall()[0][0]:
+            if not _is_made(connection):
                 return None
             rows = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchall()
             return int(rows[0][0]) if rows else None
@@ -711,10 +706,6 @@ def _is_sound(connection: _Connection) -> bool:
         return False
     at_rest = connection.info.transaction_status == pq.TransactionStatus.IDLE
     return at_rest and connection.info.pipeline_status == pq.PipelineStatus.OFF
-
-
-def _starting(error: psycopg.Error) -> bool:
-    return isinstance(error, errors.CannotConnectNow | errors.AdminShutdown | errors.CrashShutdown)
 
 
 def _short(error: Exception) -> str:

@@ -91,14 +91,12 @@ def scope_set(tx: Tx, scopes: Sequence[Scope]) -> int:
     whole = tx.add("scopes", key, None, None, None, None, tx.next_row("scopes"))
     for scope in bound:
         alone = scope_set(tx, [scope])
-        values = [getattr(scope, kind) for kind in ("user", "agent", "app", "run")]
-        tx.add("scopes", f"{key}#{alone}", *values, whole)
+        tx.add("scopes", f"{key}#{alone}", *msgspec.structs.astuple(scope), whole)
     return whole
 
 
 def _add_scope(tx: Tx, key: str, scope: Scope) -> int:
-    values = [getattr(scope, kind) for kind in ("user", "agent", "app", "run")]
-    number = tx.add("scopes", key, *values, tx.next_row("scopes"))
+    number = tx.add("scopes", key, *msgspec.structs.astuple(scope), tx.next_row("scopes"))
     for kind, value in scope.bound().items():
         alone = Scope(**{kind: value})
         if alone == scope:
@@ -208,14 +206,10 @@ def edge_type(tx: Tx, name: str, world: int, *, agent: bool) -> None:
         if rows:
             _require_handler(tx, name, rows[0][2])
     allowed = handlers.AGENT_EDGES if agent else handlers.EDGE_TYPES
-    own = tuple(row[4] for row in _here(tx, "edge", None, world) if not agent or _for_agents(tx, row[4]))
+    names = [row[4] for row in _here(tx, "edge", None, world)]
+    facing = {type_.name for type_ in tx.types.values() if type_.agent_facing}
+    own = tuple(name for name in names if not agent or name in facing)
     handlers.require(name, allowed + own, "edge type")
-    return
-
-
-def _for_agents(tx: Tx, name: str) -> bool:
-    held = tx.types.get(name)
-    return held is not None and held.agent_facing
 
 
 def _require_handler(tx: Tx, name: str, version: str) -> None:
@@ -284,7 +278,8 @@ def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
     if isinstance(ref, Hit):
         ref = ref.node
     if isinstance(ref, Node):
-        _require_visible(view, ref)
+        if (ref.key, ref.line) not in view.named(ref.id):
+            raise NotFound(f"{ref.id[:12]} ({ref.name}) is not in this tenant, scope and world")
         return Target(ref.line, ref.key)
     if isinstance(ref, Receipt | Believed) or (isinstance(ref, Edge) and ref.type == "fact"):
         ref = ref.id
@@ -296,11 +291,6 @@ def resolve(view: View, ref: Any, shortest: int = 8) -> Target:
             f"{ref[:80]!r} is not an id: give at least {shortest} of its 64 hex digits (list shows them)"
         )
     return _by_prefix(view, text)
-
-
-def _require_visible(view: View, node: Node) -> None:
-    if (node.key, node.line) not in view.named(node.id):
-        raise NotFound(f"{node.id[:12]} ({node.name}) is not in this tenant, scope and world")
 
 
 def _by_prefix(view: View, prefix: str) -> Target:
@@ -348,19 +338,6 @@ def missing(view: View, target: Target) -> NotFound:
         f"{node.id[:12]} ({node.name}) is not visible at this moment; it was last believed to hold "
         f"from {show(belief.valid.start)} until {show(belief.valid.end)}; see its history"
     )
-
-
-class Amounts(Struct, frozen=True):
-    """How much a tenant holds: what is visible by type, and every row that was ever written."""
-
-    visible: dict[str, int]
-    edges: dict[str, int]
-    versions: int
-    beliefs: int
-    edge_rows: int
-    changesets: int
-    pending_events: int
-    pending_merges: int
 
 
 # Nodes -------------------------------------------------------------------------------------------
@@ -514,8 +491,11 @@ _SINCE = 2_000
 """So many changesets are caught up with; after more, everything is counted anew."""
 
 
-def amounts(view: View) -> Amounts:
-    """How much this tenant holds, as far as scope and world reach; after a write, only what it touched is counted."""
+def amounts(view: View) -> dict[str, Any]:
+    """How much this tenant holds, as far as scope and world reach: what is visible by type, and every row ever written.
+
+    After a write, only what it touched is counted.
+    """
     *standing, changesets, events = view.query(
         "SELECT t.head, t.sequence, t.last_known, t.moved, (SELECT max(b.id) FROM beliefs b WHERE b.tenant = :t),"
         " (SELECT max(e.id) FROM edges e WHERE e.tenant = :t), (SELECT count(*) FROM log l WHERE l.tenant = :t),"
@@ -526,8 +506,12 @@ def amounts(view: View) -> Amounts:
     )[0]
     at = _Standing(bytes(standing[0] or b""), *(number or 0 for number in standing[1:]))
     counted = _counted(view, at)
-    merges = len(view.proposals("p.status = 'pending'"))
-    return Amounts(dict(counted.visible), dict(counted.edges), *counted.rows, changesets, events, merges)
+    versions, beliefs, edges = counted.rows
+    return {
+        "visible": dict(counted.visible), "edges": dict(counted.edges), "versions": versions, "beliefs": beliefs,
+        "edge_rows": edges, "changesets": changesets, "pending_events": events,
+        "pending_merges": len(view.proposals("p.status = 'pending'")),
+    }  # fmt: skip
 
 
 def _counted(view: View, at: _Standing) -> _Amounted:

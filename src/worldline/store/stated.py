@@ -97,8 +97,6 @@ class StatedIdentity:
 
 def facts(view: View, who: StatedIdentity, lines: Collection[int]) -> list[StatedFact]:
     """These facts, as far as they are believed."""
-    if not lines:
-        return []
     rows = view.query(
         f"{_FACT} FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value{_FROM}"
         f" WHERE {view.scoped('b')} ORDER BY b.id",
@@ -126,8 +124,6 @@ def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]])
 
 
 def _by(view: View, who: StatedIdentity, on: str, wanted: Collection[tuple[int, str]]) -> list[StatedFact]:
-    if not wanted:
-        return []
     rows = view.query(
         f"{_FACT} FROM json_each(:wanted) j CROSS JOIN facts f ON f.tenant = :t AND {on}{_FROM}"
         f" WHERE {view.scoped('b')} ORDER BY b.id",
@@ -147,8 +143,6 @@ def _stated(row: tuple[Any, ...], who: StatedIdentity) -> StatedFact:
 
 def facts_about(view: View, entities: Collection[int]) -> list[int]:
     """The facts that ever spoke of any of these entities."""
-    if not entities:
-        return []
     rows = view.query(
         f"SELECT f.node FROM facts f WHERE f.tenant = :t AND f.subject IN {LISTED} UNION"
         f" SELECT f.node FROM facts f WHERE f.tenant = :t AND f.object IN {LISTED}",
@@ -184,16 +178,16 @@ def single_predicates(view: View) -> dict[tuple[str, int], bool]:
 
 def contradicting(view: View, lines: Collection[int]) -> list[Edge]:
     """The contradictions that these take part in, as they are believed now."""
-    return _edges(view, lines, ("src", "contradicts"), ("dst", "contradicts"))
+    return edges_at(view, lines, ("src", "contradicts"), ("dst", "contradicts"))
 
 
 def resting(view: View, lines: Collection[int]) -> list[Edge]:
     """What these were derived from, as it is believed now."""
-    return _edges(view, lines, ("src", "derived_from"))
+    return edges_at(view, lines, ("src", "derived_from"))
 
 
-def _edges(view: View, lines: Collection[int], *ends: tuple[str, str]) -> list[Edge]:
-    """The edges that stand at these ends and are of these types, each once, oldest first."""
+def edges_at(view: View, lines: Collection[int], *ends: tuple[str, str]) -> list[Edge]:
+    """The edges that stand at these ends and are of these types, as they are believed now, each once, oldest first."""
     found: dict[int, Edge] = {}
     for end, type_ in ends if lines else ():
         rows = view.query(
@@ -214,45 +208,13 @@ def turns_behind(view: View, lines: Collection[int], *, ever: bool = False) -> d
         f" WHERE {'TRUE' if ever else 'e.kt = :forever'} AND {view.scoped('e')} ORDER BY e.dst, e.id",
         among=listed(sorted(lines)),
     )
-    return _grouped(rows)
-
-
-def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for src, dst in rows:
         found.setdefault(src, []).append(dst)
     return found
 
 
-class Arc(Struct, frozen=True):
-    """An edge that is believed now."""
-
-    src: int
-    dst: int
-    belief: Belief
-    metadata: Metadata
-    made: Made | None
-
-
-def arcs(view: View, type_: str, lines: Collection[int], *, into: bool = False) -> list[Arc]:
-    """The edges of a type that leave (or reach) these, as they are believed now."""
-    end = "dst" if into else "src"
-    rows = view.query(
-        "SELECT e.src, e.dst, e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.metadata, e.made FROM edges e"
-        f" WHERE e.tenant = :t AND e.{end} IN {LISTED} AND e.type = :type AND e.kt = :forever"
-        f" AND {view.scoped('e')} ORDER BY e.id",
-        among=listed(sorted(lines)),
-        type=type_,
-    )
-    return [Arc(r[0], r[1], _belief(r[2:8]), metadata_from(r[8]), r[9]) for r in rows]
-
-
-def _belief(row: tuple[Any, ...]) -> Belief:
-    key, vf, vt, kf, kt, scope = row
-    return Belief(key, key, Interval(vf, vt), Interval(kf, kt), scope)
-
-
-def with_arcs(view: View, type_: str, lines: Collection[int]) -> set[int]:
+def with_edges(view: View, type_: str, lines: Collection[int]) -> set[int]:
     """Those of these from which an edge of the type ever led anywhere."""
     rows = view.query(
         f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = :type"
@@ -276,63 +238,31 @@ def holding(view: View, lines: Collection[int]) -> dict[int, Interval]:
 # Causes -----------------------------------------------------------------------------------------------
 
 
-class DrawnFrom(Struct, frozen=True):
-    """A cause that sleep drew from words, with the names of both happenings."""
-
-    belief: Belief
-    src: int
-    dst: int
-    cause: str
-    effect: str
-
-
-def causes_drawn(view: View, turns: Collection[int]) -> list[DrawnFrom]:
-    """The causes that sleep drew between happenings of these turns."""
+def causes_drawn(view: View, turns: Collection[int]) -> list[tuple[Edge, str, str]]:
+    """The causes that sleep drew between happenings of these turns, each with the names of both."""
     rows = view.query(
-        "SELECT DISTINCT e.id, e.vf, e.vt, e.kf, e.kt, e.scope, e.src, e.dst, c.name, n.name FROM edges d"
+        f"SELECT DISTINCT {EDGE}, c.name, n.name FROM edges d"
         " CROSS JOIN edges e ON e.tenant = :t AND e.src = d.src AND e.type = 'causes' AND e.kt = :forever"
         " CROSS JOIN nodes c ON c.tenant = :t AND c.id = e.src CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.dst"
         f" WHERE d.tenant = :t AND d.dst IN {LISTED} AND d.type = 'derived_from' AND {view.scoped('e')}"
         " AND e.made = 'sleep' ORDER BY e.id",
         among=listed(sorted(turns)),
     )
-    return [DrawnFrom(_belief(r[:6]), *r[6:]) for r in rows]
-
-
-def derived_from(view: View, lines: Collection[int]) -> dict[int, list[int]]:
-    """What each of these is derived from."""
-    rows = view.query(
-        f"SELECT e.src, e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = 'derived_from'"
-        f" AND e.kt = :forever AND {view.scoped('e')} ORDER BY e.id",
-        among=listed(sorted(lines)),
-    )
-    return _grouped(rows)
+    return [(edge_from(row), row[-2], row[-1]) for row in rows]
 
 
 # How sure -----------------------------------------------------------------------------------------------
 
 
-class StatedEvidence(Struct, frozen=True):
-    """A memory as a witness: who said it, where and when, and how the gate judged it."""
-
-    line: int
-    sender: str | None
-    session: int | None
-    said_at: Instant | None
-    reason: str | None
-    act: str | None
-    made: Made | None
-
-
-def evidence(view: View, lines: Collection[int]) -> list[StatedEvidence]:
-    """These memories as witnesses; a note has no sender."""
-    rows = view.query(
-        "SELECT n.line, e.sender, e.session, e.said_at, e.signals ->> 'reason', e.signals ->> 'act',"
-        " n.made FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
+def evidence(view: View, lines: Collection[int]) -> list[tuple[Any, ...]]:
+    """These memories as witnesses, those that sleep made apart: (lineage, sender, session, time said, why the gate
+    let it in, speech act); a note has no sender."""
+    return view.query(
+        "SELECT n.line, e.sender, e.session, e.said_at, e.signals ->> 'reason', e.signals ->> 'act'"
+        " FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value AND n.made IS NULL"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = n.id ORDER BY n.id",
         among=listed(sorted(lines)),
     )
-    return [StatedEvidence(*row) for row in rows]
 
 
 class RankedFact(Struct, frozen=True):
@@ -345,8 +275,6 @@ class RankedFact(Struct, frozen=True):
 
 def ranked(view: View, lines: Collection[int]) -> dict[int, RankedFact]:
     """Type, authority and maker of these."""
-    if not lines:
-        return {}
     rows = view.query(
         "SELECT n.id, n.type, f.rank, n.made FROM json_each(:among) j"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
@@ -391,8 +319,6 @@ class CitedFact(NamedTuple):
 
 def hanging(view: View, lines: Collection[int]) -> list[int]:
     """The lineages that were derived from any of these; a version derived from its elder is not."""
-    if not lines:
-        return []
     rows = view.query(
         "SELECT DISTINCT s.line FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
         f" CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE {_GROUND} AND e.dst IN {LISTED}"
@@ -421,8 +347,6 @@ def cited(view: View, lines: Collection[int]) -> list[CitedFact]:
 
 def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Belief]]:
     """Every belief ever held in these lineages, in this scope."""
-    if not lines:
-        return {}
     rows = view.query(
         f"SELECT b.line, {BELIEF} FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
         f" AND {view.scoped('b')} ORDER BY b.id",
@@ -436,8 +360,6 @@ def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Bel
 
 def noted_grounds(view: View, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
     """(who rests, on what, what is noted) of the believed grounds of these that sleep has made."""
-    if not lines:
-        return []
     rows = view.query(
         f"SELECT e.src, e.dst, e.metadata FROM edges e WHERE {_GROUND} AND e.src IN {LISTED}"
         f" AND e.kt = :forever AND e.made IS NOT NULL AND {view.scoped('e')} ORDER BY e.id",
@@ -535,8 +457,6 @@ class Seated(Struct, frozen=True):
 
 def seated(view: View, nodes: Sequence[int], length: int) -> list[Seated]:
     """These turns, where they may be seen, in the order of their sessions, with so much of their text."""
-    if not nodes:
-        return []
     rows = view.query(
         "SELECT n.line, t.session, t.position, t.role, t.said_at, t.described, substr(n.content, 1, :length)"
         " FROM json_each(:among) j CROSS JOIN nodes n ON n.tenant = :t AND n.id = j.value"
@@ -612,8 +532,6 @@ def made_of(view: View, topic: int, among: Collection[int]) -> set[int]:
 
 def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     """The topics that have gathered something of these sessions."""
-    if not sessions:
-        return set()
     rows = view.query(
         "SELECT DISTINCT e.src FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t AND e.dst = w.value"
         f" AND e.type = 'derived_from' AND {view.time('e')} CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src"
@@ -623,17 +541,8 @@ def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-class ToldNow(Struct, frozen=True):
-    """A turn that a topic has gathered."""
-
-    line: int
-    text: str
-    at: Instant
-    speaker: str
-
-
-def gathered(view: View, topic: int) -> list[ToldNow]:
-    """The turns of the stretches that a topic was made of, in the order of time."""
+def gathered(view: View, topic: int) -> list[tuple[int, str, Instant, str]]:
+    """(lineage, text, time, speaker) of the turns of a topic's stretches, in the order of time."""
     rows = view.query(
         "SELECT n.line, n.content, b.vf, n.name FROM edges e CROSS JOIN texts o ON o.tenant = :t AND o.node = e.dst"
         f" {STRETCH} CROSS JOIN nodes n ON n.tenant = :t AND n.id = t.node{_VERSION} WHERE e.tenant = :t"
@@ -641,47 +550,29 @@ def gathered(view: View, topic: int) -> list[ToldNow]:
         f" AND {view.seen()} ORDER BY b.vf, n.id, b.id",
         topic=topic,
     )
-    return list({row[0]: ToldNow(*row) for row in rows}.values())
+    return list({row[0]: (row[0], row[1], row[2], row[3]) for row in rows}.values())
 
 
 # Vectors ----------------------------------------------------------------------------------------------
 
 
-class VectorsMade(Struct, frozen=True):
+def vectors_made(view: View) -> tuple[int, int]:
     """The newest vector of a text, and the count by which readers notice new vectors of worlds."""
-
-    newest: int
-    made: int
-
-
-def vectors_made(view: View) -> VectorsMade:
-    """How far the vectors of texts and of worlds have come."""
     rows = view.query(
         "SELECT (SELECT id FROM embeddings WHERE tenant = :t ORDER BY id DESC LIMIT 1),"
         " (SELECT max(made) FROM composed WHERE tenant = :t)"
     )
-    return VectorsMade(rows[0][0] or 0, rows[0][1] or 0)
+    return rows[0][0] or 0, rows[0][1] or 0
 
 
-class Seen(Struct, frozen=True):
-    """A lineage as it is seen now, in one scope."""
-
-    line: int
-    node: int
-    type: str
-    silent: bool
-    scope: int
-
-
-def seen_now(view: View, lines: Sequence[int]) -> list[Seen]:
-    """These lineages, the newest version of each last."""
-    rows = view.query(
+def seen_now(view: View, lines: Sequence[int]) -> list[tuple[Any, ...]]:
+    """(lineage, version, type, whether it never has a vector, scope) of these, the newest version of each last."""
+    return view.query(
         f"SELECT b.line, b.node, b.type, {_SILENT}, b.scope FROM beliefs b"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
         f" WHERE b.tenant = :t AND b.line IN {LISTED} AND {view.seen()} ORDER BY b.line, b.vf, b.kf, b.node",
         among=listed(lines),
     )
-    return [Seen(line, node, type_, bool(silent), scope) for line, node, type_, silent, scope in rows]
 
 
 class Child(Struct, frozen=True):
@@ -709,8 +600,6 @@ def children(view: View, worlds: Sequence[int], most: int) -> list[Child]:
 
 def turns_gathered(view: View, topics: Sequence[int], most: int) -> list[Child]:
     """The same of topics, which gather stretches of talk that lie in sessions, so many each."""
-    if not topics:
-        return []
     rows = view.query(
         "SELECT w.value, b.line, b.node FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t"
         f" AND e.src = w.value AND e.type = 'derived_from' AND {view.time('e')} AND {view.scoped('e')} AND e.dst IN"

@@ -465,8 +465,8 @@ def _keep_model_reading(tx: Tx, key: int, reading: ModelReading) -> None:
         "name": reading.model, "prompt": reading.prompt, "calls": reading.calls,
         "claims": len(reading.claims), "rejected": list(reading.rejected[:_KEPT]),
     }  # fmt: skip
-    signals = orjson.loads(events.signals_of(tx, key) or "{}")
-    events.keep_signals(tx, key, orjson.dumps({**signals, "model": kept}).decode())
+    signals = orjson.loads(events.kept_of(tx, key, "signals") or "{}")
+    events.keep(tx, key, "signals", orjson.dumps({**signals, "model": kept}).decode())
 
 
 def _waiting(event: Stored) -> list[object]:
@@ -698,12 +698,12 @@ def _kept(event: Stored) -> Reading:
 
 
 def _keep(tx: Tx, event: Stored, said: Reading) -> None:
-    events.keep_reading(tx, event.key, ENCODER.encode(said))
+    events.keep(tx, event.key, "reading", ENCODER.encode(said))
 
 
 def _is_worth_it(tx: Tx, event: Stored) -> bool:
     """What the gate took for noise or an echo when it was said is no ground for facts now."""
-    row = events.signals_of(tx, event.key)
+    row = events.kept_of(tx, event.key, "signals")
     if not row or not is_own_voice(event.speaker):
         return is_own_voice(event.speaker)
     try:

@@ -192,16 +192,16 @@ def _forget(tx: Tx, lines: Collection[int], sets: Sets, who: str, *, scopes: boo
         kinds += erasing.written(tx, more)
         doomed.lines |= more
     names = len(erasing.names_of(tx, doomed.lines)) + len(doomed.aliases)
-    left = erasing.erase(tx, doomed, who)
+    rows, vectors = erasing.erase(tx, doomed, who)
     own = [one for one in kinds if one.line == one.node]
     by_type = {"Fact": 0, "Entity": 0, "Scope": 0, "Session": 0, "derived": 0, "": 0}
     for one in own:
         kind = "derived" if one.made else one.type if one.type in by_type else ""
         by_type[kind] += 1
-    tx.changes.append(f"erased {left.rows:,} rows")
+    tx.changes.append(f"erased {rows:,} rows")
     return Forgotten(
         tx.stamp, by_type[""], by_type["Fact"], by_type["derived"], by_type["Entity"], names,
-        len(doomed.shares), left.vectors, who,
+        len(doomed.shares), vectors, who,
     )  # fmt: skip
 
 

@@ -232,7 +232,7 @@ def _stage(tx: Tx, line: int, name: str, found: Resolution | None) -> None:
             tx.propose(Propose(int(match.id), line, match.tier, match.score, told))
 
 
-def _grouped(rows: Sequence[people.NamedLine]) -> list[NearEntity]:
+def _grouped(rows: Sequence[tuple[int, str]]) -> list[NearEntity]:
     names: dict[int, list[str]] = {}
     for line, name in rows:
         names.setdefault(line, []).append(name)

@@ -380,7 +380,7 @@ def _phrase(claim: Claim, decision: Decision, held: Sequence[tuple[HeldValue, Fa
 
 def _note_name(tx: Tx, subject: int, claim: Claim, place: Place) -> None:
     """Whoever says what he is called is found by that name, if nobody else is."""
-    if not people.one_called(tx, fold(claim.object), place.scope):
+    if not people.known_names(tx, [fold(claim.object)], place.scope):
         add_alias(tx, subject, claim.object, place.scope)
 
 

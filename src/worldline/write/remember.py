@@ -180,7 +180,7 @@ class Intake:
         assert self.left is not None
         self.open.append(stored.id.hex())
         if not stored.born:
-            others = _others(events.draft_of(tx, stored.event.key), self.left)
+            others = _others(events.kept_of(tx, stored.event.key, "draft"), self.left)
             events.leave(tx, stored.event.key, _drafted([*others, self.left]))
 
 
