@@ -70,7 +70,7 @@ def serve(store: str, vectors: bool) -> None:
     from worldline import Config, Memory
     from worldline.testing import HashEmbedder
 
-    config = Config(embedder="none", durability="normal")
+    config = Config(embedder="none", reranker="none", durability="normal")
     with Memory.open(store, config, embedder=HashEmbedder(384) if vectors else None) as memory:
         user = memory.scoped(user="me")
         calls: dict[str, Callable[[str], object]] = {

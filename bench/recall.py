@@ -196,7 +196,7 @@ def main() -> None:
         path = args.store or Path(folder) / "store.db"
         new = not path.exists()
         understand = "rules" if args.understand else "off"
-        config = Config(embedder="none", durability="normal", understand=understand)
+        config = Config(embedder="none", reranker="none", durability="normal", understand=understand)
         with Memory.open(path, config, embedder=HashEmbedder(384)) as memory:
             scoped = memory.scoped(user="ana")
             if new:

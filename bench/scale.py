@@ -192,7 +192,7 @@ class Scale:
         self.path, self.talk, self.vectors = folder / "store.db", Talk(profile), vectors
         self.bulk = bulk
         self.plain = Plain(folder / "plain.db")
-        self.config = Config(embedder="none", durability="normal")
+        self.config = Config(embedder="none", reranker="none", durability="normal")
         self.size = int(self.plain.connection.execute("SELECT count(*) FROM f").get)
 
     def open(self, *, vectors: bool, config: Config | None = None) -> Memory:
@@ -204,7 +204,7 @@ class Scale:
 
     def fill(self, size: int) -> None:
         """Up to so many messages, of which the words alone are stored."""
-        words = Config(embedder="none", durability="normal", understand="off")
+        words = Config(embedder="none", reranker="none", durability="normal", understand="off")
         with self.open(vectors=self.vectors, config=words) as memory:
             while self.size < size:
                 said = self.talk.messages(self.size, min(AT_ONCE, size - self.size))

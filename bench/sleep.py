@@ -35,7 +35,7 @@ FACTUAL = 0.3
 """The share of turns with a sentence that can be understood; the others only talk."""
 HOUR = 3_600_000_000
 START = 1_600_000_000_000_000
-PLAIN = Config(embedder="none", durability="normal", gate="off")
+PLAIN = Config(embedder="none", reranker="none", durability="normal", gate="off")
 PEOPLE = "Ana Bruno Clara Dario Elena Farid Greta Hugo Ines Jonas Kaya Luis Mara Nils Olga Pavel".split()
 PLACES = "Lisbon Porto Berlin Oslo Rome Madrid Vienna Prague Dublin Zurich Athens Geneva Turin Lyon".split()
 TRADES = "nurse teacher baker welder pilot lawyer florist plumber painter librarian surgeon joiner".split()

@@ -42,7 +42,7 @@ def fuzz(folder: Path, seed: int, operations: int, every: int) -> str:
             print(f"  seed {seed}: {done:,} operations, {time.monotonic() - began:.0f} s", flush=True)
 
     with Memory.open(
-        folder / f"{seed}.db", Config(durability="normal", embedder="none"), clock=Ticks()
+        folder / f"{seed}.db", Config(durability="normal", embedder="none", reranker="none"), clock=Ticks()
     ) as memory:
         memory.register(Predicate("lives_in", functional=True))
         done = Fuzz(memory, seed).run(operations, every, progress)

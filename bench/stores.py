@@ -71,7 +71,7 @@ def said(number: int) -> Event:
 
 def run(events: int, turns: int) -> dict[str, Any]:
     """Fills both stores, then tells and asks them turn about."""
-    config = Config(embedder="none", lock_seconds=30.0)
+    config = Config(embedder="none", reranker="none", lock_seconds=30.0)
     server = Server()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         server.start()

@@ -31,7 +31,7 @@ from worldline import Config, Memory
 
 BAR, WARM = 1.6, 40
 """How many times the rate of one; after so many writes every kind of message was met and its statements are known."""
-CONFIG = Config(embedder="none", lock_seconds=30.0)
+CONFIG = Config(embedder="none", reranker="none", lock_seconds=30.0)
 
 
 class Rate(NamedTuple):

@@ -191,7 +191,7 @@ def report(title: str, traffic: Traffic) -> float:
 
 def lost(db: Path, acknowledged: list[str]) -> list[str]:
     """What is missing or there twice, and what `verify` finds."""
-    with Memory.open(db, Config(embedder="none")) as memory:
+    with Memory.open(db, Config(embedder="none", reranker="none")) as memory:
         held: Counter[str] = Counter()
         after = None
         while True:

@@ -57,7 +57,7 @@ def main(count: int, embedder: str) -> None:
 
 def write(path: Path, told: list[str]) -> None:
     rows = []
-    with Memory.open(path, Config(embedder="none", durability="normal")) as memory:
+    with Memory.open(path, Config(embedder="none", reranker="none", durability="normal")) as memory:
         for start in range(0, len(told), STEP):
             beside = yardstick()
             began, before = time.process_time(), memory.handle.store.statements
@@ -79,7 +79,7 @@ def write(path: Path, told: list[str]) -> None:
 
 def ask(path: Path, questions: list[tuple[str, str]], meanings: object) -> None:
     right, spent = 0, []
-    quiet = Config(embedder="none")
+    quiet = Config(embedder="none", reranker="none")
     with Memory.open(path, quiet, embedder=meanings) as memory:
         for question, answer in questions:
             began = time.process_time()

@@ -161,7 +161,7 @@ def told(name: str, walks: list[Walk], hops: list[Walk]) -> str:
 def main(count: int, *, sql: bool) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        Memory.open(Path(folder) / "store.db", Config(embedder="none")) as memory,
+        Memory.open(Path(folder) / "store.db", Config(embedder="none", reranker="none")) as memory,
     ):
         for event in messages(count):
             memory.remember(event)
