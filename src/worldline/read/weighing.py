@@ -104,6 +104,8 @@ class Ground(Struct, frozen=True):
     """Those of the speakers, as they are written, that are no people."""
     covered: dict[tuple[frozenset[str], frozenset[str], bool], float] = {}
     """How much of the question was met by which words, because the candidates of a sentence share them."""
+    silent: set[str] = set()
+    """Names, values and phrases of facts in which no word has anything to do with those of the question."""
 
 
 @lru_cache(maxsize=8192)
@@ -129,8 +131,33 @@ class _Field(Struct, frozen=True):
 
 def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
     """The candidates that can be the answer at all, whatever became of their values elsewhere."""
-    inside = frozenset(words(ground.question.text))
-    return [item for item in items if _may_answer(ground, item, inside)]
+    inside, fits = frozenset(words(ground.question.text)), FITS[ground.question.wants]
+    able = [item for item in items if item.kind in fits and _may_answer(ground, item, inside)]
+    _note_silent(ground, able)
+    return able
+
+
+def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
+    """Looks once at all words of all facts: most facts of somebody have none of what is asked, in any wording."""
+    facts = [item for item in able if item.fact]
+    said = {text for item in facts for text in (item.phrase, item.other, item.value) if text.isascii()}
+    stems = {text: _stems(text) for text in said}
+    every = set[str]().union(*stems.values())
+    asked, meets = ground.question, set[str]()
+    for word in {*asked.words, *((stem(asked.noun),) if asked.noun else ())} if every else ():
+        meets |= every & _kin(word).keys() | every & relatives(word).keys()
+        meets |= {other for other in every if other.startswith(word[:4])} | {word}
+        if len(word) > 4:
+            first, last, size = word[:2], word[-2:], len(word)
+            near = [t for t in every if -2 < len(t) - size < 2 and (t[:2] == first or t[-2:] == last)]
+            meets |= {other for other in near if is_slip(word, other)}
+    ground.silent.update(text for text, own in stems.items() if own.isdisjoint(meets))
+
+
+def _is_silent(ground: Ground, item: Item) -> bool:
+    """Whether a fact is told in words that meet none of the question's, as far as was looked."""
+    silent = ground.silent
+    return item.fact != 0 and item.phrase in silent and item.other in silent and item.value in silent
 
 
 def measured(
@@ -147,11 +174,10 @@ def measured(
         and not (still and key_of(item.value) in still)
         and not (gone and _has_gone(item, gone))
     ]
-    field = _field(kept)
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
-    for item in kept:
-        if _covered(ground, item) < LEAST and _asked(ground.question, item) is None:
-            continue  # most are, and their other features need not be known
+    telling = [i for i in kept if _covered(ground, i) >= LEAST or _asked(ground.question, i) is not None]
+    field = _field(kept, telling)
+    for item in telling:  # few are, and of the others nothing more need be known
         features = _features(ground, item, field)
         if features["missing"] <= room:
             yield item, features
@@ -163,8 +189,14 @@ def reach(ground: Ground, able: Sequence[Item]) -> float:
     It suits what is wanted, its clause is about those who are asked about and meets the words of the question, and
     it is what the question calls it.
     """
-    best = 0.0
-    for item in able:
+    best, fits = 0.0, FITS[ground.question.wants]
+    silent = [item for item in able if _is_silent(ground, item)]
+    apart = set(map(id, silent))
+    for item in able if not apart else [item for item in able if id(item) not in apart]:
+        best = max(best, _reach(ground, item, best))
+    for item in sorted(silent, key=lambda item: -fits[item.kind]):
+        if fits[item.kind] ** 2 * UNSAID <= best:
+            break
         best = max(best, _reach(ground, item, best))
     return best
 
@@ -295,12 +327,15 @@ def _still(items: Sequence[Item]) -> frozenset[str]:
     )
 
 
-def _field(kept: Sequence[Item]) -> _Field:
+def _field(kept: Sequence[Item], telling: Sequence[Item]) -> _Field:
+    """What all of them say of the slots and turns of the few that tell something."""
     newest: dict[tuple[str, str, str], int] = {}
-    values: dict[tuple[int, str], set[str]] = {}
-    for item in kept:
-        values.setdefault((item.turn, item.kind), set()).add(key_of(item.value))
-        if item.slot:
+    values: dict[tuple[int, str], set[str]] = {(item.turn, item.kind): set() for item in telling}
+    slots = {item.slot for item in telling if item.slot}
+    for item in kept if telling else ():
+        if (item.turn, item.kind) in values:
+            values[item.turn, item.kind].add(key_of(item.value))
+        if item.slot in slots:
             slot = slot_of(item)
             newest[slot] = max(newest.get(slot, 0), item.start)
     latest = max((i.said_at for i in kept), default=0)
@@ -323,18 +358,21 @@ def _has_gone(item: Item, gone: Collection[tuple[int, str]]) -> bool:
 
 def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     asked = ground.question
-    if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
+    if not item.value or len(item.value) > 80:
         return False
     if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
         return False
     if item.role == "T" and asked.wants != "date":
         return False
-    own, folded = _telling(item.value), fold(item.value)
-    if not own or (item.kind in _INSIDE and all(w in inside for w in own)):
-        return False
+    folded = fold(item.value)
     if (folded in ground.about.me or folded in ground.about.names) and not _asks_for_own_name(asked):
         return False
-    if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and is_left(item)):
+    own = _telling(item.value)
+    if not own or (item.kind in _INSIDE and all(w in inside for w in own)):
+        return False
+    if (item.state == "ahead" and asked.mode == "at") or (
+        not item.fact and asked.mode != "former" and is_left(item)
+    ):
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False
@@ -357,7 +395,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if asked.wants == "duration" and asked.noun in _TIMES and asked.noun not in item.value.lower():
         return False
-    if is_owned_otherwise(ground, item) or _is_of_another_calling(ground, item):
+    if (asked.whose and is_owned_otherwise(ground, item)) or _is_of_another_calling(ground, item):
         return False
     if asked.mode == "now" and item.kind in ("code", "figure", "spot") and _ONCE.search(clause(item)):
         return False
@@ -634,6 +672,8 @@ def _is_passed_over(asked: Question, item: Item) -> bool:
 def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     """How much of the question a candidate meets, by its words or its family."""
     ask = _asked(ground.question, item)
+    if ask is None and ground.question.words and not ground.about.roles and _is_silent(ground, item):
+        return 0.0
     own, explained = _own(item), ask.explains if ask is not None else frozenset[str]()
     found = ground.covered.get((own, explained, widely))
     if found is None:
@@ -806,7 +846,7 @@ def _ideas() -> dict[str, frozenset[str]]:
     return {word: frozenset(names) for word, names in found.items() if len(names) <= FEW}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(words(text)) - stop()
 
