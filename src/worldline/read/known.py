@@ -54,7 +54,7 @@ from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.rules.describe import NAME, NUMBER
 from worldline.rules.happenings import SaidSentence, cut_all, only_asks, sentences
-from worldline.store.people import FactAround, about, facts_near, only_speaker
+from worldline.store.people import FactAround, about, facts_and_held, facts_near, only_speaker
 from worldline.store.search import Drawn
 from worldline.text import estimate_tokens, fold, inert, stop, tokens, words
 
@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 
 SHARE = 0.4
 """The part of a budget that facts may take."""
-MOST_FACTS = 8
+MOST_FACTS, MOST_HELD = 8, 200
+"""So many facts are shown, and so many looked at for that."""
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
@@ -132,15 +133,19 @@ def known(
         mine = _asker(view, question, hits)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
-    believed = [held.fact for held in about(view, lines, 200)] if lines else []
-    chosen = _relevant(believed, asked, 1 if mentions else 2)
-    walking = likeness if mentions and len(believed) <= WALKABLE else None
+    turns = said_turns(hits, readings) if question is not None and question.wants in SPANS else None
+    if turns is None:
+        near, held = [], about(view, lines, MOST_HELD) if lines else []
+    else:
+        near, held = facts_and_held(view, lines, [turn.key for turn in turns], MOST_HELD)
+    chosen = _relevant([one.fact for one in held], asked, 1 if mentions else 2)
+    walking = likeness if mentions and len(held) <= WALKABLE else None
     if question is None:
         return Known(chosen, _walked(asked, graph, walking))
     detail = question.wants in DETAILS
-    if question.wants not in SPANS:
+    if turns is None:
         return Known(chosen, detail=detail)
-    ground, items = gathered(view, question, lines, mine, hits, readings)
+    ground, items = gathered(view, question, mine, turns, near)
     able = suited(ground, items)
     near, found = reach(ground, able), reply(ground, items, able)
     if found is not None:
@@ -201,25 +206,28 @@ def _proof(found: Reply, hits: Sequence[Hit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(proof))
 
 
+def said_turns(hits: Sequence[Hit], readings: Mapping[int, bytes]) -> list[SaidTurn]:
+    """The best turns that may be trusted, cut into sentences."""
+    trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
+    said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
+    return [_turn(hit, readings.get(hit.node.key), cut) for hit, cut in zip(trusted, said, strict=True)]
+
+
 def gathered(
     view: View,
     question: Question,
-    lines: Sequence[int],
     mine: Collection[str],
-    hits: Sequence[Hit],
-    readings: Mapping[int, bytes],
+    turns: Sequence[SaidTurn],
+    facts: Sequence[FactAround],
 ) -> tuple[Ground, list[Item]]:
-    """What an answer is weighed on, and all candidates."""
-    trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
-    said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
-    turns = [_turn(hit, readings.get(hit.node.key), cut) for hit, cut in zip(trusted, said, strict=True)]
+    """What an answer is weighed on, and all candidates; `facts` are those near the question and these turns."""
     by_key = {turn.key: turn for turn in turns}
-    facts = facts_near(view, lines, list(by_key))
     whom = _whom(question, facts, mine)
     further = whom.meant - {fold(f.subject_name) for f in facts}
     more = [f.object for f in facts if fold(f.value) in further and f.object]
     if more:
-        facts += [f for f in facts_near(view, more, ()) if all(f.node != g.node for g in facts)]
+        held = {f.node for f in facts}
+        facts = [*facts, *(f for f in facts_near(view, more, ()) if f.node not in held)]
     now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]

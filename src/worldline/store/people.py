@@ -566,14 +566,18 @@ def concerning(also: str = "") -> str:
     return f"WITH u AS MATERIALIZED ({' UNION '.join([*sides, also] if also else sides)})"
 
 
-def widened(view: View, sql: str, limit: int, **args: Any) -> list[tuple[Any, ...]]:
+def widened(
+    view: View, sql: str, limit: int, looks: list[list[tuple[Any, ...]]] | None = None, **args: Any
+) -> list[tuple[Any, ...]]:
     """What a look at the latest facts brings; at more of them where others' facts, or later ones, left too few.
 
-    The last column tells how many were looked at, also where none of them may be seen.
+    The last column tells how many were looked at, also where none of them may be seen; `looks` gets every look.
     """
     reach = REACH
     while True:
         rows = view.query(sql, **args, limit=limit, reach=reach)
+        if looks is not None:
+            looks.append(rows)
         if rows[0][-1] < reach or len(rows) >= limit:
             return [row for row in rows if row[0] is not None]
         reach *= 8
@@ -768,15 +772,26 @@ def facts_near(
     view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
 ) -> list[FactAround]:
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
+    return facts_and_held(view, lines, turns, 0, limit)[0]
+
+
+def facts_and_held(
+    view: View, lines: Collection[int], turns: Collection[int], held: int, limit: int = MOST
+) -> tuple[list[FactAround], list[Ascribed]]:
+    """The same, and of these entities what is believed now, as `about` tells it, so many at most: mostly in one look."""
     if not lines and not turns:
-        return []
+        return [], []
     drawn = (
         "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
         " (SELECT value FROM json_each(:turns))"
     )
+    now, told = "", ""
+    if held:
+        now = f", n.name, b.confidence, b.scope, {view.seen()}{'' if view.whole else f' AND {_WARM}'} AS holds"
+        told = f", b.name, b.confidence, b.holds, CASE WHEN b.holds THEN {_STAGE} END, b.belief"
     chosen = (
         "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
-        " b.precision, n.content, n.line, n.hash FROM u"
+        f" b.precision, n.content, n.line, n.hash{now} FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
@@ -784,18 +799,37 @@ def facts_near(
     )
     sql = (
         f"{concerning(drawn)} SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal,"
-        " f.kind, f.one, f.dated, c.since, c.ended, c.known, c.precision, c.content, e.node, d.metadata, e.said_at,"
-        f" e.utc_offset, c.line, c.gone, c.hash, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) c ON TRUE"
-        " LEFT JOIN facts f ON f.tenant = :t AND f.node = c.fact"
+        " f.kind, f.one, f.dated, b.since, b.ended, b.known, b.precision, b.content, e.node, d.metadata, e.said_at,"
+        f" e.utc_offset, b.line, b.gone, b.hash{told}, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) b ON TRUE"
+        " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
         " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
         " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
         " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
         f" AND d.kt > :k AND {view.scoped('d')}"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
-        " ORDER BY c.gone, c.since DESC, c.fact DESC, d.id DESC, c.belief DESC LIMIT :limit"
+        " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit"
     )
-    rows = widened(view, sql, limit, among=listed(lines), turns=listed(turns))
-    return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
+    looks = list[list[tuple[Any, ...]]]()
+    rows = widened(view, sql, limit, looks, among=listed(lines), turns=listed(turns))
+    near = list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
+    return near, _among(view, lines, looks[0], held, limit) if held and lines else []
+
+
+def _among(
+    view: View, lines: Collection[int], rows: Sequence[tuple[Any, ...]], most: int, limit: int
+) -> list[Ascribed]:
+    """What is believed now of these entities, from the first look at their facts where that has all of it."""
+    found: dict[tuple[int, int], Ascribed] = {}
+    for r in rows:
+        if r[0] is not None and r[25] and (r[1] in lines or r[5] in lines) and (r[0], r[27]) not in found:
+            told = (r[22], r[15], r[2], r[23], r[11], r[12], r[24], r[20], r[26], r[14], r[1])
+            found[r[0], r[27]] = _held(told)
+    last = rows[-1][0]
+    whole = rows[-1][-1] < REACH and len(rows) < limit
+    if view.closed or not (whole or sum(fact != last for fact, _ in found) >= most):
+        return about(view, lines, most)
+    order = sorted(found, key=lambda pair: (-found[pair].fact.valid.start, -pair[0], pair[1]))
+    return [found[pair] for pair in order[:most]]
 
 
 def _around(row: Sequence[Any]) -> FactAround:
