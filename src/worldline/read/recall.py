@@ -348,7 +348,8 @@ def gather(
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else cues.nearness(view, semantic, ground)
-    look = Look(view, asked, ground, frequency, semantic, near)
+    read: search.Texts = {}
+    look = Look(view, asked, ground, frequency, semantic, near, read)
     found = {
         name: nodes
         for name, lane in LANES.items()
@@ -357,9 +358,10 @@ def gather(
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
-    first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
-    around, within = _around(view, first, wish, found)
+    if "words" in found and ground.texts <= WHOLE:
+        read.update((row[0], row) for row in search.every_text(view, WHOLE))
+        first += _in_other_words(asked, [_turn(row) for key, row in read.items() if key not in first])
+    around, within = _around(view, first, wish, found, read)
     drawn = [] if "facts" in wish.without else search.drawn(view, first[:NEAR])
     replaced = outdated(asked, drawn, chosen=view.hindsight)
     later = [node for nodes in replaced.values() for node in nodes]
@@ -381,11 +383,6 @@ def gather(
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
-def _whole(view: View) -> dict[int, Turn]:
-    """Every text of a small memory."""
-    return {turn.key: turn for turn in map(_turn, search.every_text(view, WHOLE))}
-
-
 def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
     wanted = needs(asked, NOTHING_STORED) if rest else []
@@ -397,13 +394,20 @@ def _fused(node: int, places: Mapping[str, Mapping[int, int]]) -> float:
 
 
 def _around(
-    view: View, first: Sequence[int], wish: Wish, found: Mapping[str, Sequence[int]]
+    view: View,
+    first: Sequence[int],
+    wish: Wish,
+    found: Mapping[str, Sequence[int]],
+    read: search.Texts,
 ) -> tuple[list[int], list[int]]:
     """The turns beside the first finds, and those of the best sessions."""
     if "neighbours" in wish.without or not first:
         return [], []
+    search.texts_among(view, first, read)  # what worlds and profiles brought
     best = () if "sessions" in wish.without else found.get("words") or first
-    return search.around(view, first[:KNOWN_AROUND], best)
+    return search.around(
+        view, search.seats_of(first[:KNOWN_AROUND], read), search.seats_of(best, read)
+    )
 
 
 def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
@@ -420,14 +424,13 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
 
 
 def _turns(
-    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
+    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: search.Texts
 ) -> list[Turn]:
-    """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
-    rest = [node for node in nodes if node not in read]
-    near = (lambda _: None) if cosines is None else (lambda node: cosines.get(node, 0.0))
-    by_key = {key: replace(turn, cosine=near(key)) for key, turn in read.items()}
-    by_key |= {row[0]: _turn(row, near(row[0])) for row in (search.described(view, rest) if rest else ())}
-    return [by_key[node] for node in nodes if node in by_key]
+    """The pool's texts as scoring sees them."""
+    seen = search.texts_among(view, nodes, read)
+    if cosines is None:
+        return [_turn(read[node]) for node in seen]
+    return [_turn(read[node], cosines.get(node, 0.0)) for node in seen]
 
 
 def _of_moment(view: View, turns: list[Turn]) -> list[Turn]:

@@ -7,8 +7,8 @@ went are told with when they do, so that the reader may sort the past from what 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import orjson
 from msgspec import Struct
@@ -113,21 +113,25 @@ def speaking(view: View) -> str:
     )  # fmt: skip
 
 
-def search_words(view: View, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
+Texts: TypeAlias = dict[int, tuple[Any, ...]]
+"""Nodes that may be seen, each as `described` tells it."""
+
+
+def search_words(
+    view: View, match: words.Match, owners: Collection[str], depth: int | None, read: Texts | None = None
+) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
+    held: Texts = {} if read is None else read
     return [
-        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))
+        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among, held))
     ]
 
 
-def texts_among(view: View, nodes: Collection[int]) -> set[int]:
-    """Which of these are visible and found by their words."""
-    rows = view.query(
-        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
-        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()}",
-        among=listed(nodes),
-    )
-    return {row[0] for row in rows}
+def texts_among(view: View, nodes: Collection[int], read: Texts) -> list[int]:
+    """Which of these are visible and found by their words, or by their meaning; what they say is noted in `read`."""
+    if unread := [node for node in nodes if node not in read]:
+        read.update((row[0], row) for row in described(view, unread))
+    return [node for node in nodes if node in read]
 
 
 def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
@@ -143,49 +147,34 @@ def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], fa
     return {token: node for token, node in found.items() if node is not None}
 
 
-def around(view: View, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
-    """(turns beside these, turns of the sessions that the best of them are in).
+def around(view: View, near: Sequence[Seat], best: Sequence[Seat]) -> tuple[list[int], list[int]]:
+    """(turns beside these seats, turns of the sessions that the best of them are in).
 
     The sessions come in the order of their best turn, their turns in the order of the session.
     """
+    sessions = list(dict.fromkeys(session for session, _ in best))[:_SESSIONS]
+    within = " UNION ALL ".join(
+        f"SELECT g.key AS place, t.position, t.node FROM json_each(:sessions) g CROSS JOIN {table} t"
+        " ON t.tenant = :t AND t.session = g.value"
+        for table in _TEXTS[view.whole]
+    )
     rows = view.query(
-        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({_within(view)}) w"
+        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({within}) w"
         " ORDER BY place, position, node LIMIT :room) v",
-        among=listed(nodes),
-        best=listed(best),
-        sessions=_SESSIONS,
-        room=_ROOM if best else 0,
+        seats=orjson.dumps(list(dict.fromkeys((s, p + step) for s, p in near for step in (-1, 1)))).decode(),
+        sessions=orjson.dumps(sessions).decode(),
+        room=_ROOM,
     )
     beside = dict.fromkeys(node for kind, node in rows if kind == 0)
-    within = dict.fromkeys(node for kind, node in rows if kind == 1)
-    return sorted(beside), list(within)
+    inside = dict.fromkeys(node for kind, node in rows if kind == 1)
+    return sorted(beside), list(inside)
 
 
 def _beside(view: View) -> str:
-    tables = _TEXTS[view.whole]
     return " UNION ALL ".join(
-        f"SELECT 0, t.node FROM {own} o CROSS JOIN {other} t ON t.tenant = :t AND t.session = o.session"
-        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.tenant = :t AND o.node IN {LISTED}"
-        for own in tables
-        for other in tables
-    )
-
-
-def _within(view: View) -> str:
-    """(place of its session, position, node) of every turn of the best sessions."""
-    tables = _TEXTS[view.whole]
-    home = ", ".join(
-        f"(SELECT o.session FROM {table} o WHERE o.tenant = :t AND o.node = j.value)" for table in tables
-    )
-    home = f"coalesce({home})" if view.whole else home
-    best = (
-        f"SELECT h.home, min(h.place) AS place FROM (SELECT {home} AS home, j.key AS place FROM json_each(:best) j) h"
-        " WHERE h.home IS NOT NULL GROUP BY h.home ORDER BY 2, 1 LIMIT :sessions"
-    )
-    return " UNION ALL ".join(
-        f"SELECT g.place, t.position, t.node FROM ({best}) g CROSS JOIN {table} t"
-        " ON t.tenant = :t AND t.session = g.home"
-        for table in tables
+        f"SELECT 0, t.node FROM json_each(:seats) j CROSS JOIN {table} t ON t.tenant = :t"
+        " AND t.session = CAST(j.value ->> 0 AS BIGINT) AND t.position = CAST(j.value ->> 1 AS BIGINT)"
+        for table in _TEXTS[view.whole]
     )
 
 
@@ -226,6 +215,15 @@ def seen_among(view: View, nodes: Collection[int]) -> set[int]:
 def every_text(view: View, room: int) -> list[tuple[Any, ...]]:
     """All visible texts as scoring reads them, oldest first, as many as there is room for."""
     return _described(view, "(SELECT x.node FROM texts x WHERE x.tenant = :t)", " LIMIT :room", room=room)
+
+
+Seat: TypeAlias = tuple[int, int]
+"""A session, and a place in it."""
+
+
+def seats_of(nodes: Iterable[int], read: Texts) -> list[Seat]:
+    """Where those of these texts were said that were said somewhere."""
+    return [(row[1], row[2]) for node in nodes if (row := read.get(node)) is not None and row[1] is not None]
 
 
 def described(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
