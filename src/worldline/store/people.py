@@ -785,45 +785,97 @@ def facts_and_held(
         "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
         " (SELECT value FROM json_each(:turns))"
     )
-    now, told = "", ""
+    now = told = ""
     if held:
-        now = f", n.name, b.confidence, b.scope, {view.seen()}{'' if view.whole else f' AND {_WARM}'} AS holds"
-        told = f", b.name, b.confidence, b.holds, CASE WHEN b.holds THEN {_STAGE} END, b.belief"
+        now = f", b.confidence, b.scope, {view.seen()}{'' if view.whole else f' AND {_WARM}'} AS holds"
+        told = f", b.confidence, b.holds, CASE WHEN b.holds THEN {_STAGE} END"
     chosen = (
         "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
-        f" b.precision, n.content, n.line, n.hash{now} FROM u"
+        f" b.precision, n.line, n.hash{now} FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
         " ORDER BY 2, 3 DESC, 1 DESC, 4 DESC LIMIT :limit"
     )
     sql = (
-        f"{concerning(drawn)} SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal,"
-        " f.kind, f.one, f.dated, b.since, b.ended, b.known, b.precision, b.content, e.node, d.metadata, e.said_at,"
-        f" e.utc_offset, b.line, b.gone, b.hash{told}, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) b ON TRUE"
-        " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
-        " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
-        " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-        " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
+        f"{concerning(drawn)} SELECT b.fact, b.hash, b.since, b.ended, b.known, b.precision, b.line, b.gone, b.belief,"
+        f" e.node, d.metadata, e.said_at, e.utc_offset{told}, r.moved, r.looked_at FROM (SELECT count(*) AS looked_at,"
+        " (SELECT moved FROM tenants WHERE tenant = :t) AS moved FROM u) r"
+        f" LEFT JOIN ({chosen}) b ON TRUE"
+        " LEFT JOIN edges d ON d.tenant = :t AND d.src = b.fact AND d.type = 'derived_from' AND d.kf <= :k"
         f" AND d.kt > :k AND {view.scoped('d')}"
         " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
         " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit"
     )
     looks = list[list[tuple[Any, ...]]]()
     rows = widened(view, sql, limit, looks, among=listed(lines), turns=listed(turns))
-    near = list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
+    said = _said(view, rows)
+    first = {row[0]: row for row in reversed(rows)}
+    near = [_around(row, said[node]) for node, row in reversed(first.items())]
     return near, _among(view, lines, looks[0], held, limit) if held and lines else []
+
+
+class SaidFact(NamedTuple):
+    """What a fact says, whoever believes it and when: it never changes, so it is kept in mind."""
+
+    hash: bytes
+    subject: int
+    subject_name: str
+    slot: str
+    phrase: str
+    object: int
+    value: str
+    kind: str
+    one: bool
+    dated: bool
+    text: str
+    predicate: str
+    id: str
+
+
+_SAYS = (
+    "SELECT f.node, n.hash, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one,"
+    " f.dated, n.content, n.name FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
+    " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+)
+
+
+def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> dict[int, SaidFact]:
+    """What the facts of these rows say; read where it is not in mind, or something was erased since."""
+    if not rows:
+        return {}
+    held = view.store.facts
+    known: dict[int, SaidFact] = held.setdefault((view.tenant, rows[0][-2]), {})
+    if unread := {row[0] for row in rows if row[0] not in known or known[row[0]].hash != row[1]}:
+        if len(held) > KEPT_TENANTS or len(known) + len(unread) > KEPT_FACTS:
+            held.clear()
+            known = held[view.tenant, rows[0][-2]] = {}
+            unread = {row[0] for row in rows}
+        for node, hash_, *says, name, literal, kind, one, dated, text, predicate in view.query(
+            _SAYS, among=listed(unread)
+        ):
+            value = name if says[-1] else str(orjson.loads(literal or '""'))
+            more = (value or "", kind, bool(one), bool(dated), text, predicate, hash_.hex())
+            known[node] = SaidFact(hash_, *says, *more)
+    return known
+
+
+KEPT_TENANTS, KEPT_FACTS = 32, 20_000
+"""Of so many tenants, and so many facts of each, it is kept in mind what they say."""
 
 
 def _among(
     view: View, lines: Collection[int], rows: Sequence[tuple[Any, ...]], most: int, limit: int
 ) -> list[Ascribed]:
     """What is believed now of these entities, from the first look at their facts where that has all of it."""
-    found: dict[tuple[int, int], Ascribed] = {}
+    said, found = _said(view, [row for row in rows if row[0] is not None]), dict[tuple[int, int], Ascribed]()
     for r in rows:
-        if r[0] is not None and r[25] and (r[1] in lines or r[5] in lines) and (r[0], r[27]) not in found:
-            told = (r[22], r[15], r[2], r[23], r[11], r[12], r[24], r[20], r[26], r[14], r[1])
-            found[r[0], r[27]] = _held(told)
+        if r[0] is not None and r[14] and (r[0], r[8]) not in found:
+            fact = said[r[0]]
+            if fact.subject in lines or fact.object in lines:
+                told = (r[2], r[3], r[13], r[6], r[15], r[5], fact.subject)
+                found[r[0], r[8]] = _held((r[1], fact.text, fact.subject_name, fact.predicate, *told))
     last = rows[-1][0]
     whole = rows[-1][-1] < REACH and len(rows) < limit
     if view.closed or not (whole or sum(fact != last for fact, _ in found) >= most):
@@ -832,11 +884,9 @@ def _among(
     return [found[pair] for pair in order[:most]]
 
 
-def _around(row: Sequence[Any]) -> FactAround:
-    value = row[6] if row[5] else str(orjson.loads(row[7] or '""'))
-    span = orjson.loads(row[17]) if row[17] else {}
+def _around(row: Sequence[Any], said: SaidFact) -> FactAround:
+    span = orjson.loads(row[10]) if row[10] else {}
     return FactAround(
-        row[0], row[1], row[2], row[3], row[4], row[5], value or "", row[8], bool(row[9]), bool(row[10]), row[11],
-        row[12], row[13], row[14] or "", row[15], row[16] or 0, (span.get("start") or 0, span.get("end") or 0),
-        row[18] or 0, row[19] or 0, row[20], bool(row[21]), row[22].hex(),
+        row[0], *said[1:10], row[2], row[3], row[4], row[5] or "", said.text, row[9] or 0,
+        (span.get("start") or 0, span.get("end") or 0), row[11] or 0, row[12] or 0, row[6], bool(row[7]), said.id,
     )  # fmt: skip

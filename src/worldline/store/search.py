@@ -26,6 +26,8 @@ from worldline.text import content_words
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 _TEXTS = {False: ("texts",), True: ("texts", "cold_texts")}
 """The described texts that a view looks at, by whether it sees the archive."""
+_WIDE, _MIDDLE = 30, 1 << 29
+"""A seat is handed over as one number: the session's, and behind it so many bits of the place in it."""
 _SESSIONS, _ROOM = 8, 100
 """So many of the best sessions come in whole, and so many turns of theirs at most."""
 
@@ -153,16 +155,18 @@ def around(view: View, near: Sequence[Seat], best: Sequence[Seat]) -> tuple[list
     The sessions come in the order of their best turn, their turns in the order of the session.
     """
     sessions = list(dict.fromkeys(session for session, _ in best))[:_SESSIONS]
-    within = " UNION ALL ".join(
-        f"SELECT g.key AS place, t.position, t.node FROM json_each(:sessions) g CROSS JOIN {table} t"
-        " ON t.tenant = :t AND t.session = g.value"
+    ordered = "(SELECT value AS home, key AS place FROM json_each(:sessions) ORDER BY 2, 1 LIMIT :most)"
+    within = " UNION ALL ".join(  # it is told in which order they come, so that no more are read than there is room for
+        f"SELECT g.place, t.position, t.node FROM {ordered} g CROSS JOIN {table} t"
+        " ON t.tenant = :t AND t.session = g.home"
         for table in _TEXTS[view.whole]
     )
     rows = view.query(
         f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({within}) w"
         " ORDER BY place, position, node LIMIT :room) v",
-        seats=orjson.dumps(list(dict.fromkeys((s, p + step) for s, p in near for step in (-1, 1)))).decode(),
+        seats=listed((s << _WIDE) + p + step + _MIDDLE for s, p in near for step in (-1, 1)),
         sessions=orjson.dumps(sessions).decode(),
+        most=_SESSIONS,
         room=_ROOM,
     )
     beside = dict.fromkeys(node for kind, node in rows if kind == 0)
@@ -173,7 +177,8 @@ def around(view: View, near: Sequence[Seat], best: Sequence[Seat]) -> tuple[list
 def _beside(view: View) -> str:
     return " UNION ALL ".join(
         f"SELECT 0, t.node FROM json_each(:seats) j CROSS JOIN {table} t ON t.tenant = :t"
-        " AND t.session = CAST(j.value ->> 0 AS BIGINT) AND t.position = CAST(j.value ->> 1 AS BIGINT)"
+        f" AND t.session = CAST(j.value AS BIGINT) >> {_WIDE}"
+        f" AND t.position = (CAST(j.value AS BIGINT) & {2 * _MIDDLE - 1}) - {_MIDDLE}"
         for table in _TEXTS[view.whole]
     )
 
