@@ -30,7 +30,7 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words as listed_words
 from worldline.read.cues import is_everyday
 from worldline.reading.claim import stem
-from worldline.reading.families import families
+from worldline.reading.families import Family, families
 from worldline.rules.happenings import SaidSentence
 from worldline.store.people import FactAround
 from worldline.text import fold, stop
@@ -201,8 +201,7 @@ class SaidTurn(Struct, frozen=True):
 def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant) -> Iterator[Item]:
     """Both ends of every fact, each as an answer."""
     for fact in facts:
-        slot = _SLOT.sub("", fact.slot)
-        family = families().all.get(slot.partition(":")[0])
+        family = _family(fact.slot)
         state = _state(fact, now)
         turn = turns.get(fact.event)
         said = _sentence_of(turn, fact) or fact.text
@@ -226,6 +225,12 @@ def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Insta
         shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and kind != "date" else ""
         if shown:
             yield replace(item, value=shown, kind="date", role="T", at=0)
+
+
+@lru_cache(maxsize=4096)
+def _family(slot: str) -> Family | None:
+    """The family that a slot is of, whether it tells what is, was, is planned, or is not so."""
+    return families().all.get(_SLOT.sub("", slot).partition(":")[0])
 
 
 def _state(fact: FactAround, now: Instant) -> str:

@@ -224,7 +224,7 @@ def gathered(
     by_key = {turn.key: turn for turn in turns}
     whom = _whom(question, facts, mine)
     further = whom.meant - {fold(f.subject_name) for f in facts}
-    more = [f.object for f in facts if fold(f.value) in further and f.object]
+    more = [f.object for f in facts if f.object and fold(f.value) in further] if further else []
     if more:
         held = {f.node for f in facts}
         facts = [*facts, *(f for f in facts_near(view, more, ()) if f.node not in held)]
@@ -357,6 +357,8 @@ _PAIR = re.compile(
 _ROW = re.compile(
     r"\b(?:in (?:the |what |which )?(?:\w+ )?order|chronological\w*)\b[^:]*:\s*(?P<row>.+?)[.?!\s]*$", re.I
 )
+_SETS_BESIDE = re.compile(r" or |:", re.I)
+"""What every question has that sets things beside each other."""
 _AND = re.compile(r",\s*(?:and\s+)?|;\s*(?:and\s+)?")
 
 
@@ -391,6 +393,8 @@ class Telling(Struct, frozen=True):
 def listed(question: str) -> Alternatives | None:
     """What a question sets beside each other, if it does."""
     found = None
+    if not _SETS_BESIDE.search(question):
+        return None
     if pair := _PAIR.match(question):
         things = (pair["this"], pair["that"]) if pair["this"] else (pair["one"], pair["other"])
         found = Alternatives(things, "first" if pair["early"] or pair["soon"] else "last")

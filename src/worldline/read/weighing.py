@@ -261,12 +261,18 @@ def _is_of_another(asked: Question, item: Item) -> bool:
     return _is_of_another_number(asked, item) or _is_of_counterpart(asked.text, item.sentence)
 
 
-@lru_cache(maxsize=2_000)
 def _is_of_counterpart(asked: str, said: str) -> bool:
-    wanted, told = set(_WORD.findall(asked.lower())), set(_WORD.findall(said.lower()))
-    return any(
-        (meant := wanted & group) and told & group and told.isdisjoint(meant) for group in _contraries()
-    )
+    if not (meant := _meant(asked)):
+        return False
+    told = set(_WORD.findall(said.lower()))
+    return any(told & group and told.isdisjoint(own) for own, group in meant)
+
+
+@lru_cache(maxsize=64)
+def _meant(asked: str) -> Sequence[tuple[frozenset[str], frozenset[str]]]:
+    """What a question means of things that have a counterpart, and all of those."""
+    wanted = frozenset(_WORD.findall(asked.lower()))
+    return [(wanted & group, group) for group in _contraries() if wanted & group]
 
 
 @cache
