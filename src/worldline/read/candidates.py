@@ -17,7 +17,7 @@ and the turn around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -198,8 +198,13 @@ class SaidTurn(Struct, frozen=True):
 # From facts -----------------------------------------------------------------------------------------
 
 
-def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant) -> Iterator[Item]:
-    """Both ends of every fact, each as an answer."""
+def of_facts(
+    facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant, but: Collection[str] = ()
+) -> Iterator[Item]:
+    """Both ends of every fact, each as an answer; not those that go by one of these folded names.
+
+    Of what was so once even these are told, because what is known to be over says what else is.
+    """
     for fact in facts:
         family = _family(fact.slot)
         state = _state(fact, now)
@@ -213,7 +218,7 @@ def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Insta
         )  # fmt: skip
         yield item
         named = fact.subject_name[:1].isupper()
-        if family is not None or named:
+        if (family is not None or named) and (fold(fact.subject_name) not in but or fact.slot[:4] == "was "):
             yield replace(
                 item,
                 value=fact.subject_name,

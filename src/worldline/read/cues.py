@@ -594,20 +594,13 @@ class Look(Struct, frozen=True):
     semantic: Semantic | None
     near: Mapping[int, float]
     """How near each world is to the question, where sleep has composed them."""
-    read: search.Texts
-    """What was seen of texts so far, for all that look at them again."""
 
 
 # Words -----------------------------------------------------------------------------------------------
 
 
 def with_words(
-    view: View,
-    asked: Asked,
-    ground: SearchGround,
-    frequency: Mapping[str, int],
-    depth: int | None = DEPTH,
-    read: search.Texts | None = None,
+    view: View, asked: Asked, ground: SearchGround, frequency: Mapping[str, int], depth: int | None = DEPTH
 ) -> list[int]:
     """Nodes that hold the question's words, or are of the kinds it asks for, by BM25."""
     terms, kinds = asked.terms, [tag for tags in asked.kinds for tag in tags]
@@ -615,11 +608,11 @@ def with_words(
         return []
     reach = {token: int(frequency.get(token, 0) * ground.share) for token in (*terms, *kinds)}
     if depth is not None and sum(reach.values()) > _MANY:
-        found = search.search_words(view, _narrow(terms, reach), ground.owners, depth, read)
+        found = search.search_words(view, _narrow(terms, reach), ground.owners, depth)
         if len(found) >= depth:
             return found
         kinds = []
-    return search.search_words(view, any_of(terms, kinds), ground.owners, depth, read)
+    return search.search_words(view, any_of(terms, kinds), ground.owners, depth)
 
 
 def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
@@ -638,21 +631,16 @@ def _narrow(terms: Sequence[str], reach: dict[str, int]) -> Match:
     return Either(tuple(parts))
 
 
-def standing(view: View, ground: SearchGround, read: search.Texts | None = None) -> list[int]:
+def standing(view: View, ground: SearchGround) -> list[int]:
     """The texts in which somebody said what is to hold from then on."""
-    return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS, read)
+    return search.search_words(view, any_of((), [STANDING]), ground.owners, INSTRUCTIONS)
 
 
 # Meaning ---------------------------------------------------------------------------------------------
 
 
 def vectors(
-    view: View,
-    index: Vectors,
-    query: Floats,
-    ground: SearchGround,
-    depth: int | None = DEPTH,
-    read: search.Texts | None = None,
+    view: View, index: Vectors, query: Floats, ground: SearchGround, depth: int | None = DEPTH
 ) -> dict[int, float]:
     """Nodes near the question in meaning, with their cosines, nearest first."""
     scopes = ground.scopes if view.owned else None
@@ -660,20 +648,18 @@ def vectors(
     reach = depth + depth // 2 if depth else 1 << 30
     while True:
         near = index.search(view, query, reach, ground.newest, scopes=scopes, nodes=inside)
-        kept = _seen_first(view, near, depth, {} if read is None else read)
+        kept = _seen_first(view, near, depth)
         if depth is None or len(kept) >= depth or len(near) < reach:
             return dict(list(kept.items())[:depth])
         reach *= 4
 
 
-def _seen_first(
-    view: View, near: Sequence[tuple[int, float]], depth: int | None, read: search.Texts
-) -> dict[int, float]:
+def _seen_first(view: View, near: Sequence[tuple[int, float]], depth: int | None) -> dict[int, float]:
     """The nearest that may be seen, at least so many: most may, so that few more are asked about."""
     step, kept = len(near) if depth is None else depth + _MORE, dict[int, float]()
     for start in range(0, len(near), max(step, 1)):
         some = near[start : start + step]
-        seen = set(search.texts_among(view, [node for node, _ in some], read))
+        seen = search.seen_among(view, [node for node, _ in some])
         kept |= {node: cosine for node, cosine in some if node in seen}
         if depth is not None and len(kept) >= depth:
             break
@@ -761,18 +747,16 @@ def _by_profiles(look: Look) -> list[int] | None:
 
 
 def _by_words(look: Look) -> list[int]:
-    return with_words(look.view, look.asked, look.ground, look.frequency, read=look.read)
+    return with_words(look.view, look.asked, look.ground, look.frequency)
 
 
 def _by_vectors(look: Look) -> list[int] | None:
     meant = look.semantic
-    if meant is None:
-        return None
-    return list(vectors(look.view, meant.index, meant.query, look.ground, read=look.read))
+    return None if meant is None else list(vectors(look.view, meant.index, meant.query, look.ground))
 
 
 def _by_standing(look: Look) -> list[int] | None:
-    return standing(look.view, look.ground, look.read) if look.asked.advice else None
+    return standing(look.view, look.ground) if look.asked.advice else None
 
 
 LANES: Mapping[str, Callable[[Look], list[int] | None]] = {

@@ -47,7 +47,7 @@ from worldline.read.candidates import (
 from worldline.read.cues import Asked, plain
 from worldline.read.cues import read_question as read_names
 from worldline.read.score import DAY, Board, Need, Turn, Unit, degrees, needs, units
-from worldline.read.weighing import DETAILS, SPANS, About, Ground, overtaken, reach, suited
+from worldline.read.weighing import DETAILS, SPANS, About, Ground, asks_for_own_name, overtaken, reach, suited
 from worldline.reading.claim import assistants, is_one_person, is_user, stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -230,7 +230,8 @@ def gathered(
         facts = [*facts, *(f for f in facts_near(view, more, ()) if f.node not in held)]
     now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
-    items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
+    never = frozenset[str]() if asks_for_own_name(question) else whom.names | whom.me
+    items = [*of_facts(facts, by_key, now, never), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
     if question.wants == "thing":
         items += phrases(turns)
     ground = Ground(

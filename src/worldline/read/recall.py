@@ -348,8 +348,7 @@ def gather(
     """What the lanes found, with the turns around it."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else cues.nearness(view, semantic, ground)
-    read: search.Texts = {}
-    look = Look(view, asked, ground, frequency, semantic, near, read)
+    look = Look(view, asked, ground, frequency, semantic, near)
     found = {
         name: nodes
         for name, lane in LANES.items()
@@ -358,9 +357,10 @@ def gather(
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    if "words" in found and ground.texts <= WHOLE:
-        read.update((row[0], row) for row in search.every_text(view, WHOLE))
-        first += _in_other_words(asked, [_turn(row) for key, row in read.items() if key not in first])
+    read = _read(search.every_text(view, WHOLE)) if "words" in found and ground.texts <= WHOLE else {}
+    first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
+    if unread := [node for node in first if node not in read]:  # every lane has seen that they may be seen
+        read |= _read(search.described_seen(view, unread))
     around, within = _around(view, first, wish, found, read)
     drawn = [] if "facts" in wish.without else search.drawn(view, first[:NEAR])
     replaced = outdated(asked, drawn, chosen=view.hindsight)
@@ -383,6 +383,10 @@ def gather(
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
+def _read(rows: Sequence[Sequence[Any]]) -> dict[int, Turn]:
+    return {row[0]: _turn(row) for row in rows}
+
+
 def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
     """The texts of a small memory that meet the question without any of its words."""
     wanted = needs(asked, NOTHING_STORED) if rest else []
@@ -398,16 +402,19 @@ def _around(
     first: Sequence[int],
     wish: Wish,
     found: Mapping[str, Sequence[int]],
-    read: search.Texts,
+    read: Mapping[int, Turn],
 ) -> tuple[list[int], list[int]]:
     """The turns beside the first finds, and those of the best sessions."""
     if "neighbours" in wish.without or not first:
         return [], []
-    search.texts_among(view, first, read)  # what worlds and profiles brought
     best = () if "sessions" in wish.without else found.get("words") or first
-    return search.around(
-        view, search.seats_of(first[:KNOWN_AROUND], read), search.seats_of(best, read)
-    )
+    return search.around(view, _seats(first[:KNOWN_AROUND], read), _seats(best, read))
+
+
+def _seats(nodes: Sequence[int], read: Mapping[int, Turn]) -> list[search.Seat]:
+    """Where these texts were said; what was loaded in bulk has no seat but its own."""
+    turns = [read[node] for node in nodes if node in read]
+    return [(int(turn.session), turn.position) for turn in turns if turn.position != -2 * turn.key]
 
 
 def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
@@ -424,13 +431,13 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
 
 
 def _turns(
-    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: search.Texts
+    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: dict[int, Turn]
 ) -> list[Turn]:
-    """The pool's texts as scoring sees them."""
-    seen = search.texts_among(view, nodes, read)
-    if cosines is None:
-        return [_turn(read[node]) for node in seen]
-    return [_turn(read[node], cosines.get(node, 0.0)) for node in seen]
+    """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
+    if unread := [node for node in nodes if node not in read]:
+        read |= _read(search.described(view, unread))
+    found = [read[node] for node in nodes if node in read]
+    return found if cosines is None else [replace(t, cosine=cosines.get(t.key, 0.0)) for t in found]
 
 
 def _of_moment(view: View, turns: list[Turn]) -> list[Turn]:
@@ -451,7 +458,7 @@ def _with_facts(turns: Sequence[Turn], drawn: Sequence[search.Drawn]) -> list[Tu
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
-def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
+def _turn(row: Sequence[Any]) -> Turn:
     """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
@@ -460,7 +467,7 @@ def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
         session, position, speaker, role = key, -2 * key, "", "people"
     else:
         value = _DECODER.decode(described)
-    return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
+    return Turn(key, str(session), position, value, speaker, role, said_at)
 
 
 # After the score -----------------------------------------------------------------------------------

@@ -371,7 +371,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     if item.role == "T" and asked.wants != "date":
         return False
     folded = fold(item.value)
-    if (folded in ground.about.me or folded in ground.about.names) and not _asks_for_own_name(asked):
+    if (folded in ground.about.me or folded in ground.about.names) and not asks_for_own_name(asked):
         return False
     own = _telling(item.value)
     if not own or (item.kind in _INSIDE and all(w in inside for w in own)):
@@ -429,7 +429,8 @@ _INSIDE = frozenset({"name", "place", "thing", "phrase", "spot"})
 """What is in the question itself is never the answer, but for numbers."""
 
 
-def _asks_for_own_name(asked: Question) -> bool:
+def asks_for_own_name(asked: Question) -> bool:
+    """Whether somebody wants to know their own name: else nobody who is named answers."""
     return asked.mine and asked.noun == "name" and not asked.words
 
 
@@ -742,9 +743,11 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
 
 def _asked(asked: Question, item: Item) -> Asks | None:
     """The family that the question asks for with this end open, if the fact is one of it."""
-    if not item.family:
-        return None
-    return next((a for a in asked.asks if a.family.name == item.family and a.role == item.role), None)
+    if item.family:
+        for one in asked.asks:
+            if one.family.name == item.family and one.role == item.role:
+                return one
+    return None
 
 
 def _holds_one(item: Item) -> bool:

@@ -625,9 +625,10 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
                 "EXISTS (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
                 f" AND b.node = n.id WHERE n.tenant = :t AND n.id = g.node AND {view.scoped('b')})"
             )
-        few = (
-            "f.object IN (SELECT g.object FROM facts g WHERE g.tenant = :t AND g.object IN (SELECT line FROM same)"
-            f" AND {mine} GROUP BY g.object HAVING count(*) <= :fan_in)"
+        some = f"SELECT 1 FROM facts g WHERE g.tenant = :t AND g.object = e.object AND {mine} LIMIT :fan_in + 1"
+        few = (  # only where there are many at all it is looked whose they are
+            "f.object IN (SELECT e.object FROM facts e WHERE e.tenant = :t AND e.object IN (SELECT line FROM same)"
+            f" GROUP BY e.object HAVING count(*) <= :fan_in OR (SELECT count(*) FROM ({some}) x) <= :fan_in)"
         )
         parts.append(step.format(inverse=1, chosen=few, **ends))
     name = "(SELECT m.name FROM nodes m WHERE m.tenant = :t AND m.id = w.{})"

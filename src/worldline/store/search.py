@@ -7,7 +7,7 @@ went are told with when they do, so that the reader may sort the past from what 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import orjson
@@ -115,25 +115,21 @@ def speaking(view: View) -> str:
     )  # fmt: skip
 
 
-Texts: TypeAlias = dict[int, tuple[Any, ...]]
-"""Nodes that may be seen, each as `described` tells it."""
-
-
-def search_words(
-    view: View, match: words.Match, owners: Collection[str], depth: int | None, read: Texts | None = None
-) -> list[int]:
+def search_words(view: View, match: words.Match, owners: Collection[str], depth: int | None) -> list[int]:
     """Visible nodes whose text matches, best first; `owners` narrow it down before it is ranked."""
-    held: Texts = {} if read is None else read
     return [
-        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among, held))
+        node for node, _ in words.search(view, match, depth, owners, lambda among: texts_among(view, among))
     ]
 
 
-def texts_among(view: View, nodes: Collection[int], read: Texts) -> list[int]:
-    """Which of these are visible and found by their words, or by their meaning; what they say is noted in `read`."""
-    if unread := [node for node in nodes if node not in read]:
-        read.update((row[0], row) for row in described(view, unread))
-    return [node for node in nodes if node in read]
+def texts_among(view: View, nodes: Collection[int]) -> set[int]:
+    """Which of these are visible and found by their words."""
+    rows = view.query(
+        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
+        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()}",
+        among=listed(nodes),
+    )
+    return {row[0] for row in rows}
 
 
 def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
@@ -226,28 +222,38 @@ Seat: TypeAlias = tuple[int, int]
 """A session, and a place in it."""
 
 
-def seats_of(nodes: Iterable[int], read: Texts) -> list[Seat]:
-    """Where those of these texts were said that were said somewhere."""
-    return [(row[1], row[2]) for node in nodes if (row := read.get(node)) is not None and row[1] is not None]
-
-
 def described(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     """These texts as scoring reads them, where they may be seen; the text itself if it was never read."""
     return _described(view, LISTED, among=listed(nodes))
 
 
+def described_seen(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
+    """The same of texts of which it is known that they may be seen."""
+    columns, joined, none = _columns(view)
+    its = f"CASE WHEN {none} IS NULL THEN (SELECT n.{{}} FROM nodes n WHERE n.tenant = :t AND n.id = j.value) END"
+    return view.query(
+        f"SELECT j.value, {columns}, {', '.join(map(its.format, ('type', 'name', 'content')))}"
+        f" FROM json_each(:among) j {joined.format('j.value')}",
+        among=listed(nodes),
+    )
+
+
+def _columns(view: View) -> tuple[str, str, str]:
+    """What is told of a text, the tables it lies in, and what is NULL where it lies in none."""
+    columns, table = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "LEFT JOIN {0} {1} ON {1}.tenant"
+    hot = table.format("texts", "t") + " = :t AND t.node = {0}"
+    if not view.whole:
+        return columns, hot, "t.node"
+    columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
+    cold = table.format("cold_texts", "c") + " = :t AND c.node = {0}"
+    return columns, f"{hot} {cold}", "coalesce(t.node, c.node)"
+
+
 def _described(view: View, chosen: str, most: str = "", **args: Any) -> list[tuple[Any, ...]]:
-    columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
-    if view.whole:
-        columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
-        joined, none = (
-            " LEFT JOIN cold_texts c ON c.tenant = :t AND c.node = n.id",
-            "coalesce(t.node, c.node)",
-        )
+    columns, joined, none = _columns(view)
     return view.query(
         f"SELECT n.id, {columns}, CASE WHEN {none} IS NULL THEN n.type END, n.name,"
-        f" CASE WHEN {none} IS NULL THEN n.content END"
-        f" FROM nodes n LEFT JOIN texts t ON t.tenant = :t AND t.node = n.id{joined}"
+        f" CASE WHEN {none} IS NULL THEN n.content END FROM nodes n {joined.format('n.id')}"
         f" WHERE n.tenant = :t AND n.id IN {chosen} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
         f" AND b.line = n.line AND b.node = n.id AND b.type NOT IN {FOUND_APART} AND {view.seen()})"
         f" ORDER BY n.id{most}",
