@@ -138,7 +138,12 @@ def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
 
 
 def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
-    """Looks once at all words of all facts: most facts of somebody have none of what is asked, in any wording."""
+    """Looks once at all words of all facts: most facts of somebody have none of what is asked, in any wording.
+
+    Where a role is asked about, whoever fills it stands for it; where no word is left, everything meets it halfway.
+    """
+    if ground.about.roles or not ground.question.words:
+        return
     facts = [item for item in able if item.fact]
     said = {text for item in facts for text in (item.phrase, item.other, item.value) if text.isascii()}
     stems = {text: _stems(text) for text in said}
@@ -155,9 +160,10 @@ def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
 
 
 def _is_silent(ground: Ground, item: Item) -> bool:
-    """Whether a fact is told in words that meet none of the question's, as far as was looked."""
+    """Whether a fact meets nothing of the question, by its words or by its family, as far as was looked."""
     silent = ground.silent
-    return item.fact != 0 and item.phrase in silent and item.other in silent and item.value in silent
+    told = item.phrase not in silent or item.other not in silent or item.value not in silent
+    return item.fact != 0 and not told and _asked(ground.question, item) is None
 
 
 def measured(
@@ -678,9 +684,9 @@ def _is_passed_over(asked: Question, item: Item) -> bool:
 
 def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     """How much of the question a candidate meets, by its words or its family."""
-    ask = _asked(ground.question, item)
-    if ask is None and ground.question.words and not ground.about.roles and _is_silent(ground, item):
+    if _is_silent(ground, item):
         return 0.0
+    ask = _asked(ground.question, item)
     own, explained = _own(item), ask.explains if ask is not None else frozenset[str]()
     found = ground.covered.get((own, explained, widely))
     if found is None:
