@@ -209,7 +209,7 @@ def of_facts(
         family = _family(fact.slot)
         state = _state(fact, now)
         turn = turns.get(fact.event)
-        said = _sentence_of(turn, fact) or fact.text
+        said = (_sentence_of(turn, fact) if turn else "") or fact.text
         kind = _kind(fact.value, fact.kind, family.object if family is not None else "")
         item = Item(
             dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
@@ -254,8 +254,8 @@ _DENIES = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b", re.I)
 """What is said not to be so, and not merely to be over: "moved from", "left"."""
 
 
-def _sentence_of(turn: SaidTurn | None, fact: FactAround) -> str:
-    if turn is None or fact.chars[1] <= 0:
+def _sentence_of(turn: SaidTurn, fact: FactAround) -> str:
+    if fact.chars[1] <= 0:
         return ""
     at = fact.chars[0]
     return next((said.text for said in turn.sentences if said.begin <= at < said.begin + len(said.text)), "")

@@ -54,7 +54,7 @@ from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.rules.describe import NAME, NUMBER
 from worldline.rules.happenings import SaidSentence, cut_all, only_asks, sentences
-from worldline.store.people import FactAround, about, facts_and_held, facts_near, only_speaker
+from worldline.store.people import FactAround, facts_and_held, facts_near, held_now, only_speaker
 from worldline.store.search import Drawn
 from worldline.text import estimate_tokens, fold, inert, stop, tokens, words
 
@@ -135,11 +135,11 @@ def known(
         lines += [int(line) for line in graph.link(mine).values()]
     turns = said_turns(hits, readings) if question is not None and question.wants in SPANS else None
     if turns is None:
-        near, held = [], about(view, lines, MOST_HELD) if lines else []
+        near, held = list[FactAround](), held_now(view, lines, MOST_HELD)
     else:
-        near, held = facts_and_held(view, lines, [turn.key for turn in turns], MOST_HELD)
-    chosen = _relevant([one.fact for one in held], asked, 1 if mentions else 2)
-    walking = likeness if mentions and len(held) <= WALKABLE else None
+        near, held = facts_and_held(view, lines, [turn.key for turn in turns], MOST_HELD, asked.terms)
+    chosen = _relevant(held.telling, asked, 1 if mentions else 2)
+    walking = likeness if mentions and held.number <= WALKABLE else None
     if question is None:
         return Known(chosen, _walked(asked, graph, walking))
     detail = question.wants in DETAILS

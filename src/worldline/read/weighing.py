@@ -129,10 +129,26 @@ class _Field(Struct, frozen=True):
     kinds: Mapping[tuple[int, str], int]
 
 
+class _Wish(Struct, frozen=True):
+    """What is the same for all candidates of a question."""
+
+    inside: frozenset[str]
+    """The words of the question."""
+    shaped: bool
+    """Whether not everything of a kind will do."""
+    calling: bool
+    """Whether somebody of a profession is asked for."""
+
+
 def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
     """The candidates that can be the answer at all, whatever became of their values elsewhere."""
-    inside, fits = frozenset(words(ground.question.text)), FITS[ground.question.wants]
-    able = [item for item in items if item.kind in fits and _may_answer(ground, item, inside)]
+    asked = ground.question
+    fits, wish = FITS[asked.wants], _Wish(
+        frozenset(words(asked.text)),
+        asked.wants in _SHAPED or asked.noun in _DESCRIBED,
+        asked.wh != "which" and asked.noun in listed_words("professions.txt"),
+    )
+    able = [item for item in items if item.kind in fits and _may_answer(ground, item, wish)]
     _note_silent(ground, able)
     return able
 
@@ -368,7 +384,7 @@ def _has_gone(item: Item, gone: Collection[tuple[int, str]]) -> bool:
     return any(_says(value, own) for value in here)
 
 
-def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
+def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
     asked = ground.question
     if not item.value or len(item.value) > 80:
         return False
@@ -380,7 +396,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
     if (folded in ground.about.me or folded in ground.about.names) and not asks_for_own_name(asked):
         return False
     own = _telling(item.value)
-    if not own or (item.kind in _INSIDE and all(w in inside for w in own)):
+    if not own or (item.kind in _INSIDE and wish.inside.issuperset(own)):
         return False
     if (item.state == "ahead" and asked.mode == "at") or (
         not item.fact and asked.mode != "former" and is_left(item)
@@ -388,7 +404,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False
-    if not _is_of_the_kind(asked, item, own):
+    if (wish.shaped or item.kind == "count" or len(own) == 2) and not _is_of_the_kind(asked, item, own):
         return False
     if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
         return False
@@ -407,7 +423,9 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if asked.wants == "duration" and asked.noun in _TIMES and asked.noun not in item.value.lower():
         return False
-    if (asked.whose and is_owned_otherwise(ground, item)) or _is_of_another_calling(ground, item):
+    if (asked.whose and is_owned_otherwise(ground, item)) or (
+        wish.calling and _is_of_another_calling(ground, item)
+    ):
         return False
     if asked.mode == "now" and item.kind in ("code", "figure", "spot") and _ONCE.search(clause(item)):
         return False
@@ -416,10 +434,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
 
 def _is_of_another_calling(ground: Ground, item: Item) -> bool:
     """Whether the dentist is asked for and somebody is told of who is none: my doctor is not my dentist."""
-    noun = ground.question.noun
-    if ground.question.wh == "which" or noun not in listed_words("professions.txt"):
-        return False
-    own = _own(item)
+    noun, own = ground.question.noun, _own(item)
     told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), own, ()) > KIND
     other = stem(noun) not in own and not own.isdisjoint(_callings())
     return item.kind == "thing" or not told or other
@@ -446,6 +461,7 @@ _OF_A_DATE = re.compile(
     r"^\s?(?:(?:to|-|–|and|or) \d{1,2}\s)?(?:st|nd|rd|th)?\s?(?:of )?"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 )
+_SHAPED = ("clock", "weekday", "age")
 _MEASURED = frozenset("dose dosage size weight height length width mileage speed".split())
 _DESCRIBED = _MEASURED | frozenset("breed colour color variety flavour flavor material shape".split())
 

@@ -23,7 +23,7 @@ from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
 from worldline.store.view import LISTED, listed
-from worldline.text import fold, unsigned
+from worldline.text import fold, indexed, unsigned
 
 # Names ================================================================================================
 
@@ -769,19 +769,37 @@ class FactAround(Struct, frozen=True, gc=False):
     id: str = ""
 
 
+class HeldNow(NamedTuple):
+    """How many facts are believed of some entities now, and those of them that share a word with a question."""
+
+    number: int = 0
+    telling: Sequence[Believed] = ()
+
+
+def held_now(view: View, lines: Collection[int], most: int) -> HeldNow:
+    """The same, as `about` tells it, whatever words they have."""
+    found = [one.fact for one in about(view, lines, most)] if lines else []
+    return HeldNow(len(found), found)
+
+
 def facts_near(
     view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
 ) -> list[FactAround]:
     """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
-    return facts_and_held(view, lines, turns, 0, limit)[0]
+    return facts_and_held(view, lines, turns, 0, (), limit)[0]
 
 
 def facts_and_held(
-    view: View, lines: Collection[int], turns: Collection[int], held: int, limit: int = MOST
-) -> tuple[list[FactAround], list[Ascribed]]:
-    """The same, and of these entities what is believed now, as `about` tells it, so many at most: mostly in one look."""
+    view: View,
+    lines: Collection[int],
+    turns: Collection[int],
+    held: int,
+    terms: Collection[str],
+    limit: int = MOST,
+) -> tuple[list[FactAround], HeldNow]:
+    """The same, and what is believed of these entities now, so many facts at most: mostly in one look."""
     if not lines and not turns:
-        return [], []
+        return [], HeldNow()
     drawn = (
         "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
         " (SELECT value FROM json_each(:turns))"
@@ -813,7 +831,9 @@ def facts_and_held(
     said = _said(view, rows)
     first = {row[0]: row for row in reversed(rows)}
     near = [_around(row, said[node]) for node, row in reversed(first.items())]
-    return near, _among(view, lines, looks[0], held, limit) if held and lines else []
+    if not held or not lines:
+        return near, HeldNow()
+    return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
 
 
 class SaidFact(NamedTuple):
@@ -832,6 +852,8 @@ class SaidFact(NamedTuple):
     text: str
     predicate: str
     id: str
+    stems: str
+    """Those of the text, and the words of what it says of its subject, with a blank around each."""
 
 
 _SAYS = (
@@ -857,7 +879,8 @@ def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> dict[int, SaidFact]:
             _SAYS, among=listed(unread)
         ):
             value = name if says[-1] else str(orjson.loads(literal or '""'))
-            more = (value or "", kind, bool(one), bool(dated), text, predicate, hash_.hex())
+            stems = f" {indexed(text)} {' '.join(predicate.partition('|')[0].split())} "
+            more = (value or "", kind, bool(one), bool(dated), text, predicate, hash_.hex(), stems)
             known[node] = SaidFact(hash_, *says, *more)
     return known
 
@@ -867,22 +890,31 @@ KEPT_TENANTS, KEPT_FACTS = 32, 20_000
 
 
 def _among(
-    view: View, lines: Collection[int], rows: Sequence[tuple[Any, ...]], most: int, limit: int
-) -> list[Ascribed]:
-    """What is believed now of these entities, from the first look at their facts where that has all of it."""
-    said, found = _said(view, [row for row in rows if row[0] is not None]), dict[tuple[int, int], Ascribed]()
+    view: View,
+    lines: Collection[int],
+    rows: Sequence[tuple[Any, ...]],
+    most: int,
+    terms: Collection[str],
+    limit: int,
+) -> HeldNow | None:
+    """What is believed now of these entities, from the first look at their facts; None where that has not all of it."""
+    said, roots = _said(view, [row for row in rows if row[0] is not None]), [f" {term} " for term in terms]
+    found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     for r in rows:
-        if r[0] is not None and r[14] and (r[0], r[8]) not in found:
-            fact = said[r[0]]
-            if fact.subject in lines or fact.object in lines:
-                told = (r[2], r[3], r[13], r[6], r[15], r[5], fact.subject)
-                found[r[0], r[8]] = _held((r[1], fact.text, fact.subject_name, fact.predicate, *told))
+        if r[0] is not None and r[14] and (said[r[0]].subject in lines or said[r[0]].object in lines):
+            found.setdefault((-r[2], -r[0], r[8]), r)
     last = rows[-1][0]
     whole = rows[-1][-1] < REACH and len(rows) < limit
-    if view.closed or not (whole or sum(fact != last for fact, _ in found) >= most):
-        return about(view, lines, most)
-    order = sorted(found, key=lambda pair: (-found[pair].fact.valid.start, -pair[0], pair[1]))
-    return [found[pair] for pair in order[:most]]
+    if view.closed or not (whole or sum(-fact != last for _, fact, _ in found) >= most):
+        return None
+    telling = list[Believed]()
+    for place in sorted(found)[:most]:
+        r = found[place]
+        fact = said[r[0]]
+        if any(root in fact.stems for root in roots):
+            told = (r[2], r[3], r[13], r[6], r[15], r[5], fact.subject)
+            telling.append(_held((r[1], fact.text, fact.subject_name, fact.predicate, *told)).fact)
+    return HeldNow(min(len(found), most), telling)
 
 
 def _around(row: Sequence[Any], said: SaidFact) -> FactAround:
