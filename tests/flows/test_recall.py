@@ -9,7 +9,7 @@ import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
 from worldline.store import held, people
-from worldline.store.people import facts_near
+from worldline.store.search import facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")

@@ -32,7 +32,7 @@ from worldline.read.cues import is_everyday
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
 from worldline.rules.happenings import SaidSentence
-from worldline.store.people import FactAround
+from worldline.store.search import FactAround
 from worldline.text import fold, stop
 
 if TYPE_CHECKING:

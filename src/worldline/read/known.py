@@ -54,8 +54,8 @@ from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.rules.describe import NAME, NUMBER
 from worldline.rules.happenings import SaidSentence, cut_all, only_asks, sentences
-from worldline.store.people import FactAround, facts_and_held, facts_near, held_now, only_speaker
-from worldline.store.search import Drawn
+from worldline.store.people import only_speaker
+from worldline.store.search import Drawn, FactAround, facts_and_held, facts_near, held_now
 from worldline.text import estimate_tokens, fold, inert, stop, tokens, words
 
 if TYPE_CHECKING:
@@ -135,9 +135,9 @@ def known(
         lines += [int(line) for line in graph.link(mine).values()]
     turns = said_turns(hits, readings) if question is not None and question.wants in SPANS else None
     if turns is None:
-        near, held = list[FactAround](), held_now(view, lines, MOST_HELD)
+        around, held = list[FactAround](), held_now(view, lines, MOST_HELD)
     else:
-        near, held = facts_and_held(view, lines, [turn.key for turn in turns], MOST_HELD, asked.terms)
+        around, held = facts_and_held(view, lines, [turn.key for turn in turns], MOST_HELD, asked.terms)
     chosen = _relevant(held.telling, asked, 1 if mentions else 2)
     walking = likeness if mentions and held.number <= WALKABLE else None
     if question is None:
@@ -145,7 +145,7 @@ def known(
     detail = question.wants in DETAILS
     if turns is None:
         return Known(chosen, detail=detail)
-    ground, items = gathered(view, question, mine, turns, near)
+    ground, items = gathered(view, question, mine, turns, around)
     able = suited(ground, items)
     near, found = reach(ground, able), reply(ground, items, able)
     if found is not None:
@@ -231,7 +231,11 @@ def gathered(
     now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     never = frozenset[str]() if asks_for_own_name(question) else whom.names | whom.me
-    items = [*of_facts(facts, by_key, now, never), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
+    items = [
+        *of_facts(facts, by_key, now, never),
+        *of_turns(turns, SPANS[question.wants]),
+        *behind(turns, anchors),
+    ]
     if question.wants == "thing":
         items += phrases(turns)
     ground = Ground(

@@ -28,12 +28,12 @@ from worldline.read.candidates import (
     parts_behind,
     up_to,
 )
-from worldline.read.cues import alike, is_everyday, relatives
+from worldline.read.cues import is_everyday, kin_of, nearest, relatives
 from worldline.read.score import SLIP, is_slip
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import PLACE_NOUNS, Asks, Question
-from worldline.rules.kinds import KIND, asked_kinds, of_kind, tags_of, told
+from worldline.rules.kinds import KIND, asked_kinds, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 
@@ -143,10 +143,13 @@ class _Wish(Struct, frozen=True):
 def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
     """The candidates that can be the answer at all, whatever became of their values elsewhere."""
     asked = ground.question
-    fits, wish = FITS[asked.wants], _Wish(
-        frozenset(words(asked.text)),
-        asked.wants in _SHAPED or asked.noun in _DESCRIBED,
-        asked.wh != "which" and asked.noun in listed_words("professions.txt"),
+    fits, wish = (
+        FITS[asked.wants],
+        _Wish(
+            frozenset(words(asked.text)),
+            asked.wants in _SHAPED or asked.noun in _DESCRIBED,
+            asked.wh != "which" and asked.noun in listed_words("professions.txt"),
+        ),
     )
     able = [item for item in items if item.kind in fits and _may_answer(ground, item, wish)]
     _note_silent(ground, able)
@@ -166,7 +169,7 @@ def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
     every = set[str]().union(*stems.values())
     asked, meets = ground.question, set[str]()
     for word in {*asked.words, *((stem(asked.noun),) if asked.noun else ())} if every else ():
-        meets |= every & _kin(word).keys() | every & relatives(word).keys()
+        meets |= every & kin_of(word).keys() | every & relatives(word).keys()
         meets |= {other for other in every if other.startswith(word[:4])} | {word}
         if len(word) > 4:
             first, last, size = word[:2], word[-2:], len(word)
@@ -257,7 +260,7 @@ def _is_called_so(asked: Question, item: Item) -> float:
         noun = left + (1 - left) * _noun(asked, item, _own(item))
     elif asked.wants in ("count", "amount") and _OF_THESE.search(asked.text):
         noun = UNCOUNTED + (1 - UNCOUNTED) * max(
-            _noun(asked, item, _own(item)), _nearest(stem(asked.noun), _own(item))
+            _noun(asked, item, _own(item)), nearest(stem(asked.noun), _own(item))
         )
     if asked.wants == "name" and not _is_named(item):
         noun *= NO_NAME
@@ -811,70 +814,7 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
     filled = ground.about.roles.get(word)
     if filled and any(set(words(name)) <= set(said) for name in filled):
         return 1.0
-    return _nearest(word, frozenset(said))
-
-
-@lru_cache(maxsize=2_000)
-def _nearest(word: str, said: frozenset[str]) -> float:
-    """How near a word of the question comes to any of a sentence; many candidates share one."""
-    if word in said:
-        return 1.0
-    kin, root, alike = _kin(word), word[:4], list[float]()
-    if len(root) == 4 and f" {root}" in _side_by_side(said):
-        alike = [_spelt(word, other) for other in said if other.startswith(root)]
-    return max([0.0, *alike, *map(kin.__getitem__, kin.keys() & said)])
-
-
-@lru_cache(maxsize=2_000)
-def _side_by_side(said: frozenset[str]) -> str:
-    """The stems of a sentence with a blank before each: what begins with a root is seen in one look."""
-    return f" {' '.join(said)}"
-
-
-def _spelt(a: str, b: str) -> float:
-    """How near two stems are by their letters."""
-    short, long = sorted((a, b), key=len)
-    if len(short) >= 4 and long.startswith(short):
-        return 0.9
-    common = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
-    return 0.8 if common >= 5 and common >= len(long) - 4 else 0.0
-
-
-@lru_cache(maxsize=1_000)
-def _kin(word: str) -> Mapping[str, float]:
-    """The stems that are near to this one in meaning, as far as groups, families and kinds tell."""
-    found = {other: 0.6 for tag in asked_kinds(word) for other in of_kind(tag)}
-    for table, degree in ((_ideas(), 0.6), (_groups(), 0.7)):
-        own = table.get(word)
-        if own:
-            found |= {other: degree for other, groups in table.items() if not own.isdisjoint(groups)}
-    return found | dict.fromkeys(alike(word), 0.7)
-
-
-@cache
-def _groups() -> dict[str, frozenset[int]]:
-    """Stems and the groups of near words that they stand in."""
-    found: dict[str, set[int]] = {}
-    for number, line in enumerate(lines("near_words.txt")):
-        for word in line.split():
-            found.setdefault(stem(word), set()).add(number)
-    return {word: frozenset(groups) for word, groups in found.items()}
-
-
-FEW = 6
-"""A word that speaks of more families than this means none of them."""
-
-
-@cache
-def _ideas() -> dict[str, frozenset[str]]:
-    """Stems and the families that they speak of."""
-    found: dict[str, set[str]] = {}
-    for family in families().all.values():
-        for said in (*family.states, *family.begins, *family.nouns, *family.asks, *family.kinds):
-            for word in said.lower().split():
-                if len(word) > 2 and stem(word) not in stop():
-                    found.setdefault(stem(word), set()).add(family.name)
-    return {word: frozenset(names) for word, names in found.items() if len(names) <= FEW}
+    return nearest(word, frozenset(said))
 
 
 @lru_cache(maxsize=16_384)
@@ -913,7 +853,7 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
         return 0.0
     own = _stems(item.value)
     noun = stem(asked.noun)
-    if noun in own or _nearest(noun, own) >= 0.8 or noun in words(_next_word(item)):
+    if noun in own or nearest(noun, own) >= 0.8 or noun in words(_next_word(item)):
         return 1.0
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):

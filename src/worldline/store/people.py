@@ -8,7 +8,7 @@ withdrawn, doubtful, or somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
 from worldline.store.view import LISTED, listed
-from worldline.text import fold, indexed, unsigned
+from worldline.text import fold, unsigned
 
 # Names ================================================================================================
 
@@ -499,14 +499,14 @@ _HOME = (
     " WHERE s.tenant = :t AND s.id = b.scope AND s.run IS NOT NULL ORDER BY h.id LIMIT 1)"
 )
 _OWN = f"m.tenant = :t AND m.line = b.line AND m.kind = 'stage' AND (m.scope = b.scope OR m.scope = {_HOME})"
-_STAGE = f"(SELECT m.value FROM marks m WHERE {_OWN} AND m.kf <= :k AND m.kt > :k ORDER BY m.id LIMIT 1)"
+STAGE = f"(SELECT m.value FROM marks m WHERE {_OWN} AND m.kf <= :k AND m.kt > :k ORDER BY m.id LIMIT 1)"
 """As a column beside a belief `b`: its stage at the view's known time. Marks belong to an owner as such;
 what was said in one of the owner's runs has the owner's mark."""
 _HELD = (
     " CROSS JOIN nodes n ON n.tenant = f.tenant AND n.id = f.node"
     " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
 )
-_WARM = (
+WARM = (
     "NOT EXISTS (SELECT 1 FROM marks a WHERE a.tenant = :t AND a.line = n.line AND a.kind = 'archived'"
     " AND a.kt = :forever)"
 )
@@ -590,19 +590,20 @@ def about(view: View, lines: Collection[int], limit: int) -> list[Ascribed]:
         " n.content FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE {view.seen()}{'' if view.whole else f' AND {_WARM}'} ORDER BY 1 DESC, 2 DESC, 3 LIMIT :limit"
+        f" WHERE {view.seen()}{'' if view.whole else f' AND {WARM}'} ORDER BY 1 DESC, 2 DESC, 3 LIMIT :limit"
     )
     sql = (
-        f"{concerning()} SELECT b.hash, b.content, s.name, b.name, b.vf, b.vt, b.confidence, b.line, {_STAGE},"
+        f"{concerning()} SELECT b.hash, b.content, s.name, b.name, b.vf, b.vt, b.confidence, b.line, {STAGE},"
         f" b.precision, f.subject, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) b ON TRUE"
         " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
         " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject ORDER BY b.vf DESC, b.fact DESC, b.id"
     )
     rows = widened(view, sql, limit, among=listed(lines))
-    return [_held(row) for row in rows]
+    return [ascribed(row) for row in rows]
 
 
-def _held(r: Any) -> Ascribed:
+def ascribed(r: Any) -> Ascribed:
+    """A fact from the columns that `about` reads."""
     fact = Believed(r[0].hex(), r[1], r[2], r[3], Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9])
     return Ascribed(fact, r[10], r[8])
 
@@ -625,7 +626,9 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
                 "EXISTS (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
                 f" AND b.node = n.id WHERE n.tenant = :t AND n.id = g.node AND {view.scoped('b')})"
             )
-        some = f"SELECT 1 FROM facts g WHERE g.tenant = :t AND g.object = e.object AND {mine} LIMIT :fan_in + 1"
+        some = (
+            f"SELECT 1 FROM facts g WHERE g.tenant = :t AND g.object = e.object AND {mine} LIMIT :fan_in + 1"
+        )
         few = (  # only where there are many at all it is looked whose they are
             "f.object IN (SELECT e.object FROM facts e WHERE e.tenant = :t AND e.object IN (SELECT line FROM same)"
             f" GROUP BY e.object HAVING count(*) <= :fan_in OR (SELECT count(*) FROM ({some}) x) <= :fan_in)"
@@ -732,194 +735,3 @@ def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
     for line, hash_, sender, said_at, session, text in rows:
         found.setdefault(line, []).append(Utterance(hash_.hex(), sender, said_at, session, text))
     return found
-
-
-# Around a question -----------------------------------------------------------------------------------
-
-
-MOST = 400
-"""So many facts are looked at for one question."""
-
-
-class FactAround(Struct, frozen=True, gc=False):
-    """A fact near a question: both ends, how it reads, when it held, and where it was said."""
-
-    node: int
-    subject: int
-    subject_name: str
-    slot: str
-    phrase: str
-    object: int
-    value: str
-    kind: str
-    one: bool
-    dated: bool
-    start: Instant
-    end: Instant
-    known: Instant
-    precision: str
-    text: str
-    event: int
-    chars: tuple[int, int]
-    said_at: Instant
-    offset: int
-    line: int
-    withdrawn: bool = False
-    """Taken back: it never held."""
-    id: str = ""
-
-
-class HeldNow(NamedTuple):
-    """How many facts are believed of some entities now, and those of them that share a word with a question."""
-
-    number: int = 0
-    telling: Sequence[Believed] = ()
-
-
-def held_now(view: View, lines: Collection[int], most: int) -> HeldNow:
-    """The same, as `about` tells it, whatever words they have."""
-    found = [one.fact for one in about(view, lines, most)] if lines else []
-    return HeldNow(len(found), found)
-
-
-def facts_near(
-    view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
-) -> list[FactAround]:
-    """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
-    return facts_and_held(view, lines, turns, 0, (), limit)[0]
-
-
-def facts_and_held(
-    view: View,
-    lines: Collection[int],
-    turns: Collection[int],
-    held: int,
-    terms: Collection[str],
-    limit: int = MOST,
-) -> tuple[list[FactAround], HeldNow]:
-    """The same, and what is believed of these entities now, so many facts at most: mostly in one look."""
-    if not lines and not turns:
-        return [], HeldNow()
-    drawn = (
-        "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
-        " (SELECT value FROM json_each(:turns))"
-    )
-    now = told = ""
-    if held:
-        now = f", b.confidence, b.scope, {view.seen()}{'' if view.whole else f' AND {_WARM}'} AS holds"
-        told = f", b.confidence, b.holds, CASE WHEN b.holds THEN {_STAGE} END"
-    chosen = (
-        "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
-        f" b.precision, n.line, n.hash{now} FROM u"
-        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
-        " ORDER BY 2, 3 DESC, 1 DESC, 4 DESC LIMIT :limit"
-    )
-    sql = (
-        f"{concerning(drawn)} SELECT b.fact, b.hash, b.since, b.ended, b.known, b.precision, b.line, b.gone, b.belief,"
-        f" e.node, d.metadata, e.said_at, e.utc_offset{told}, r.moved, r.looked_at FROM (SELECT count(*) AS looked_at,"
-        " (SELECT moved FROM tenants WHERE tenant = :t) AS moved FROM u) r"
-        f" LEFT JOIN ({chosen}) b ON TRUE"
-        " LEFT JOIN edges d ON d.tenant = :t AND d.src = b.fact AND d.type = 'derived_from' AND d.kf <= :k"
-        f" AND d.kt > :k AND {view.scoped('d')}"
-        " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
-        " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit"
-    )
-    looks = list[list[tuple[Any, ...]]]()
-    rows = widened(view, sql, limit, looks, among=listed(lines), turns=listed(turns))
-    said = _said(view, rows)
-    first = {row[0]: row for row in reversed(rows)}
-    near = [_around(row, said[node]) for node, row in reversed(first.items())]
-    if not held or not lines:
-        return near, HeldNow()
-    return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
-
-
-class SaidFact(NamedTuple):
-    """What a fact says, whoever believes it and when: it never changes, so it is kept in mind."""
-
-    hash: bytes
-    subject: int
-    subject_name: str
-    slot: str
-    phrase: str
-    object: int
-    value: str
-    kind: str
-    one: bool
-    dated: bool
-    text: str
-    predicate: str
-    id: str
-    stems: str
-    """Those of the text, and the words of what it says of its subject, with a blank around each."""
-
-
-_SAYS = (
-    "SELECT f.node, n.hash, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one,"
-    " f.dated, n.content, n.name FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
-    " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
-    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-)
-
-
-def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> dict[int, SaidFact]:
-    """What the facts of these rows say; read where it is not in mind, or something was erased since."""
-    if not rows:
-        return {}
-    held = view.store.facts
-    known: dict[int, SaidFact] = held.setdefault((view.tenant, rows[0][-2]), {})
-    if unread := {row[0] for row in rows if row[0] not in known or known[row[0]].hash != row[1]}:
-        if len(held) > KEPT_TENANTS or len(known) + len(unread) > KEPT_FACTS:
-            held.clear()
-            known = held[view.tenant, rows[0][-2]] = {}
-            unread = {row[0] for row in rows}
-        for node, hash_, *says, name, literal, kind, one, dated, text, predicate in view.query(
-            _SAYS, among=listed(unread)
-        ):
-            value = name if says[-1] else str(orjson.loads(literal or '""'))
-            stems = f" {indexed(text)} {' '.join(predicate.partition('|')[0].split())} "
-            more = (value or "", kind, bool(one), bool(dated), text, predicate, hash_.hex(), stems)
-            known[node] = SaidFact(hash_, *says, *more)
-    return known
-
-
-KEPT_TENANTS, KEPT_FACTS = 32, 20_000
-"""Of so many tenants, and so many facts of each, it is kept in mind what they say."""
-
-
-def _among(
-    view: View,
-    lines: Collection[int],
-    rows: Sequence[tuple[Any, ...]],
-    most: int,
-    terms: Collection[str],
-    limit: int,
-) -> HeldNow | None:
-    """What is believed now of these entities, from the first look at their facts; None where that has not all of it."""
-    said, roots = _said(view, [row for row in rows if row[0] is not None]), [f" {term} " for term in terms]
-    found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
-    for r in rows:
-        if r[0] is not None and r[14] and (said[r[0]].subject in lines or said[r[0]].object in lines):
-            found.setdefault((-r[2], -r[0], r[8]), r)
-    last = rows[-1][0]
-    whole = rows[-1][-1] < REACH and len(rows) < limit
-    if view.closed or not (whole or sum(-fact != last for _, fact, _ in found) >= most):
-        return None
-    telling = list[Believed]()
-    for place in sorted(found)[:most]:
-        r = found[place]
-        fact = said[r[0]]
-        if any(root in fact.stems for root in roots):
-            told = (r[2], r[3], r[13], r[6], r[15], r[5], fact.subject)
-            telling.append(_held((r[1], fact.text, fact.subject_name, fact.predicate, *told)).fact)
-    return HeldNow(min(len(found), most), telling)
-
-
-def _around(row: Sequence[Any], said: SaidFact) -> FactAround:
-    span = orjson.loads(row[10]) if row[10] else {}
-    return FactAround(
-        row[0], *said[1:10], row[2], row[3], row[4], row[5] or "", said.text, row[9] or 0,
-        (span.get("start") or 0, span.get("end") or 0), row[11] or 0, row[12] or 0, row[6], bool(row[7]), said.id,
-    )  # fmt: skip
