@@ -18,9 +18,9 @@ from worldline.model import Believed, Node
 from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.rules import TURNS
-from worldline.store import events, words
+from worldline.store import events, people, words
 from worldline.store.held import Newest
-from worldline.store.people import REACH, STAGE, WARM, about, ascribed, concerning, widened
+from worldline.store.people import STAGE, WARM, about, ascribed, concerning, widened
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, NODE, listed, node_from
 from worldline.text import content_words, indexed
 
@@ -74,12 +74,12 @@ def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
         asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
-    people = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
+    speakers = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
     own: tuple[str, ...] = ()
     if bound and scopes > 1:
         own = tuple(words.owner_token(kind, value) for kind, value in bound.items())
     return SearchGround(
-        people,
+        speakers,
         texts or 0,
         tokens / texts if texts else 1.0,
         embedder,
@@ -575,7 +575,7 @@ def _among(
         if r[0] is not None and r[14] and (said[r[0]].subject in lines or said[r[0]].object in lines):
             found.setdefault((-r[2], -r[0], r[8]), r)
     last = rows[-1][0]
-    whole = rows[-1][-1] < REACH and len(rows) < limit
+    whole = rows[-1][-1] < people.REACH and len(rows) < limit
     if view.closed or not (whole or sum(-fact != last for _, fact, _ in found) >= most):
         return None
     telling = list[Believed]()
