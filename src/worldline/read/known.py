@@ -362,7 +362,7 @@ _PAIR = re.compile(
 _ROW = re.compile(
     r"\b(?:in (?:the |what |which )?(?:\w+ )?order|chronological\w*)\b[^:]*:\s*(?P<row>.+?)[.?!\s]*$", re.I
 )
-_SETS_BESIDE = re.compile(r" or |:", re.I)
+_SETS_BESIDE = re.compile(r"\sor\s|:", re.I)
 """What every question has that sets things beside each other."""
 _AND = re.compile(r",\s*(?:and\s+)?|;\s*(?:and\s+)?")
 
